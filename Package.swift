@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings every Swift target of this package is built with.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableExperimentalFeature("Lifetimes"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+/// A C library of the system, found through pkg-config.
+func systemLibrary(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/\(name)", pkgConfig: pkgConfig,
+    providers: [.apt([apt]), .brew([brew])])
+}
+
+let package = Package(
+  name: "zoetrope",
+  products: [
+    .library(name: "Zoetrope", targets: ["Zoetrope"]),
+    .library(name: "ZoetropeTerminal", targets: ["ZoetropeTerminal"]),
+    .library(name: "ZoetropeTestSupport", targets: ["ZoetropeTestSupport"]),
+    .executable(name: "zoetrope", targets: ["ZoetropeCLI"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+  ],
+  targets: [
+    systemLibrary("CGIF", pkgConfig: "libgif", apt: "libgif-dev", brew: "giflib"),
+    systemLibrary("CPNG", pkgConfig: "libpng", apt: "libpng-dev", brew: "libpng"),
+    systemLibrary("CDeflate", pkgConfig: "libdeflate", apt: "libdeflate-dev", brew: "libdeflate"),
+    systemLibrary("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev", brew: "xxhash"),
+    .target(
+      name: "ZoetropeShims",
+      dependencies: ["CGIF", "CPNG", "CDeflate", "CXXHash"]),
+    .target(
+      name: "Zoetrope",
+      dependencies: [
+        "ZoetropeShims", "CGIF", "CDeflate", "CXXHash",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ZoetropeTerminal",
+      dependencies: ["Zoetrope", "CDeflate"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ZoetropeCLI",
+      dependencies: [
+        "Zoetrope", "ZoetropeTerminal",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ZoetropeTestSupport",
+      dependencies: ["Zoetrope", "CDeflate"],
+      path: "Tests/ZoetropeTestSupport",
+      swiftSettings: settings),
+    .testTarget(
+      name: "ZoetropeTests",
+      dependencies: ["Zoetrope", "ZoetropeTestSupport"],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,48 @@
+/// The pixels of one decoded frame, in the layout its decoder finds cheapest, before compositing.
+///
+/// A reusable scratch object with one owner at a time: a decoder fills it, the compositor reads it,
+/// and it goes back to be filled again. Storage only grows.
+package final class FramePixels: @unchecked Sendable {
+  // Sendable: handed from one thread to the next through a lock, never touched by two at once;
+  // `FrameReader` is the only place that hands it on.
+
+  /// How the samples of ``storage`` are to be read.
+  package enum Layout: UInt8, Sendable {
+    /// One palette index a pixel; see ``palette``.
+    case indexed8
+    case grey8, greyAlpha8, rgb8, rgba8
+    /// 16 bits a sample, most significant byte first, as PNG stores them.
+    case grey16, greyAlpha16, rgb16, rgba16
+  }
+
+  package var layout = Layout.rgba8
+  package var width = 0
+  package var height = 0
+  /// Bytes from one row to the next.
+  package var bytesPerRow = 0
+  /// Bytes from the start of the storage to the first pixel.
+  package var offset = 0
+  /// Whether the rows lie in GIF's interlaced order: stored row `r` is shown at `GIFInterlace.row`.
+  package var isInterlaced = false
+  /// For ``Layout/indexed8``: 256 colours as `RGBA.word`. Entries past the file's palette are opaque
+  /// black. An entry with alpha 0 is transparent.
+  package var palette = [UInt32](repeating: 0xff00_0000, count: 256)
+  /// GIF: the index that leaves the canvas as it is.
+  package var transparentIndex: UInt8?
+  /// Whether every pixel is known to be opaque.
+  package var isOpaque = false
+  /// Pixels in stored order that could be decoded: `width * height` when all.
+  package var validPixels = 0
+  /// What was wrong with the frame, if anything.
+  package var damage: Damage?
+  /// The samples.
+  package private(set) var storage = PixelStorage(byteCount: 64)
+
+  package init() {}
+
+  /// Makes room for `byteCount` bytes; what was there is lost when it has to grow.
+  package func reserve(byteCount: Int) {
+    guard storage.byteCount < byteCount else { return }
+    storage = PixelStorage(byteCount: byteCount, zeroed: false)
+  }
+}

@@ -1,0 +1,20 @@
+/// What every frame of a file inherits.
+package struct ImageHeader: Sendable, Hashable {
+  package var format: AnimationFormat
+  package var canvasSize: PixelSize
+  /// GIF: the global palette; PNG: PLTE. Colours as `RGBA.word`, alpha from tRNS applied.
+  package var palette: [UInt32] = []
+  /// PNG: bits per sample.
+  package var bitDepth: UInt8 = 8
+  /// PNG: the colour type of IHDR.
+  package var colorType: UInt8 = 6
+  /// PNG: whether frames are stored with Adam7.
+  package var isInterlaced = false
+  /// PNG: the raw tRNS chunk of colour types 0 and 2.
+  package var transparency: [UInt8] = []
+
+  package init(format: AnimationFormat, canvasSize: PixelSize) {
+    self.format = format
+    self.canvasSize = canvasSize
+  }
+}

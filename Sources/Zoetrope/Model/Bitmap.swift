@@ -1,0 +1,71 @@
+/// An immutable picture whose storage is shared, never copied, when the value is.
+///
+/// Rows lie top first, ``bytesPerRow`` bytes apart, which is a multiple of 64; the first byte of
+/// each row is aligned to 64. Bytes past the last pixel of a row have no meaning.
+public struct Bitmap: Sendable {
+  /// Width and height.
+  public let size: PixelSize
+  /// How the pixels lie in memory.
+  public let format: PixelFormat
+  /// Bytes from the start of one row to the start of the next; a multiple of 64.
+  public let bytesPerRow: Int
+  package let storage: PixelStorage
+
+  package init(size: PixelSize, format: PixelFormat, bytesPerRow: Int, storage: PixelStorage) {
+    self.size = size
+    self.format = format
+    self.bytesPerRow = bytesPerRow
+    self.storage = storage
+  }
+
+  /// Pixels in a row.
+  public var width: Int { size.width }
+  /// Rows.
+  public var height: Int { size.height }
+  /// Bytes of memory that the picture holds; what a cache charges.
+  public var cost: Int { storage.byteCount }
+
+  /// All bytes, row after row with their padding.
+  public var bytes: RawSpan {
+    @_lifetime(borrow self)
+    borrowing get {
+      unsafe _overrideLifetime(
+        storage.bytes.extracting(first: bytesPerRow * size.height), borrowing: self)
+    }
+  }
+
+  /// The bytes of row `y`, without padding.
+  ///
+  /// - Precondition: `0 <= y < height`.
+  @_lifetime(borrow self)
+  public borrowing func row(_ y: Int) -> RawSpan {
+    precondition(y >= 0 && y < size.height, "row \(y) of a picture of \(size.height) rows")
+    let start = y * bytesPerRow
+    let span = bytes.extracting(start..<start + size.width * format.bytesPerPixel)
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// The pixels of row `y` of an ``PixelFormat/rgba8`` picture.
+  ///
+  /// - Precondition: `0 <= y < height`, and the format has four channels of 8 bits.
+  @_lifetime(borrow self)
+  public borrowing func pixels(row y: Int) -> Span<RGBA> {
+    precondition(format.bytesPerPixel == 4, "a row of \(format) has no RGBA pixels")
+    let span = Span<RGBA>(_bytes: row(y))
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// The pixel at (`x`, `y`) of an ``PixelFormat/rgba8`` picture.
+  ///
+  /// - Precondition: the point lies inside, and the format has four channels of 8 bits.
+  public subscript(x: Int, y: Int) -> RGBA { pixels(row: y)[x] }
+}
+
+extension Bitmap: Equatable {
+  /// Whether size, format and every pixel are the same; padding does not count.
+  public static func == (left: Bitmap, right: Bitmap) -> Bool {
+    guard left.size == right.size, left.format == right.format else { return false }
+    if left.storage === right.storage { return true }
+    return (0..<left.size.height).allSatisfy { left.row($0).hasSameBytes(as: right.row($0)) }
+  }
+}

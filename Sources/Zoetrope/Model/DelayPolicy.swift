@@ -1,0 +1,53 @@
+/// How long a frame is shown for its stored delay.
+///
+/// The stored value is never changed; a policy is applied where time is spent.
+public struct DelayPolicy: Sendable, Hashable {
+  let kind: Kind
+
+  enum Kind: Sendable, Hashable {
+    case exact
+    /// A delay of `atMost` or less is shown as `replacement`.
+    case replace(atMost: Duration, replacement: Duration)
+    /// A delay below `floor` is shown as `replacement`.
+    case minimum(Duration, replacement: Duration)
+  }
+
+  /// Chromium's rule, the default: 10 ms or less is shown as 100 ms, in both formats.
+  public static let browser = DelayPolicy(
+    kind: .replace(atMost: .milliseconds(10), replacement: .milliseconds(100)))
+  /// The stored delay, zero included.
+  public static let exact = DelayPolicy(kind: .exact)
+  /// ffmpeg's GIF rule: below 20 ms is shown as 100 ms.
+  public static let ffmpeg = DelayPolicy(
+    kind: .minimum(.milliseconds(20), replacement: .milliseconds(100)))
+  /// Image I/O's rule as reported by third parties: below 11 ms is shown as 100 ms.
+  public static let imageIO = DelayPolicy(
+    kind: .minimum(.milliseconds(11), replacement: .milliseconds(100)))
+  /// A delay below `floor` is shown as `replacement`, or as `floor` when none is given.
+  public static func minimum(_ floor: Duration, replacement: Duration? = nil) -> DelayPolicy {
+    DelayPolicy(kind: .minimum(floor, replacement: replacement ?? floor))
+  }
+
+  /// The time for which a frame with this delay is shown at normal speed.
+  public func shownDuration(of delay: FrameDelay) -> Duration {
+    let stored = delay.duration
+    switch kind {
+    case .exact: return stored
+    case .replace(let atMost, let replacement): return stored <= atMost ? replacement : stored
+    case .minimum(let floor, let replacement): return stored < floor ? replacement : stored
+    }
+  }
+}
+
+extension DelayPolicy: CustomStringConvertible {
+  /// The name by which the command line knows the policy.
+  public var description: String {
+    switch self {
+    case .exact: "exact"
+    case .browser: "browser"
+    case .ffmpeg: "ffmpeg"
+    case .imageIO: "imageio"
+    default: "minimum"
+    }
+  }
+}

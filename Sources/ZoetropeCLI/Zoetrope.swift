@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct ZoetropeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "zoetrope")
+}

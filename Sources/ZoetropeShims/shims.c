@@ -1,0 +1,1 @@
+#include "zoetrope_shims.h"

@@ -1,0 +1,2 @@
+/// Names of the terminal module.
+public enum Terminal {}
