@@ -1,4 +1,10 @@
+public import SystemPackage
+
 /// An opened GIF or PNG: its frames, plays and metadata, without pixels until they are asked for.
+///
+/// A value that may be used from any task. Opening scans the structure of the whole file: time in
+/// proportion to reading it, memory in proportion to the number of frames. No pixel is decoded,
+/// except of a frame in which the file ends, to tell whether it is complete.
 public struct AnimatedImage: Sendable {
   /// The file's format.
   public var format: AnimationFormat { header.format }
@@ -6,23 +12,69 @@ public struct AnimatedImage: Sendable {
   public var canvasSize: PixelSize { header.canvasSize }
   /// How often the animation plays in total.
   public let playCount: PlayCount
-  /// The frames, in order.
+  /// The loop count as the file stores it: repeats in GIF, plays in APNG; nil when it has none.
+  public let storedLoopCount: UInt32?
+  /// The frames, in order; at least one.
   public let frames: [FrameControl]
+  /// What the file says beside its pixels.
+  public let metadata: AnimationMetadata
+  /// What is not as the format says, as far as the structure shows it. Pixels are reported with each
+  /// ``CompositedFrame``.
+  public let damage: [Damage]
   /// How the image was opened.
   public let options: DecodingOptions
-  let header: ImageHeader
+  /// Bytes of the file.
+  public var byteCount: Int { source.byteCount }
+  /// APNG: the picture that readers without animation show, when it is not a frame; else nil.
+  public var staticImage: FrameControl? { staticRecord?.control }
 
-  package init(
-    header: ImageHeader, playCount: PlayCount, frames: [FrameControl], options: DecodingOptions
-  ) {
-    self.header = header
-    self.playCount = playCount
-    self.frames = frames
-    self.options = options
+  let header: ImageHeader
+  let records: [FrameRecord]
+  let staticRecord: FrameRecord?
+  let source: any ByteSource
+
+  /// Opens the file at `path`; it stays open until the last copy of the value is gone.
+  ///
+  /// - Throws: `io` when it cannot be read, `notAnImage`, `truncated`, `malformed`, `unsupported`
+  ///   or `noFrames` when nothing can be decoded, `limitExceeded`; with ``DamagePolicy/strict`` also
+  ///   for the first damage that costs pixels.
+  public init(
+    contentsOf path: FilePath, options: DecodingOptions = .init()
+  ) throws(AnimatedImageError) {
+    try self.init(source: FileSource(path: path), options: options)
   }
 
-  /// Opens the image in `bytes`: scans its structure and decodes no pixels.
+  /// Opens the image in `bytes`, which are kept.
+  ///
+  /// - Throws: As ``init(contentsOf:options:)``, `io` aside.
   public init(bytes: [UInt8], options: DecodingOptions = .init()) throws(AnimatedImageError) {
-    throw AnimatedImageError(.unsupported, "not yet")
+    try self.init(source: MemorySource(bytes), options: options)
+  }
+
+  package init(
+    source: any ByteSource, options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    var scan = try ImageScan.scan(source, limits: options.limits)
+    guard let header = scan.header else {
+      throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
+    }
+    try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
+    guard !scan.frames.isEmpty else {
+      throw AnimatedImageError(
+        .noFrames, "no frame can be decoded", format: header.format, byteOffset: scan.byteCount)
+    }
+    if options.damage == .strict, let damage = scan.damage.first(where: { !$0.kind.isTolerated }) {
+      throw damage.error(format: header.format)
+    }
+    self.header = header
+    self.source = source
+    self.options = options
+    playCount = scan.playCount
+    storedLoopCount = scan.storedLoopCount
+    records = scan.frames
+    frames = scan.frames.map(\.control)
+    staticRecord = scan.staticImage
+    metadata = scan.metadata
+    damage = scan.damage
   }
 }

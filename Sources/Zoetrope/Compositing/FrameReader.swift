@@ -5,22 +5,98 @@
 public final class FrameReader {
   /// The index of the frame that ``next()`` gives.
   public private(set) var nextIndex = 0
-  let image: AnimatedImage
+  /// The image that is read.
+  public let image: AnimatedImage
+  private var compositor: Compositor
+  private var decoder: any FrameDecoding
+  private let pixels = FramePixels()
+  private var scratch: [UInt8] = []
 
   /// A reader at the start of `image`. Nothing is decoded yet.
-  public init(_ image: AnimatedImage) { self.image = image }
+  public init(_ image: AnimatedImage) {
+    self.image = image
+    compositor = Compositor(size: image.canvasSize, format: image.options.canvasFormat)
+    decoder = FrameDecoders.make(header: image.header, options: image.options)
+  }
 
   /// The next frame, composited; nil after the last one.
-  public func next() throws(AnimatedImageError) -> CompositedFrame? { nil }
+  ///
+  /// The bitmap shares the reader's canvas. When it is gone before the next call, nothing is copied.
+  ///
+  /// - Throws: With ``DamagePolicy/strict`` for a damaged frame; `io` when the file cannot be read.
+  public func next() throws(AnimatedImageError) -> CompositedFrame? {
+    guard nextIndex < image.records.count else { return nil }
+    let index = nextIndex
+    let dirty = try drawNext()
+    return CompositedFrame(
+      index: index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty, damage: pixels.damage)
+  }
+
+  /// Draws the next frame onto the canvas.
+  @discardableResult
+  private func drawNext() throws(AnimatedImageError) -> PixelRect {
+    let record = image.records[nextIndex]
+    try decode(record)
+    if image.options.damage == .strict, let damage = pixels.damage, !damage.kind.isTolerated {
+      throw damage.error(format: image.format)
+    }
+    let dirty = compositor.draw(pixels, record.control)
+    nextIndex += 1
+    return dirty
+  }
 
   /// Frame `index`, composited; ``next()`` goes on after it.
   ///
   /// Costs one decode when `index` is ``nextIndex``, else a replay from the nearest earlier frame
-  /// that is independent.
+  /// that is independent. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
+  ///
+  /// - Throws: `parameter` when there is no such frame; as ``next()``.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
-    throw AnimatedImageError(.parameter, "no frame \(index)")
+    guard image.records.indices.contains(index) else {
+      throw AnimatedImageError(
+        .parameter, "no frame \(index), there are \(image.records.count)", format: image.format)
+    }
+    if index != nextIndex {
+      let start = image.records[...index].lastIndex { $0.control.isIndependent } ?? 0
+      if index < nextIndex || start > nextIndex { jump(to: start) }
+      while nextIndex < index { try drawNext() }
+      compositor.markAllDirty()
+    }
+    guard let frame = try next() else {
+      throw AnimatedImageError(.parameter, "no frame \(index)", format: image.format)
+    }
+    return frame
   }
 
   /// Goes back to the first frame; the canvas is transparent again, as at the start of each play.
-  public func rewind() { nextIndex = 0 }
+  public func rewind() { jump(to: 0) }
+
+  /// What ``restore(nextIndex:canvas:)`` needs to go on from here.
+  package func snapshot() -> (nextIndex: Int, canvas: Bitmap) {
+    (nextIndex, compositor.disposedCanvas())
+  }
+
+  /// Goes on with frame `nextIndex` on `canvas`, as a snapshot gave them.
+  package func restore(nextIndex: Int, canvas: Bitmap) {
+    compositor.resume(from: canvas)
+    self.nextIndex = nextIndex
+  }
+
+  /// Starts over at an independent frame.
+  private func jump(to index: Int) {
+    compositor.reset()
+    nextIndex = index
+  }
+
+  private func decode(_ record: FrameRecord) throws(AnimatedImageError) {
+    try image.source.withBytes(in: record.control.byteRange, scratch: &scratch) {
+      (bytes) throws(AnimatedImageError) in
+      try decoder.decode(record, header: image.header, bytes: bytes, into: pixels)
+    }
+  }
+}
+
+extension DecodingOptions {
+  /// The format of the canvas: 16 bits only when asked.
+  var canvasFormat: PixelFormat { pixelFormat == .rgba16 ? .rgba16 : .rgba8 }
 }

@@ -1,0 +1,132 @@
+extension GIFScanner {
+  /// Signature and logical screen descriptor (GIF89a sections 17 and 18).
+  ///
+  ///     size  field
+  ///        6  "GIF87a" or "GIF89a"
+  ///        4  width and height of the screen
+  ///        1  flags: bit 7 global palette, bits 0...2 its size
+  ///        2  background index, pixel aspect ratio: not used, as in browsers
+  mutating func readHeader() throws(AnimatedImageError) {
+    let bytes = collector.bytes
+    let signature = String(decoding: bytes[0..<6], as: UTF8.self)
+    guard signature == "GIF87a" || signature == "GIF89a" else {
+      throw AnimatedImageError(.notAnImage, "no GIF signature", byteOffset: 0)
+    }
+    screen = PixelSize(
+      width: Int(bytes.littleEndian16(at: 6)), height: Int(bytes.littleEndian16(at: 8)))
+    try workBudget.checkCanvas(screen, at: 6)
+    image.header = ImageHeader(format: .gif, canvasSize: screen)
+    next(bytes[10] & 0x80 != 0 ? .globalPalette(entries: 2 << Int(bytes[10] & 7)) : .introducer)
+  }
+
+  mutating func readIntroducer(_ introducer: UInt8) {
+    switch introducer {
+    case 0x21: next(.extensionLabel)
+    case 0x2c: next(.descriptor)
+    case 0x3b:
+      endControl()
+      next(.trailer)
+    default:
+      note(.gifStrayByte, "byte \(introducer) starts no block, reading ends", at: blockOffset)
+      isAtEnd = true
+    }
+  }
+
+  /// Image descriptor (GIF89a section 20): left, top, width, height, then flags: bit 7 local
+  /// palette, bit 6 interlace, bits 0...2 size of the palette.
+  mutating func readDescriptor() throws(AnimatedImageError) {
+    let bytes = collector.bytes
+    let rect = PixelRect(
+      x: Int(bytes.littleEndian16(at: 0)), y: Int(bytes.littleEndian16(at: 2)),
+      width: Int(bytes.littleEndian16(at: 4)), height: Int(bytes.littleEndian16(at: 6)))
+    let flags = bytes[8]
+    let index = image.frames.count
+    try workBudget.charge(frame: index, area: rect.size.area, at: blockOffset)
+    if index == 0 { try growCanvas(toHold: rect) }
+    let localCount = flags & 0x80 != 0 ? 2 << Int(flags & 7) : 0
+    noteFrame(index, rect, hasPalette: localCount > 0 || image.header?.palette.isEmpty == false)
+    let graphic = control ?? GIFGraphicControl()
+    control = nil
+    let canvas = PixelRect(image.header?.canvasSize ?? screen)
+    let isIndependent = independence.add(
+      rect: rect, canvas: canvas, disposal: graphic.disposal,
+      coversOpaquely: graphic.transparentIndex == nil && rect.contains(canvas))
+    openFrame = FrameRecord(
+      control: FrameControl(
+        index: index, rect: rect, delay: graphic.delay, disposal: graphic.disposal, blend: .over,
+        isIndependent: isIndependent, isInterlaced: flags & 0x40 != 0,
+        palette: localCount > 0 ? .local : image.header?.palette.isEmpty == false ? .global : .none,
+        byteRange: blockOffset..<blockOffset),
+      localPaletteCount: localCount, transparentIndex: graphic.transparentIndex)
+    next(localCount > 0 ? .localPalette(entries: localCount) : .minimumCodeSize)
+  }
+
+  /// The canvas grows right and down to hold the first frame, and only that one.
+  private mutating func growCanvas(toHold rect: PixelRect) throws(AnimatedImageError) {
+    let grown = PixelSize(
+      width: max(screen.width, rect.isEmpty ? 0 : rect.maxX),
+      height: max(screen.height, rect.isEmpty ? 0 : rect.maxY))
+    guard grown != screen else { return }
+    try workBudget.checkCanvas(grown, at: blockOffset)
+    image.header?.canvasSize = grown
+    note(.gifCanvasGrown, "screen \(screen), canvas \(grown)", frame: 0, at: blockOffset)
+  }
+
+  private mutating func noteFrame(_ index: Int, _ rect: PixelRect, hasPalette: Bool) {
+    let canvas = PixelRect(image.header?.canvasSize ?? screen)
+    if rect.isEmpty {
+      note(.gifEmptyFrame, "frame of \(rect.size)", frame: index, at: blockOffset)
+    } else if !canvas.contains(rect) {
+      note(.gifFrameOutside, "\(rect) on \(canvas.size)", frame: index, at: blockOffset)
+    }
+    if !hasPalette {
+      note(.gifNoPalette, "no local and no global palette", frame: index, at: blockOffset)
+    }
+  }
+
+  /// The block terminator was read at `end`: the frame is complete.
+  mutating func endFrame(at end: Int) {
+    if let record = closedFrame(at: end) { image.frames.append(record) }
+    next(.introducer)
+  }
+
+  private mutating func closedFrame(at end: Int) -> FrameRecord? {
+    guard var record = openFrame else { return nil }
+    openFrame = nil
+    record.control = record.control.with(byteRange: record.control.byteRange.lowerBound..<end)
+    return record
+  }
+
+  package mutating func finish() throws(AnimatedImageError) {
+    let end = image.byteCount
+    switch state {
+    case .header:
+      throw AnimatedImageError(.truncated, "\(end) bytes, a GIF header has 13", byteOffset: end)
+    case .trailer: break
+    case _ where isAtEnd: break
+    case .introducer:
+      endControl()
+      note(.missingTrailer, "the data ends without a trailer", at: end)
+    case .imageData, .minimumCodeSize, .localPalette:
+      image.cutFrame = closedFrame(at: end)
+      note(.cutBlock, "the data ends before the end of a frame", frame: image.frames.count, at: end)
+    default:
+      note(.cutBlock, "the data ends inside a block", at: end)
+    }
+    isAtEnd = true
+    if image.header?.canvasSize.isEmpty == true, image.frames.isEmpty == false {
+      throw AnimatedImageError(
+        .malformed, "a canvas of \(screen) that no frame enlarges", format: .gif, byteOffset: 6)
+    }
+  }
+}
+
+extension FrameControl {
+  /// The same frame with another byte range.
+  func with(byteRange: Range<Int>) -> FrameControl {
+    FrameControl(
+      index: index, rect: rect, delay: delay, disposal: disposal, blend: blend,
+      isIndependent: isIndependent, isInterlaced: isInterlaced, palette: palette,
+      byteRange: byteRange)
+  }
+}

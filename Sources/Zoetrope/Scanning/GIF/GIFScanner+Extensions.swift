@@ -1,0 +1,85 @@
+extension GIFScanner {
+  /// The terminator of an extension was read.
+  mutating func endExtension() {
+    defer {
+      extensionBlock = nil
+      next(.introducer)
+    }
+    guard let block = extensionBlock else { return }
+    switch block.label {
+    case GIFExtension.graphicControl: readControl(block)
+    case GIFExtension.comment: keepComment(block)
+    case GIFExtension.application: readApplication(block)
+    default: break
+    }
+  }
+
+  private mutating func readControl(_ block: GIFExtension) {
+    if block.firstBlockSize != 4 || block.blockCount != 1 {
+      note(
+        .gifControlSize, "graphic control of \(block.firstBlockSize) bytes",
+        frame: image.frames.count, at: block.offset)
+    }
+    guard block.firstBlock.count >= 4 else { return }
+    if control != nil {
+      note(
+        .gifControlUnused, "two graphic controls before one image", frame: image.frames.count,
+        at: block.offset)
+    }
+    let parsed = GIFGraphicControl(parsing: block.firstBlock)
+    if parsed.hasReservedDisposal {
+      note(
+        .gifReservedDisposal, "disposal method \(block.firstBlock[0] >> 2 & 7)",
+        frame: image.frames.count, at: block.offset)
+    }
+    control = parsed
+  }
+
+  /// Says so when a graphic control is left without an image.
+  mutating func endControl() {
+    guard control != nil else { return }
+    note(.gifControlUnused, "graphic control without an image", at: blockOffset)
+  }
+
+  private mutating func keepComment(_ block: GIFExtension) {
+    guard admits(block) else { return }
+    image.metadata.texts.append(
+      .init(key: "Comment", value: String(decoding: block.payload, as: UTF8.self)))
+  }
+
+  private mutating func readApplication(_ block: GIFExtension) {
+    if block.isLoopBlock {
+      readLoop(block)
+      return
+    }
+    guard admits(block) else { return }
+    if block.isXMP {
+      image.metadata.xmp = block.xmpPacket
+    } else if block.firstBlock == Array("ICCRGBG1012".utf8) {
+      image.metadata.iccProfile = block.payload
+    }
+    image.metadata.applicationBlocks.append(
+      .init(
+        identifier: block.identifier, byteCount: block.payloadSize, byteOffset: block.offset))
+  }
+
+  private mutating func readLoop(_ block: GIFExtension) {
+    guard let count = block.loopCount else {
+      note(.gifLoopBlock, "a loop block without a loop count", at: block.offset)
+      return
+    }
+    if image.storedLoopCount != nil {
+      note(.gifLoopTwice, "another loop count, \(count)", at: block.offset)
+    }
+    image.storedLoopCount = count
+  }
+
+  private mutating func admits(_ block: GIFExtension) -> Bool {
+    let isFirstRefusal = !metadataBudget.isExceeded
+    let isAdmitted = !block.isCut && metadataBudget.admits(byteCount: block.payloadSize)
+    if !isAdmitted, isFirstRefusal {
+      note(.metadataLimit, "metadata past the limits is not kept", at: block.offset)
+    }
+    return isAdmitted
+  }
+}

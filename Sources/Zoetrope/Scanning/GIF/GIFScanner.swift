@@ -1,0 +1,154 @@
+/// Reads the block structure of a GIF (GIF89a sections 15 to 27), fed in pieces.
+///
+/// Browsers differ on damaged files; this follows Chromium and keeps more where a complete frame is
+/// in the file. Each deviation is noted as a ``Damage``.
+package struct GIFScanner: Scanning {
+  package internal(set) var image = ScannedImage()
+  package internal(set) var isAtEnd = false
+
+  enum State: Sendable {
+    case header
+    case globalPalette(entries: Int)
+    case introducer
+    case extensionLabel
+    case extensionLength
+    case extensionBody(remaining: Int)
+    case descriptor
+    case localPalette(entries: Int)
+    case minimumCodeSize
+    case imageData(remaining: Int)
+    case trailer
+  }
+
+  var state = State.header
+  var collector = ByteCollector()
+  var control: GIFGraphicControl?
+  var extensionBlock: GIFExtension?
+  /// The frame being read; its byte range is set when its data ends.
+  var openFrame: FrameRecord?
+  var blockOffset = 0
+  var independence = IndependenceTracker()
+  var metadataBudget: MetadataBudget
+  var workBudget: WorkBudget
+  /// The screen size of the header, before the first frame made it grow.
+  var screen = PixelSize(width: 0, height: 0)
+
+  package init(limits: DecodingLimits = .default) {
+    metadataBudget = MetadataBudget(limits: limits)
+    workBudget = WorkBudget(limits: limits, format: .gif)
+  }
+
+  package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
+    var position = 0
+    let start = image.byteCount
+    while position < bytes.byteCount {
+      if case .trailer = state {
+        note(
+          .trailingData, "\(bytes.byteCount - position) bytes or more after the end",
+          at: start + position)
+        state = .trailer
+        isAtEnd = true
+        image.byteCount = start + bytes.byteCount
+        return
+      }
+      if isAtEnd { break }
+      try step(bytes, at: &position, base: start)
+      image.byteCount = start + position
+    }
+    image.byteCount = start + bytes.byteCount
+  }
+
+  /// Reads one record, or as much of it as there is.
+  private mutating func step(
+    _ bytes: borrowing RawSpan, at position: inout Int, base: Int
+  ) throws(AnimatedImageError) {
+    switch state {
+    case .header:
+      guard collector.collect(13, from: bytes, at: &position) else { return }
+      try readHeader()
+    case .globalPalette(let entries):
+      guard collector.collect(entries * 3, from: bytes, at: &position) else { return }
+      image.header?.palette = Self.palette(collector.bytes)
+      next(.introducer)
+    case .introducer:
+      blockOffset = base + position
+      let introducer = bytes[position]
+      position += 1
+      readIntroducer(introducer)
+    case .extensionLabel:
+      extensionBlock = GIFExtension(
+        label: bytes[position], offset: blockOffset,
+        byteLimit: metadataBudget.limits.metadataBytes)
+      position += 1
+      next(.extensionLength)
+    case .extensionLength:
+      let size = Int(bytes[position])
+      position += 1
+      if size == 0 {
+        endExtension()
+      } else {
+        extensionBlock?.beginBlock(size: size)
+        next(.extensionBody(remaining: size))
+      }
+    case .extensionBody(let remaining):
+      let count = min(remaining, bytes.byteCount - position)
+      for offset in position..<position + count { extensionBlock?.append(bytes[offset]) }
+      position += count
+      next(count == remaining ? .extensionLength : .extensionBody(remaining: remaining - count))
+    case .descriptor:
+      guard collector.collect(9, from: bytes, at: &position) else { return }
+      try readDescriptor()
+    case .localPalette(let entries):
+      // The decoder reads the colours again, beside the pixels; here they are only passed over.
+      guard collector.collect(entries * 3, from: bytes, at: &position) else { return }
+      next(.minimumCodeSize)
+    case .minimumCodeSize:
+      position += 1
+      next(.imageData(remaining: 0))
+    case .imageData(let remaining):
+      skipImageData(bytes, at: &position, remaining: remaining, base: base)
+    case .trailer:
+      break
+    }
+  }
+
+  mutating func next(_ state: State) {
+    collector.reset()
+    self.state = state
+  }
+
+  /// Passes over sub-blocks until the terminator; this loop sees every 256th byte of the file.
+  private mutating func skipImageData(
+    _ bytes: borrowing RawSpan, at position: inout Int, remaining: Int, base: Int
+  ) {
+    var cursor = position + remaining
+    let end = bytes.byteCount
+    while cursor < end {
+      let size = Int(bytes[cursor])
+      cursor += 1
+      if size == 0 {
+        position = cursor
+        endFrame(at: base + cursor)
+        return
+      }
+      cursor += size
+    }
+    position = end
+    next(.imageData(remaining: cursor - end))
+  }
+
+  /// Notes a deviation; past a thousand of them only the fact that there are more would be news.
+  mutating func note(
+    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int
+  ) {
+    guard image.damage.count < 1000 else { return }
+    image.damage.append(Damage(kind, detail, frameIndex: frame, byteOffset: offset))
+  }
+
+  /// Palette bytes as words, opaque.
+  static func palette(_ bytes: [UInt8]) -> [UInt32] {
+    stride(from: 0, to: bytes.count - 2, by: 3).map {
+      RGBA(red: bytes[$0], green: bytes[$0 + 1], blue: bytes[$0 + 2]).word
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/// Scans a whole source: the effects round the pure scanners.
+enum ImageScan {
+  /// Bytes read at a time.
+  private static let blockSize = 1 << 18
+
+  /// The structure of the file in `source`.
+  static func scan(
+    _ source: any ByteSource, limits: DecodingLimits
+  ) throws(AnimatedImageError) -> ScannedImage {
+    var scratch: [UInt8] = []
+    let first = try source.withBytes(in: 0..<1, scratch: &scratch) {
+      (bytes) throws(AnimatedImageError) in bytes.byteCount > 0 ? bytes[0] : nil
+    }
+    guard let first else {
+      throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
+    }
+    if first == PNGScanner.signature[0] {
+      var scanner = PNGScanner(limits: limits)
+      return try run(&scanner, over: source, scratch: &scratch)
+    }
+    var scanner = GIFScanner(limits: limits)
+    return try run(&scanner, over: source, scratch: &scratch)
+  }
+
+  private static func run(
+    _ scanner: inout some Scanning, over source: any ByteSource, scratch: inout [UInt8]
+  ) throws(AnimatedImageError) -> ScannedImage {
+    var offset = 0
+    while offset < source.byteCount, !scanner.isAtEnd {
+      let range = offset..<min(offset + blockSize, source.byteCount)
+      var step = scanner
+      let count = try source.withBytes(in: range, scratch: &scratch) {
+        (bytes) throws(AnimatedImageError) in
+        try step.feed(bytes)
+        return bytes.byteCount
+      }
+      scanner = step
+      if count == 0 { break }
+      offset += count
+    }
+    try scanner.finish()
+    return scanner.image
+  }
+
+  /// Decides about the frame in which the file ends: kept when its pixels are complete, when it is
+  /// the only one and has any rows, or when partial frames are asked for.
+  static func settleCutFrame(
+    of scan: inout ScannedImage, header: ImageHeader, source: any ByteSource,
+    options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    guard let record = scan.cutFrame else { return }
+    let pixels = FramePixels()
+    var decoder = FrameDecoders.make(header: header, options: options)
+    var scratch: [UInt8] = []
+    try source.withBytes(in: record.control.byteRange, scratch: &scratch) {
+      (bytes) throws(AnimatedImageError) in
+      try decoder.decode(record, header: header, bytes: bytes, into: pixels)
+    }
+    let all = record.control.rect.size.area
+    if pixels.validPixels >= all {
+      scan.frames.append(record)
+      return
+    }
+    scan.damage.append(
+      Damage(
+        .cutFrame, "the data ends after \(pixels.validPixels) of \(all) pixels",
+        frameIndex: scan.frames.count, byteOffset: scan.byteCount,
+        validRows: pixels.validPixels / max(pixels.width, 1)))
+    if pixels.validPixels > 0, scan.frames.isEmpty || options.damage == .partialRows {
+      scan.frames.append(record)
+    } else if scan.frames.isEmpty {
+      throw AnimatedImageError(
+        .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
+        byteOffset: scan.byteCount)
+    }
+  }
+}
+
+extension Damage {
+  /// The damage as the error that a strict reader throws.
+  package func error(format: AnimationFormat) -> AnimatedImageError {
+    AnimatedImageError(
+      kind == .cutFrame || kind == .cutBlock ? .truncated : .malformed,
+      "\(kind.name), \(detail)", format: format, frameIndex: frameIndex, byteOffset: byteOffset)
+  }
+}

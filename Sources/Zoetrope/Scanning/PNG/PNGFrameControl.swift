@@ -1,0 +1,36 @@
+/// The fcTL chunk (PNG 3rd edition, 11.3.6.2).
+///
+///     size  field
+///        4  sequence number
+///       16  width, height, x offset, y offset
+///        4  delay numerator and denominator (0 means 100)
+///        2  disposal: 0 none, 1 background, 2 previous; blend: 0 source, 1 over
+struct PNGFrameControl: Sendable {
+  let rect: PixelRect
+  let delay: FrameDelay
+  let disposal: DisposalMethod
+  let blend: BlendOperation
+
+  /// Reads the chunk's data after the sequence number.
+  ///
+  /// - Returns: nil when the rectangle is empty or leaves the canvas, or an operation is unknown.
+  init?(parsing bytes: [UInt8], canvas: PixelSize) {
+    rect = PixelRect(
+      x: Int(bytes.bigEndian32(at: 12)), y: Int(bytes.bigEndian32(at: 16)),
+      width: Int(bytes.bigEndian32(at: 4)), height: Int(bytes.bigEndian32(at: 8)))
+    guard !rect.isEmpty, PixelRect(canvas).contains(rect) else { return nil }
+    delay = FrameDelay(
+      numerator: UInt32(bytes.bigEndian16(at: 20)), denominator: UInt32(bytes.bigEndian16(at: 22)))
+    switch bytes[24] {
+    case 0: disposal = .keep
+    case 1: disposal = .background
+    case 2: disposal = .previous
+    default: return nil
+    }
+    switch bytes[25] {
+    case 0: blend = .source
+    case 1: blend = .over
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,136 @@
+extension PNGScanner {
+  /// A collected chunk was read to its end.
+  mutating func endChunk(hasValidCRC: Bool) throws(AnimatedImageError) {
+    defer { animation.lastType = chunkType }
+    switch chunkType {
+    case .header: try readHeader(hasValidCRC: hasValidCRC)
+    case .palette: readPalette(hasValidCRC: hasValidCRC)
+    case .animationControl: readAnimationControl(hasValidCRC: hasValidCRC)
+    case .frameControl: try readFrameControl(hasValidCRC: hasValidCRC)
+    case .transparency where hasValidCRC: readTransparency()
+    case _ where hasValidCRC: readMetadata()
+    default: note(.pngAncillaryChunk, "the CRC of \(chunkType.name) is wrong")
+    }
+  }
+
+  private mutating func readHeader(hasValidCRC: Bool) throws(AnimatedImageError) {
+    guard image.header == nil else { return }
+    guard hasValidCRC, let parsed = PNGHeader(parsing: chunkData) else {
+      throw AnimatedImageError(
+        .malformed, "IHDR has a wrong CRC or a forbidden value", format: .png,
+        byteOffset: chunkOffset)
+    }
+    try workBudget.checkCanvas(parsed.size, at: chunkOffset)
+    var header = ImageHeader(format: .png, canvasSize: parsed.size)
+    header.bitDepth = parsed.bitDepth
+    header.colorType = parsed.colorType
+    header.isInterlaced = parsed.isInterlaced
+    image.header = header
+  }
+
+  /// PLTE (11.2.2): 1 to 256 colours of three bytes. Only palette images use it.
+  private mutating func readPalette(hasValidCRC: Bool) {
+    guard image.header?.colorType == 3, animation.phase == .beforeData,
+      image.header?.palette.isEmpty == true, chunkData.count % 3 == 0,
+      (1...256).contains(chunkData.count / 3)
+    else { return }
+    if !hasValidCRC { note(.pngPaletteCRC, "the CRC of PLTE is wrong") }
+    image.header?.palette = GIFScanner.palette(chunkData)
+  }
+
+  /// tRNS (11.3.1.1): alpha of palette entries, or the one transparent colour.
+  private mutating func readTransparency() {
+    guard let header = image.header, animation.phase == .beforeData else { return }
+    switch header.colorType {
+    case 3:
+      for (index, alpha) in chunkData.prefix(header.palette.count).enumerated() {
+        image.header?.palette[index] = header.palette[index] & 0xff_ffff | UInt32(alpha) << 24
+      }
+      animation.hasTransparency = chunkData.contains { $0 < 255 }
+    case 0 where chunkData.count == 2, 2 where chunkData.count == 6:
+      image.header?.transparency = chunkData
+      animation.hasTransparency = true
+    default: note(.pngAncillaryChunk, "tRNS does not fit the colour type")
+    }
+  }
+
+  /// A chunk that was passed over was neither data nor known: only a critical one matters.
+  mutating func checkUnknownChunk() throws(AnimatedImageError) {
+    guard chunkType.isCritical, !PNGChunkType.collected.contains(chunkType),
+      chunkType != .imageData, chunkType != .end
+    else { return }
+    guard animation.phase != .beforeData else {
+      throw AnimatedImageError(
+        .unsupported, "unknown critical chunk \(chunkType.name)", format: .png,
+        byteOffset: chunkOffset)
+    }
+    guard animation.isAnimated, !animation.isListEnded else { return }
+    try closePicture(at: chunkOffset)
+    animation.isListEnded = true
+    note(
+      .pngCriticalChunk, "unknown critical chunk \(chunkType.name)", frame: image.frames.count)
+  }
+
+  package mutating func finish() throws(AnimatedImageError) {
+    guard image.header != nil else {
+      throw AnimatedImageError(
+        .truncated, "\(image.byteCount) bytes, too few for a PNG header",
+        byteOffset: image.byteCount)
+    }
+    if !isAtEnd { try finishEarly() }
+    isAtEnd = true
+    guard animation.phase != .beforeData else {
+      throw AnimatedImageError(
+        .noFrames, "no image data", format: .png, byteOffset: image.byteCount)
+    }
+    settleAnimation()
+  }
+
+  /// The data ends before IEND: decoding tells whether the open picture is complete.
+  private mutating func finishEarly() throws(AnimatedImageError) {
+    let end = image.byteCount
+    var isBetweenChunks = false
+    if case .chunkHeader = state { isBetweenChunks = collector.bytes.isEmpty }
+    note(
+      isBetweenChunks ? .missingTrailer : .cutBlock,
+      isBetweenChunks ? "the data ends without IEND" : "the data ends inside \(chunkType.name)",
+      at: end)
+    guard var picture = animation.openPicture, !animation.isListEnded else {
+      try closePicture(at: end)
+      return
+    }
+    animation.openPicture = nil
+    picture.end = end
+    image.cutFrame = makeRecord(picture, isIndependent: image.frames.isEmpty)
+  }
+
+  /// Decides what the file is, now that all of it was seen.
+  private mutating func settleAnimation() {
+    guard animation.isAnimated,
+      animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame
+    else {
+      makeStatic()
+      return
+    }
+    if image.frames.isEmpty, image.cutFrame == nil {
+      note(.pngStaticOnly, "acTL without a valid frame", at: image.byteCount)
+      makeStatic()
+    } else if let announced = animation.announcedFrames, image.frames.count < announced,
+      !animation.isListEnded, image.cutFrame == nil
+    {
+      note(
+        .pngFrameCount, "\(announced) frames announced, \(image.frames.count) found",
+        at: image.byteCount)
+    }
+  }
+
+  /// The still picture is the one frame.
+  private mutating func makeStatic() {
+    image.header?.format = .png
+    image.storedLoopCount = nil
+    if let picture = image.staticImage {
+      image.frames = [picture]
+      image.staticImage = nil
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/// What a scanner knows of a file so far. It grows as more bytes are fed.
+package struct ScannedImage: Sendable, Hashable {
+  /// Nil until the header was read.
+  package var header: ImageHeader?
+  /// The frames whose data was seen to its end, in order.
+  package var frames: [FrameRecord] = []
+  /// The frame in whose data the file ends; decoding tells whether its pixels are complete.
+  package var cutFrame: FrameRecord?
+  /// PNG: the picture of a reader that knows no animation, when it is not a frame of it.
+  package var staticImage: FrameRecord?
+  /// The loop count as stored: repeats in GIF, plays in APNG; nil when the file has none.
+  package var storedLoopCount: UInt32?
+  package var metadata = AnimationMetadata()
+  package var damage: [Damage] = []
+  /// Bytes of the file that were consumed.
+  package var byteCount = 0
+
+  /// How often the animation plays in total, from ``storedLoopCount``.
+  package var playCount: PlayCount {
+    switch (header?.format, storedLoopCount) {
+    case (_, nil), (.png, _), (nil, _): .once
+    case (_, 0): .indefinite
+    case (.gif, let repeats?): .finite(Int(repeats) + 1)
+    case (.apng, let plays?): .finite(Int(plays))
+    }
+  }
+
+  package init() {}
+}

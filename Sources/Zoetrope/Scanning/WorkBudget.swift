@@ -1,0 +1,38 @@
+/// Adds up what a file declares and refuses it when a limit is passed.
+struct WorkBudget: Sendable {
+  let limits: DecodingLimits
+  let format: AnimationFormat
+  private var declaredPixels = 0
+
+  init(limits: DecodingLimits, format: AnimationFormat) {
+    self.limits = limits
+    self.format = format
+  }
+
+  /// Checks the size of the canvas.
+  func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
+    guard size.area > limits.canvasPixels else { return }
+    throw exceeded("canvasPixels", asked: size.area, allowed: limits.canvasPixels, at: offset)
+  }
+
+  /// Charges frame `index`, whose rectangle has `area` pixels.
+  mutating func charge(frame index: Int, area: Int, at offset: Int) throws(AnimatedImageError) {
+    if index >= limits.frameCount {
+      throw exceeded("frameCount", asked: index + 1, allowed: limits.frameCount, at: offset)
+    }
+    let (sum, overflow) = declaredPixels.addingReportingOverflow(area)
+    declaredPixels = overflow ? .max : sum
+    if declaredPixels > limits.pixelsPerPlay {
+      throw exceeded(
+        "pixelsPerPlay", asked: declaredPixels, allowed: limits.pixelsPerPlay, at: offset)
+    }
+  }
+
+  private func exceeded(
+    _ name: String, asked: Int, allowed: Int, at offset: Int
+  ) -> AnimatedImageError {
+    AnimatedImageError(
+      .limitExceeded, "\(name) would be \(asked), the limit is \(allowed)", format: format,
+      byteOffset: offset)
+  }
+}

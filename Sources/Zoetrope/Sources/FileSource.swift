@@ -1,0 +1,78 @@
+internal import Glibc
+package import SystemPackage
+
+/// A byte source over an open file, read with `pread`.
+///
+/// Not mapped: a file that shrinks under a mapping takes the process down with SIGBUS, and reading a
+/// frame's bytes costs a hundredth of decoding them. A file that shrinks gives fewer bytes instead.
+package final class FileSource: ByteSource {
+  private let descriptor: FileDescriptor
+  package let byteCount: Int
+
+  /// Opens the regular file at `path`.
+  package init(path: FilePath) throws(AnimatedImageError) {
+    do {
+      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    } catch {
+      throw Self.failure(error)
+    }
+    do {
+      byteCount = try Self.size(of: descriptor)
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+  }
+
+  deinit { try? descriptor.close() }
+
+  /// The size of a regular file; pipes and devices are refused, since they have no ranges.
+  private static func size(of descriptor: FileDescriptor) throws(AnimatedImageError) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor.rawValue, &status) == 0 else {
+      throw failure(Errno(rawValue: errno))
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw AnimatedImageError(.io, "not a regular file")
+    }
+    return Int(status.st_size)
+  }
+
+  package func withBytes<Result>(
+    in range: Range<Int>, scratch: inout [UInt8],
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let clipped = range.clamped(to: 0..<byteCount)
+    if scratch.count < clipped.count {
+      scratch = [UInt8](repeating: 0, count: max(clipped.count, 4096))
+    }
+    let count = try read(clipped, into: &scratch)
+    return try unsafe body(scratch.span.bytes.extracting(first: count))
+  }
+
+  /// Reads as much of `range` as there is; says how many bytes that was.
+  private func read(
+    _ range: Range<Int>, into buffer: inout [UInt8]
+  ) throws(AnimatedImageError) -> Int {
+    var done = 0
+    while done < range.count {
+      do {
+        // The closure's buffer is not kept; `done` stays within the range, the range in the buffer.
+        let count = try unsafe buffer.withUnsafeMutableBytes { bytes in
+          unsafe try descriptor.read(
+            fromAbsoluteOffset: Int64(range.lowerBound + done),
+            into: UnsafeMutableRawBufferPointer(rebasing: bytes[done..<range.count]))
+        }
+        if count == 0 { break }
+        done += count
+      } catch {
+        throw Self.failure(error)
+      }
+    }
+    return done
+  }
+
+  static func failure(_ error: any Error) -> AnimatedImageError {
+    AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
+  }
+}

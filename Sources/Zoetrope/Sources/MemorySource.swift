@@ -1,0 +1,16 @@
+/// A byte source over bytes that are in memory.
+package struct MemorySource: ByteSource {
+  private let bytes: [UInt8]
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  package var byteCount: Int { bytes.count }
+
+  package func withBytes<Result>(
+    in range: Range<Int>, scratch: inout [UInt8],
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let clipped = range.clamped(to: 0..<bytes.count)
+    return try unsafe body(bytes.span.bytes.extracting(clipped))
+  }
+}

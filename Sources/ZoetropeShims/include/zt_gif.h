@@ -1,0 +1,15 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/// Expands one GIF image with giflib's own line reader.
+///
+/// `frame` starts at the image separator and ends with the block terminator; giflib keeps a pointer
+/// into it only during the call. `rows` has room for width * height bytes, in stored row order.
+/// Returns the number of complete rows. Record-level calls only: no state is kept between frames,
+/// and giflib never allocates for pixels.
+int zt_gif_expand(const uint8_t *_Nonnull frame, size_t count, uint8_t *_Nonnull rows, int width,
+                  int height);
+
+/// The version of the giflib headers this was built with, as "5.2.1".
+const char *_Nonnull zt_gif_version(void);
