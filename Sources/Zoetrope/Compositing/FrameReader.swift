@@ -8,16 +8,21 @@ public final class FrameReader {
   /// The image that is read.
   public let image: AnimatedImage
   private var compositor: Compositor
-  private var decoder: any FrameDecoding
-  private let pixels = FramePixels()
-  private var scratch: [UInt8] = []
+  private var worker: FrameWorker
+  private var pixels = FramePixels()
+  /// Nil when frames are decoded one after the other on the calling thread.
+  private let ahead: DecodeAhead?
 
   /// A reader at the start of `image`. Nothing is decoded yet.
   public init(_ image: AnimatedImage) {
     self.image = image
     compositor = Compositor(size: image.canvasSize, format: image.options.canvasFormat)
-    decoder = FrameDecoders.make(header: image.header, options: image.options)
+    worker = FrameWorker(header: image.header, options: image.options)
+    let helpers = image.options.threadCount - 1
+    ahead = helpers > 0 && image.isWorthSharing ? DecodeAhead(image, helperLimit: helpers) : nil
   }
+
+  deinit { ahead?.stop() }
 
   /// The next frame, composited; nil after the last one.
   ///
@@ -80,23 +85,42 @@ public final class FrameReader {
   package func restore(nextIndex: Int, canvas: Bitmap) {
     compositor.resume(from: canvas)
     self.nextIndex = nextIndex
+    ahead?.restart(at: nextIndex)
   }
 
   /// Starts over at an independent frame.
   private func jump(to index: Int) {
     compositor.reset()
     nextIndex = index
+    ahead?.restart(at: index)
   }
 
   private func decode(_ record: FrameRecord) throws(AnimatedImageError) {
-    try image.source.withBytes(in: record.control.byteRange, scratch: &scratch) {
-      (bytes) throws(AnimatedImageError) in
-      try decoder.decode(record, header: image.header, bytes: bytes, into: pixels)
+    if let ahead {
+      ahead.recycle(pixels)
+      pixels = try ahead.take(nextIndex, with: &worker)
+    } else {
+      try worker.decode(record, header: image.header, source: image.source, into: pixels)
     }
+  }
+}
+
+extension AnimatedImage {
+  /// Whether decoding takes long enough that starting threads pays: from about a millisecond.
+  fileprivate var isWorthSharing: Bool {
+    var pixels = 0
+    for record in records {
+      pixels += record.control.rect.size.area
+      if pixels > 1 << 18 { return records.count > 1 }
+    }
+    return false
   }
 }
 
 extension DecodingOptions {
   /// The format of the canvas: 16 bits only when asked.
   var canvasFormat: PixelFormat { pixelFormat == .rgba16 ? .rgba16 : .rgba8 }
+
+  /// Threads that decode at one time, the caller's included.
+  var threadCount: Int { parallelism > 0 ? parallelism : DecodeThreads.processorCount }
 }

@@ -1,0 +1,89 @@
+extension DecodeAhead.State {
+  /// What the consumer does next.
+  enum Step {
+    case ready(FramePixels)
+    case failed(AnimatedImageError)
+    case decode(DecodeClaim)
+    case wait
+  }
+
+  /// The consumer needs frame `index`.
+  mutating func step(for index: Int, records: [FrameRecord], window: DecodeWindow) -> Step {
+    let place = index - base
+    if slots.indices.contains(place) {
+      switch slots[place] {
+      case .done(let pixels):
+        release(through: place, records: records)
+        return .ready(pixels)
+      case .failed(let error): return .failed(error)
+      case .claimed, .waiting: break
+      }
+    }
+    // Its own frame first; then any other, so that it does not sit idle.
+    if nextClaim <= index || canClaim(records: records, window: window) {
+      return .decode(claim(records: records))
+    }
+    isConsumerWaiting = true
+    return .wait
+  }
+
+  /// Whether one more frame may be begun.
+  func canClaim(records: [FrameRecord], window: DecodeWindow) -> Bool {
+    guard nextClaim < records.count, nextClaim - base < window.frames else { return false }
+    let bytes = Self.byteCount(of: records[nextClaim])
+    return heldBytes == 0 || heldBytes + bytes <= window.bytes
+  }
+
+  /// Claims frames in order until they have `pixels` pixels; none when the window is full, which
+  /// ends the helper that asks.
+  mutating func claimBatch(
+    records: [FrameRecord], window: DecodeWindow, pixels: Int
+  ) -> [DecodeClaim] {
+    var claims: [DecodeClaim] = []
+    var sum = 0
+    while !isStopped, sum < pixels, canClaim(records: records, window: window) {
+      sum += records[nextClaim].control.rect.size.area
+      claims.append(claim(records: records))
+    }
+    if claims.isEmpty { helperCount -= 1 }
+    return claims
+  }
+
+  private mutating func claim(records: [FrameRecord]) -> DecodeClaim {
+    let index = nextClaim
+    while slots.count <= index - base { slots.append(.waiting) }
+    slots[index - base] = .claimed
+    nextClaim += 1
+    heldBytes += Self.byteCount(of: records[index])
+    return DecodeClaim(
+      index: index, generation: generation, pixels: spares.popLast() ?? FramePixels())
+  }
+
+  /// A claimed frame is decoded; says whether the consumer has to be woken.
+  mutating func finish(
+    _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>
+  ) -> Bool {
+    guard claim.generation == generation, !isStopped else {
+      spares.append(claim.pixels)
+      return false
+    }
+    switch result {
+    case .success: slots[claim.index - base] = .done(claim.pixels)
+    case .failure(let error): slots[claim.index - base] = .failed(error)
+    }
+    defer { isConsumerWaiting = false }
+    return isConsumerWaiting
+  }
+
+  private mutating func release(through place: Int, records: [FrameRecord]) {
+    for offset in 0...place { heldBytes -= Self.byteCount(of: records[base + offset]) }
+    slots.removeFirst(place + 1)
+    base += place + 1
+  }
+
+  /// Bytes that a decoded frame is charged with: four a pixel is the most an 8-bit layout takes.
+  private static func byteCount(of record: FrameRecord) -> Int {
+    let perPixel = record.control.palette == .none ? 4 : 1
+    return max(record.control.rect.size.area, 1) * perPixel + 256
+  }
+}

@@ -1,0 +1,133 @@
+internal import Synchronization
+
+/// Decodes the frames of one image on several threads and hands them over in order.
+///
+/// The consumer takes part: it decodes the frame it needs when nobody has begun it, and others while
+/// it would wait; so with one helper two cores are busy, and with none it is one thread. Frames wait
+/// in decoded form within a byte budget, whatever their number. Small frames are claimed in batches,
+/// since a hand-over costs as much as a thousand pixels.
+final class DecodeAhead: Sendable {
+  /// What became of one frame.
+  enum Slot {
+    case waiting
+    case claimed
+    case done(FramePixels)
+    case failed(AnimatedImageError)
+  }
+
+  struct State {
+    /// Counts the jumps: work begun before one is thrown away.
+    var generation = 0
+    /// Slots of the frames from `base` on.
+    var slots: [Slot] = []
+    var base = 0
+    /// The next frame nobody has begun.
+    var nextClaim = 0
+    /// Decoded bytes of claimed and finished frames that were not taken.
+    var heldBytes = 0
+    var helperCount = 0
+    var isConsumerWaiting = false
+    var spares: [FramePixels] = []
+    var isStopped = false
+  }
+
+  let source: any ByteSource
+  let records: [FrameRecord]
+  let header: ImageHeader
+  let options: DecodingOptions
+  private let helperLimit: Int
+  private let byteBudget: Int
+  private let state = Mutex(State())
+  private let signal = ThreadSignal()
+
+  /// Pixels that are worth a hand-over to another thread.
+  private static let batchPixels = 1 << 16
+  /// Frames that wait decoded at most, however small.
+  private static let frameWindow = 64
+
+  /// - Parameter helperLimit: Threads that decode beside the consumer's.
+  init(_ image: AnimatedImage, helperLimit: Int) {
+    source = image.source
+    records = image.records
+    header = image.header
+    options = image.options
+    self.helperLimit = helperLimit
+    // Four canvases of decoded frames; a GIF frame takes a quarter of one.
+    byteBudget = min(max(image.canvasSize.area * 16, 1 << 20), max(options.limits.liveBytes / 2, 1))
+  }
+
+  /// Starts over at frame `index`.
+  func restart(at index: Int) {
+    state.withLock { state in
+      state.generation += 1
+      for case .done(let pixels) in state.slots { state.spares.append(pixels) }
+      state.slots.removeAll(keepingCapacity: true)
+      state.base = index
+      state.nextClaim = index
+      state.heldBytes = 0
+    }
+  }
+
+  /// Ends all work; helpers return after the frame they are in.
+  func stop() {
+    state.withLock { state in
+      state.isStopped = true
+      state.generation += 1
+      state.slots = []
+    }
+  }
+
+  /// Frame `index`, decoded; frames have to be taken in order, from where it was started.
+  ///
+  /// - Parameter worker: The consumer's own decoder, for the frames it decodes itself.
+  func take(_ index: Int, with worker: inout FrameWorker) throws(AnimatedImageError) -> FramePixels
+  {
+    while true {
+      startHelpers()
+      switch state.withLock({ $0.step(for: index, records: records, window: window) }) {
+      case .ready(let pixels): return pixels
+      case .failed(let error): throw error
+      case .decode(let claim): finish(claim, worker.decode(claim, in: self))
+      case .wait: signal.wait()
+      }
+    }
+  }
+
+  /// Gives a taken frame's memory back.
+  func recycle(_ pixels: FramePixels) {
+    state.withLock { $0.spares.append(pixels) }
+  }
+
+  private var window: DecodeWindow { DecodeWindow(bytes: byteBudget, frames: Self.frameWindow) }
+
+  /// Starts as many helpers as there is work and leave for.
+  private func startHelpers() {
+    let count = state.withLock { state in
+      guard !state.isStopped, state.canClaim(records: records, window: window) else { return 0 }
+      let count = max(helperLimit - state.helperCount, 0)
+      state.helperCount += count
+      return count
+    }
+    for _ in 0..<count { DecodeThreads.shared.run { [self] in help() } }
+  }
+
+  /// What a helper does: batches of frames, until the window is full.
+  private func help() {
+    var worker = FrameWorker(header: header, options: options)
+    while true {
+      let claims = state.withLock {
+        state in state.claimBatch(records: records, window: window, pixels: Self.batchPixels)
+      }
+      if claims.isEmpty { break }
+      for claim in claims { finish(claim, worker.decode(claim, in: self)) }
+    }
+  }
+
+  /// Puts a decoded frame in its slot and wakes the consumer if it waits.
+  private func finish(_ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>) {
+    let wakes = state.withLock { state in
+      state.finish(claim, result)
+    }
+    if wakes { signal.post() }
+  }
+}

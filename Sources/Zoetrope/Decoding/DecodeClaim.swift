@@ -1,0 +1,12 @@
+/// A frame that one thread has taken on, with the memory it decodes into.
+struct DecodeClaim {
+  let index: Int
+  let generation: Int
+  let pixels: FramePixels
+}
+
+/// How far decoding may run ahead.
+struct DecodeWindow {
+  let bytes: Int
+  let frames: Int
+}
