@@ -1,0 +1,81 @@
+/// One PNG pixel of 1 to 8 bytes, each byte in a 16-bit lane of its own whose high half is zero.
+///
+/// Unsafe code: the loads and stores below. Callers promise memory for the bytes that each one names.
+@unsafe
+struct PNGPixelLanes {
+  var lanes = SIMD8<Int16>.zero
+
+  @inline(__always) init() {}
+  @inline(__always) init(_ lanes: SIMD8<Int16>) { unsafe self.lanes = lanes }
+
+  /// Reads the word that holds a pixel of `size` bytes; for 3 and 6 a byte or two of what follows
+  /// come along and are never stored.
+  @inline(__always)
+  init(at address: UnsafeRawPointer, size: Int) {
+    let word: UInt64
+    switch size {
+    case 1: unsafe word = UInt64(address.load(as: UInt8.self))
+    case 2: unsafe word = UInt64(address.loadUnaligned(as: UInt16.self))
+    case 3, 4: unsafe word = UInt64(address.loadUnaligned(as: UInt32.self))
+    default: unsafe word = address.loadUnaligned(as: UInt64.self)
+    }
+    let bytes = unsafe unsafeBitCast(word.littleEndian, to: SIMD8<UInt8>.self)
+    unsafe lanes = SIMD8(truncatingIfNeeded: bytes)
+  }
+
+  /// The low bytes of the lanes, packed.
+  @inline(__always) var word: UInt64 {
+    let bytes = unsafe SIMD8<UInt8>(truncatingIfNeeded: lanes)
+    return unsafe unsafeBitCast(bytes, to: UInt64.self).littleEndian
+  }
+
+  /// Writes the pixel as a whole word: 4 bytes for a size of 3, 8 for 6.
+  @inline(__always)
+  func store(at address: UnsafeMutableRawPointer, size: Int) {
+    unsafe Self.store(word, at: address, size: size)
+  }
+
+  @inline(__always)
+  static func store(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
+    switch size {
+    case 1: unsafe address.storeBytes(of: UInt8(truncatingIfNeeded: word), as: UInt8.self)
+    case 2: unsafe address.storeBytes(of: UInt16(truncatingIfNeeded: word), as: UInt16.self)
+    case 3, 4: unsafe address.storeBytes(of: UInt32(truncatingIfNeeded: word), as: UInt32.self)
+    default: unsafe address.storeBytes(of: word, as: UInt64.self)
+    }
+  }
+
+  /// Writes `size` bytes and no more.
+  @inline(__always)
+  static func storeExactly(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
+    switch size {
+    case 3:
+      unsafe store(word, at: address, size: 2)
+      unsafe store(word >> 16, at: address + 2, size: 1)
+    case 6:
+      unsafe store(word, at: address, size: 4)
+      unsafe store(word >> 32, at: address + 4, size: 2)
+    default: unsafe store(word, at: address, size: size)
+    }
+  }
+
+  /// Adds byte by byte, modulo 256; the high halves of the lanes stay zero.
+  @inline(__always)
+  static func &+ (left: Self, right: Self) -> Self {
+    unsafe Self(fromBytes: left.bytes &+ right.bytes)
+  }
+
+  /// Subtracts byte by byte, modulo 256; the high halves of the lanes stay zero.
+  @inline(__always)
+  static func &- (left: Self, right: Self) -> Self {
+    unsafe Self(fromBytes: left.bytes &- right.bytes)
+  }
+
+  @inline(__always) private var bytes: SIMD16<UInt8> {
+    unsafe unsafeBitCast(lanes, to: SIMD16<UInt8>.self)
+  }
+
+  @inline(__always) private init(fromBytes bytes: SIMD16<UInt8>) {
+    unsafe self.lanes = unsafeBitCast(bytes, to: SIMD8<Int16>.self)
+  }
+}

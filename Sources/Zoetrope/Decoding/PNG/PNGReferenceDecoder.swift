@@ -1,0 +1,25 @@
+/// Decodes frames through libpng and zlib: any colour type, depth and interlacing.
+///
+/// The pixels are RGBA of 8 bits, or of 16 when a frame has them and they are asked for.
+package struct PNGReferenceDecoder: FrameDecoding {
+  /// Whether the samples of a 16-bit file keep their low byte.
+  package let keeps16Bit: Bool
+  private var data = PNGFrameData()
+
+  package init(keeps16Bit: Bool = false) { self.keeps16Bit = keeps16Bit }
+
+  package mutating func decode(
+    _ record: FrameRecord, header: ImageHeader, bytes: borrowing RawSpan,
+    into pixels: FramePixels
+  ) throws(AnimatedImageError) {
+    data.collect(bytes)
+    pixels.resetForPNG(record.control.rect.size)
+    guard !record.control.rect.isEmpty else { return }
+    let ending = try unsafe data.withBytes(of: bytes) { stream in
+      unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
+    }.get()
+    pixels.damage = PNGDamage(
+      ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
+    ).damage
+  }
+}

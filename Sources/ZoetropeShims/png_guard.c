@@ -1,0 +1,243 @@
+// The one place where libpng runs. A longjmp must not cross a Swift frame (it would run no defer and
+// release nothing), so reader, error, warning, allocator and row callbacks are all C, and the
+// setjmp stands in this file.
+#include "zoetrope_png.h"
+
+#include <png.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Signature, IHDR, PLTE, tRNS and the head of IDAT.
+#define PREFIX_CAPACITY (8 + 25 + (12 + 768) + (12 + 256) + 8)
+// The CRC of IDAT and an empty IEND.
+#define SUFFIX_COUNT (4 + 12)
+// A chunk's length is a 31-bit number.
+#define MAX_CHUNK 0x7fffffffu
+// In front of every allocation, so that freeing can give its size back to the budget.
+#define ALLOCATION_HEADER 16
+
+// Everything that changes between setjmp and longjmp lives here, in the caller's frame: memory that
+// is reached through a pointer is not lost by the jump, as locals that are not volatile are.
+struct decode {
+  const zoetrope_png_request *request;
+  zoetrope_png_result result;
+  png_structp png;
+  png_infop info;
+  uint8_t prefix[PREFIX_CAPACITY];
+  uint8_t suffix[SUFFIX_COUNT];
+  struct { const uint8_t *bytes; size_t count; } pieces[3];
+  size_t piece, position;
+  size_t memory_left;
+  // Rows that came out of the filters, in all passes: png_read_row may fail after its row is done,
+  // when it looks for the end of the stream.
+  uint64_t filtered_rows;
+  int surplus;
+  uint8_t *pixels;
+  size_t bytes_per_row;
+};
+
+static void store_32(uint8_t *out, uint32_t value) {
+  out[0] = (uint8_t)(value >> 24);
+  out[1] = (uint8_t)(value >> 16);
+  out[2] = (uint8_t)(value >> 8);
+  out[3] = (uint8_t)value;
+}
+
+// CRCs stay zero: libpng is told to ignore them, since the file's own were checked already.
+static size_t put_chunk(uint8_t *out, const char *type, const uint8_t *bytes, size_t count) {
+  store_32(out, (uint32_t)count);
+  memcpy(out + 4, type, 4);
+  if (count > 0) memcpy(out + 8, bytes, count);
+  store_32(out + 8 + count, 0);
+  return count + 12;
+}
+
+static void make_pieces(struct decode *decode) {
+  static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  const zoetrope_png_request *request = decode->request;
+  uint8_t header[13] = {0};
+  store_32(header, request->width);
+  store_32(header + 4, request->height);
+  header[8] = request->bit_depth;
+  header[9] = request->color_type;
+  header[12] = request->interlace;
+
+  uint8_t *out = decode->prefix;
+  memcpy(out, signature, 8);
+  out += 8;
+  out += put_chunk(out, "IHDR", header, sizeof header);
+  size_t colors = request->palette == NULL ? 0 : request->palette_count;
+  if (colors > 256) colors = 256;
+  if (colors > 0) out += put_chunk(out, "PLTE", request->palette, colors * 3);
+  size_t transparent = request->transparency == NULL ? 0 : request->transparency_count;
+  if (transparent > 256) transparent = 256;
+  if (transparent > 0) out += put_chunk(out, "tRNS", request->transparency, transparent);
+  size_t count = request->data == NULL ? 0 : request->data_count;
+  if (count > MAX_CHUNK) count = MAX_CHUNK;
+  store_32(out, (uint32_t)count);
+  memcpy(out + 4, "IDAT", 4);
+  out += 8;
+
+  memset(decode->suffix, 0, 4);
+  put_chunk(decode->suffix + 4, "IEND", NULL, 0);
+  decode->pieces[0].bytes = decode->prefix;
+  decode->pieces[0].count = (size_t)(out - decode->prefix);
+  decode->pieces[1].bytes = request->data;
+  decode->pieces[1].count = count;
+  decode->pieces[2].bytes = decode->suffix;
+  decode->pieces[2].count = SUFFIX_COUNT;
+}
+
+static void read_bytes(png_structp png, png_bytep out, size_t count) {
+  struct decode *decode = png_get_io_ptr(png);
+  while (count > 0) {
+    if (decode->piece == 3) png_error(png, "Not enough image data");
+    size_t left = decode->pieces[decode->piece].count - decode->position;
+    size_t part = left < count ? left : count;
+    if (part > 0) {
+      memcpy(out, decode->pieces[decode->piece].bytes + decode->position, part);
+      decode->position += part;
+      out += part;
+      count -= part;
+    } else {
+      decode->piece += 1;
+      decode->position = 0;
+    }
+  }
+}
+
+// Never returns. libpng's own messages tell the cases apart; one that is not known counts as broken.
+static PNG_NORETURN void fail(png_structp png, png_const_charp message) {
+  struct decode *decode = png_get_error_ptr(png);
+  zoetrope_png_result *result = &decode->result;
+  const char *text = message == NULL ? "unknown error" : message;
+  if (strstr(text, "filter value") != NULL) {
+    result->code = ZOETROPE_PNG_FILTER;
+  } else if (strstr(text, "Not enough image data") != NULL) {
+    result->code = ZOETROPE_PNG_SHORT;
+  } else if (strstr(text, "emory") != NULL) {
+    result->code = ZOETROPE_PNG_MEMORY;
+  } else {
+    result->code = ZOETROPE_PNG_BROKEN;
+  }
+  snprintf(result->message, sizeof result->message, "%s", text);
+  png_longjmp(png, 1);
+}
+
+static void note(png_structp png, png_const_charp message) {
+  struct decode *decode = png_get_error_ptr(png);
+  if (message != NULL && (strstr(message, "Too much image data") != NULL ||
+                          strstr(message, "Extra compressed data") != NULL)) {
+    decode->surplus = 1;
+  }
+}
+
+static png_voidp allocate(png_structp png, png_alloc_size_t count) {
+  struct decode *decode = png_get_mem_ptr(png);
+  if (count > decode->memory_left || decode->memory_left - count < ALLOCATION_HEADER) return NULL;
+  uint8_t *block = malloc(count + ALLOCATION_HEADER);
+  if (block == NULL) return NULL;
+  memcpy(block, &count, sizeof count);
+  decode->memory_left -= count + ALLOCATION_HEADER;
+  return block + ALLOCATION_HEADER;
+}
+
+static void release(png_structp png, png_voidp pointer) {
+  struct decode *decode = png_get_mem_ptr(png);
+  png_alloc_size_t count;
+  if (pointer == NULL) return;
+  uint8_t *block = (uint8_t *)pointer - ALLOCATION_HEADER;
+  memcpy(&count, block, sizeof count);
+  decode->memory_left += count + ALLOCATION_HEADER;
+  free(block);
+}
+
+static void count_row(png_structp png, png_row_infop row, png_bytep bytes) {
+  (void)row;
+  (void)bytes;
+  struct decode *decode = png_get_user_transform_ptr(png);
+  decode->filtered_rows += 1;
+}
+
+// Rows that libpng takes from the stream for the whole frame.
+static uint64_t stored_rows(const zoetrope_png_request *request) {
+  if (request->interlace == 0) return request->height;
+  uint64_t rows = 0;
+  for (int pass = 0; pass < 7; pass++) {
+    if (PNG_PASS_COLS(request->width, pass) > 0) rows += PNG_PASS_ROWS(request->height, pass);
+  }
+  return rows;
+}
+
+static void start(struct decode *decode) {
+  const zoetrope_png_request *request = decode->request;
+  png_structp png = decode->png;
+  png_set_user_limits(png, request->width, request->height);
+  png_set_chunk_malloc_max(png, 1 << 20);
+  png_set_chunk_cache_max(png, 4);
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+  png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
+  png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+  png_set_benign_errors(png, 1);
+  png_set_read_fn(png, decode, read_bytes);
+  png_read_info(png, decode->info);
+  png_set_expand(png);
+  if (!request->keeps_16_bit) png_set_strip_16(png);
+  png_set_gray_to_rgb(png);
+  png_set_add_alpha(png, 0xffff, PNG_FILLER_AFTER);
+  png_set_read_user_transform_fn(png, count_row);
+  png_set_user_transform_info(png, decode, 0, 0);
+}
+
+// Holds the setjmp; has no locals that change after it.
+static void run(struct decode *decode) {
+  decode->png = png_create_read_struct_2(
+      PNG_LIBPNG_VER_STRING, decode, fail, note, decode, allocate, release);
+  if (decode->png == NULL) return;
+  decode->info = png_create_info_struct(decode->png);
+  if (decode->info == NULL) return;
+  if (setjmp(png_jmpbuf(decode->png))) return;
+  start(decode);
+  int passes = png_set_interlace_handling(decode->png);
+  png_read_update_info(decode->png, decode->info);
+  if (png_get_rowbytes(decode->png, decode->info) > decode->bytes_per_row) {
+    png_error(decode->png, "no memory for a row");
+  }
+  for (int pass = 0; pass < passes; pass++) {
+    for (uint32_t y = 0; y < decode->request->height; y++) {
+      png_read_row(decode->png, decode->pixels + y * decode->bytes_per_row, NULL);
+      if (pass == passes - 1) decode->result.rows = y + 1;
+    }
+    decode->result.passes = (uint32_t)pass + 1;
+  }
+  decode->result.code = decode->surplus ? ZOETROPE_PNG_SURPLUS : ZOETROPE_PNG_COMPLETE;
+}
+
+zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uint8_t *pixels,
+                                        size_t bytes_per_row, size_t pixels_count) {
+  struct decode decode;
+  memset(&decode, 0, sizeof decode);
+  decode.request = request;
+  decode.result.code = ZOETROPE_PNG_MEMORY;
+  decode.memory_left = request->memory_limit;
+  decode.pixels = pixels;
+  decode.bytes_per_row = bytes_per_row;
+  size_t pixel = request->keeps_16_bit && request->bit_depth == 16 ? 8 : 4;
+  if (request->width == 0 || request->height == 0 || bytes_per_row / pixel < request->width ||
+      pixels_count / bytes_per_row < request->height) {
+    snprintf(decode.result.message, sizeof decode.result.message, "no room for the rows");
+    return decode.result;
+  }
+  make_pieces(&decode);
+  run(&decode);
+  if (decode.png != NULL) png_destroy_read_struct(&decode.png, &decode.info, NULL);
+  if (decode.result.code >= ZOETROPE_PNG_SHORT && decode.result.code != ZOETROPE_PNG_MEMORY &&
+      decode.filtered_rows == stored_rows(request)) {
+    decode.result.code = ZOETROPE_PNG_NO_END;
+    decode.result.rows = request->height;
+    decode.result.passes = request->interlace == 0 ? 1 : 7;
+  }
+  return decode.result;
+}
