@@ -10,9 +10,42 @@ enum FrameDrawing {
     _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, onto canvas: inout Canvas
   ) {
     guard pixels.width > 0 else { return }
-    let rect = control.rect
-    let firstColumn = clip.x - rect.x
+    var palette = pixels.palette
+    if let index = pixels.transparentIndex { palette[Int(index)] = RGBA.clear.word }
+    let isSource = control.blend == .source || pixels.isOpaque
     let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
+    let isDeep = canvas.format == .rgba16
+    unsafe palette.withUnsafeBufferPointer { palette in
+      guard let colors = palette.baseAddress else { return }
+      unsafe forEachRow(pixels, control.rect, clip, onto: &canvas) { offset, target, count in
+        let row = unsafe source + offset
+        if isDeep {
+          let target = unsafe target.assumingMemoryBound(to: SIMD4<UInt16>.self)
+          unsafe isSource
+            ? RowExpander.writeDeep(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+            : RowBlender.overDeep(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+        } else {
+          let target = unsafe target.assumingMemoryBound(to: UInt32.self)
+          unsafe isSource
+            ? RowExpander.write(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+            : RowBlender.over(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+        }
+      }
+    }
+  }
+
+  /// Calls `body` for each row of the frame that shows in `clip`, with the byte offset of its first
+  /// shown sample, where it goes on the canvas, and how many pixels are valid there.
+  @unsafe private static func forEachRow(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect, onto canvas: inout Canvas,
+    _ body: (Int, UnsafeMutableRawPointer, Int) -> Void
+  ) {
+    let firstColumn = clip.x - rect.x
+    let skipped = firstColumn * pixels.layout.bytesPerPixel
     let completeRows = pixels.validPixels / pixels.width
     let partial = pixels.validPixels % pixels.width
     for stored in 0..<min(completeRows + (partial > 0 ? 1 : 0), pixels.height) {
@@ -23,17 +56,22 @@ enum FrameDrawing {
       let valid = stored < completeRows ? pixels.width : partial
       let count = min(clip.width, valid - firstColumn)
       guard count > 0 else { continue }
-      let row = unsafe source + stored * pixels.bytesPerRow
       let target = unsafe canvas.row(y) + clip.x * canvas.format.bytesPerPixel
-      if canvas.format == .rgba16 {
-        unsafe PlainRows.draw16(
-          pixels, row, from: firstColumn, count: count, blend: control.blend,
-          into: target.assumingMemoryBound(to: UInt16.self))
-      } else {
-        unsafe PlainRows.draw8(
-          pixels, row, from: firstColumn, count: count, blend: control.blend,
-          into: target.assumingMemoryBound(to: UInt32.self))
-      }
+      unsafe body(stored * pixels.bytesPerRow + skipped, target, count)
+    }
+  }
+}
+
+extension FramePixels.Layout {
+  /// Bytes that one pixel takes.
+  var bytesPerPixel: Int {
+    switch self {
+    case .indexed8, .grey8: 1
+    case .greyAlpha8, .grey16: 2
+    case .rgb8: 3
+    case .rgba8, .greyAlpha16: 4
+    case .rgb16: 6
+    case .rgba16: 8
     }
   }
 }

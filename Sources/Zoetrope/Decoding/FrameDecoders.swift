@@ -4,9 +4,12 @@ package enum FrameDecoders {
   package static func make(
     header: ImageHeader, options: DecodingOptions
   ) -> any FrameDecoding {
-    switch (header.format, options.decoder) {
-    case (.gif, _): GIFReferenceDecoder()
-    case (.png, _), (.apng, _): GIFReferenceDecoder()
+    let keeps16Bit = options.canvasFormat == .rgba16
+    return switch (header.format, options.decoder) {
+    case (.gif, .fast): GIFReferenceDecoder()
+    case (.gif, .reference): GIFReferenceDecoder()
+    case (.png, .fast), (.apng, .fast): PNGFastDecoder(keeps16Bit: keeps16Bit)
+    case (.png, .reference), (.apng, .reference): PNGReferenceDecoder(keeps16Bit: keeps16Bit)
     }
   }
 }

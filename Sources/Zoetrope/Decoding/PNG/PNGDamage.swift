@@ -13,7 +13,8 @@ struct PNGDamage {
     if ending.rows < control.rect.height {
       return switch ending.fault {
       case .filter: make(.pngFilter, "no such row filter", at: start)
-      case .stream: make(.pngStream, ending.message.isEmpty ? "broken data" : ending.message, at: start)
+      case .stream:
+        make(.pngStream, ending.message.isEmpty ? "broken data" : ending.message, at: start)
       default:
         data.isCut
           ? make(.pngTruncated, "the data ends inside the frame", at: end)

@@ -18,7 +18,8 @@ package struct PNGFastDecoder: FrameDecoding {
     data.collect(bytes)
     pixels.resetForPNG(record.control.rect.size)
     guard !record.control.rect.isEmpty else { return }
-    let ending = try unsafe data.withBytes(of: bytes) { stream -> Result<PNGEnding, AnimatedImageError> in
+    let ending = try unsafe data.withBytes(of: bytes) {
+      stream -> Result<PNGEnding, AnimatedImageError> in
       if let format = PNGSampleFormat(header),
         let ending = unsafe decode(stream, format, header: header, into: pixels)
       {
@@ -26,9 +27,10 @@ package struct PNGFastDecoder: FrameDecoding {
       }
       return unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
     }.get()
-    pixels.damage = PNGDamage(
-      ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
-    ).damage
+    pixels.damage =
+      PNGDamage(
+        ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
+      ).damage
   }
 
   /// Inflates and unfilters; nil when libdeflate refuses, and the pixels are then not set.

@@ -78,7 +78,9 @@ struct PNGFrameData {
     of bytes: borrowing RawSpan, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
     if let single {
-      return unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[single])) }
+      return unsafe bytes.withUnsafeBytes {
+        unsafe body(UnsafeRawBufferPointer(rebasing: $0[single]))
+      }
     }
     return unsafe body(UnsafeRawBufferPointer(start: joined.baseAddress, count: count))
   }

@@ -21,7 +21,9 @@ enum PNGGuard {
     let (byteCount, isLarge) = rowBytes.multipliedReportingOverflow(by: pixels.height)
     guard !isWide, !isLarge, let width = UInt32(exactly: pixels.width),
       let height = UInt32(exactly: pixels.height)
-    else { return .failure(AnimatedImageError(.limitExceeded, "frame size", format: header.format)) }
+    else {
+      return .failure(AnimatedImageError(.limitExceeded, "frame size", format: header.format))
+    }
     pixels.bytesPerRow = rowBytes
     pixels.reserve(byteCount: byteCount)
 

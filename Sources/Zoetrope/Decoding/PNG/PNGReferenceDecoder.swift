@@ -18,8 +18,9 @@ package struct PNGReferenceDecoder: FrameDecoding {
     let ending = try unsafe data.withBytes(of: bytes) { stream in
       unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
     }.get()
-    pixels.damage = PNGDamage(
-      ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
-    ).damage
+    pixels.damage =
+      PNGDamage(
+        ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
+      ).damage
   }
 }

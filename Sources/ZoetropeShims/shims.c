@@ -1,1 +1,0 @@
-#include "zoetrope_shims.h"
