@@ -1,3 +1,15 @@
+/// How many bytes a pixel has, as a type, so that every filter loop is compiled for one number.
+protocol PNGPixelSize {
+  static var byteCount: Int { get }
+}
+
+enum PNGPixel1: PNGPixelSize { @inline(__always) static var byteCount: Int { 1 } }
+enum PNGPixel2: PNGPixelSize { @inline(__always) static var byteCount: Int { 2 } }
+enum PNGPixel3: PNGPixelSize { @inline(__always) static var byteCount: Int { 3 } }
+enum PNGPixel4: PNGPixelSize { @inline(__always) static var byteCount: Int { 4 } }
+enum PNGPixel6: PNGPixelSize { @inline(__always) static var byteCount: Int { 6 } }
+enum PNGPixel8: PNGPixelSize { @inline(__always) static var byteCount: Int { 8 } }
+
 /// One PNG pixel of 1 to 8 bytes, each byte in a 16-bit lane of its own whose high half is zero.
 ///
 /// Unsafe code: the loads and stores below. Callers promise memory for the bytes that each one names.

@@ -23,8 +23,9 @@ extension PNGUnfilter {
   }
 
   /// Adds the pixel to the left.
-  @inline(__always) @unsafe
-  static func undoSub(_ row: UnsafeMutableRawPointer, count: Int, size: Int) {
+  @unsafe
+  static func undoSub<Pixel: PNGPixelSize>(_ row: UnsafeMutableRawPointer, count: Int, _: Pixel.Type) {
+    let size = Pixel.byteCount
     var left = unsafe PNGPixelLanes()
     var next = unsafe PNGPixelLanes(at: row, size: size)
     var x = 0
@@ -39,10 +40,11 @@ extension PNGUnfilter {
   }
 
   /// Adds half the sum of left and above, rounded down; nil above counts as zero.
-  @inline(__always) @unsafe
-  static func undoAverage(
-    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer?, count: Int, size: Int
+  @unsafe
+  static func undoAverage<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer?, count: Int, _: Pixel.Type
   ) {
+    let size = Pixel.byteCount
     guard let above = unsafe above else {
       var left = unsafe PNGPixelLanes()
       var next = unsafe PNGPixelLanes(at: row, size: size)

@@ -22,20 +22,20 @@ enum PNGUnfilter {
     _ base: UnsafeMutableRawPointer, rows: Int, rowBytes: Int, pixelSize: Int
   ) -> Int {
     switch pixelSize {
-    case 1: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, size: 1)
-    case 2: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, size: 2)
-    case 3: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, size: 3)
-    case 4: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, size: 4)
-    case 6: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, size: 6)
-    default: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, size: 8)
+    case 1: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, PNGPixel1.self)
+    case 2: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, PNGPixel2.self)
+    case 3: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, PNGPixel3.self)
+    case 4: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, PNGPixel4.self)
+    case 6: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, PNGPixel6.self)
+    default: unsafe unfilterRows(base, rows: rows, rowBytes: rowBytes, PNGPixel8.self)
     }
   }
 
-  // Inlined into the switch above, so that `size` is a constant in every loop.
-  @inline(__always) @unsafe
-  private static func unfilterRows(
-    _ base: UnsafeMutableRawPointer, rows: Int, rowBytes: Int, size: Int
+  @unsafe
+  private static func unfilterRows<Pixel: PNGPixelSize>(
+    _ base: UnsafeMutableRawPointer, rows: Int, rowBytes: Int, _ pixel: Pixel.Type
   ) -> Int {
+    let size = Pixel.byteCount
     let pitch = rowBytes + 1
     var y = 0
     while y < rows {
@@ -44,23 +44,28 @@ enum PNGUnfilter {
       let above = unsafe y > 0 ? row - pitch : nil
       switch unsafe (row - 1).load(as: UInt8.self) {
       case none: break
-      case sub: unsafe undoSub(row, count: rowBytes, size: size)
+      case sub: unsafe undoSub(row, count: rowBytes, pixel)
       case up:
         if let above = unsafe above { unsafe undoUp(row, above: above, count: rowBytes) }
-      case average: unsafe undoAverage(row, above: above, count: rowBytes, size: size)
+      case average: unsafe undoAverage(row, above: above, count: rowBytes, pixel)
       case paeth:
         guard let above = unsafe above else {
           // With nothing above, the nearest of left, 0 and 0 is left.
-          unsafe undoSub(row, count: rowBytes, size: size)
+          unsafe undoSub(row, count: rowBytes, pixel)
           break
         }
-        if size == 3 || size == 4, y + 1 < rows,
-          unsafe (row + rowBytes).load(as: UInt8.self) == paeth
-        {
-          unsafe undoPaethPair(row, above: above, count: rowBytes, size: size)
+        let isWide = size == 3 || size == 4
+        let below = unsafe y + 1 < rows ? (row + (pitch - 1)).load(as: UInt8.self) : none
+        if isWide, below == paeth {
+          unsafe undoPaethPair(row, above: above, count: rowBytes, pixel)
           y += 1
+        } else if isWide, below == up, y + 2 < rows,
+          unsafe (row + (2 * pitch - 1)).load(as: UInt8.self) == paeth
+        {
+          unsafe undoPaethUpPaeth(row, above: above, count: rowBytes, pixel)
+          y += 2
         } else {
-          unsafe undoPaeth(row, above: above, count: rowBytes, size: size)
+          unsafe undoPaeth(row, above: above, count: rowBytes, pixel)
         }
       default: return y
       }
