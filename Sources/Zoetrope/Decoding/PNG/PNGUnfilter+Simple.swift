@@ -24,7 +24,9 @@ extension PNGUnfilter {
 
   /// Adds the pixel to the left.
   @unsafe
-  static func undoSub<Pixel: PNGPixelSize>(_ row: UnsafeMutableRawPointer, count: Int, _: Pixel.Type) {
+  static func undoSub<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
+  ) {
     let size = Pixel.byteCount
     var left = unsafe PNGPixelLanes()
     var next = unsafe PNGPixelLanes(at: row, size: size)

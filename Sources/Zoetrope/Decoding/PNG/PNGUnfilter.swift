@@ -3,7 +3,7 @@
 /// Unsafe code: rows are addressed by pointer. Every access stays inside the `rows` rows of
 /// `1 + rowBytes` bytes that start at `base`, plus 8 bytes after the last; callers own `base` and
 /// give it that slack.
-enum PNGUnfilter {
+package enum PNGUnfilter {
   /// The filter types, as the first byte of a row names them.
   static let none: UInt8 = 0
   static let sub: UInt8 = 1
@@ -18,7 +18,7 @@ enum PNGUnfilter {
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
   /// - Returns: The rows that are done.
   @unsafe
-  static func unfilter(
+  package static func unfilter(
     _ base: UnsafeMutableRawPointer, rows: Int, rowBytes: Int, pixelSize: Int
   ) -> Int {
     switch pixelSize {
