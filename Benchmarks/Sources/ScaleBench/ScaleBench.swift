@@ -1,0 +1,125 @@
+import Glibc
+import Zoetrope
+
+/// Times the scaler on fixed pictures, one line of `name value` a case, as the peers print it:
+/// `CASE FILTER ms`, the best of several runs, one thread.
+///
+/// Pictures are made from a formula that the peers repeat, so that the work is the same.
+@main
+struct ScaleBench {
+  struct Case {
+    var name: String
+    var source: PixelSize
+    var target: PixelSize
+  }
+
+  static let cases = [
+    Case(
+      name: "thumbnail", source: PixelSize(width: 1920, height: 1080),
+      target: PixelSize(width: 320, height: 180)),
+    Case(
+      name: "shrink", source: PixelSize(width: 800, height: 600),
+      target: PixelSize(width: 500, height: 375)),
+    Case(
+      name: "terminal", source: PixelSize(width: 480, height: 360),
+      target: PixelSize(width: 128, height: 96)),
+    Case(
+      name: "enlarge", source: PixelSize(width: 320, height: 240),
+      target: PixelSize(width: 800, height: 600)),
+  ]
+
+  static func main() {
+    for example in cases {
+      for filter in ScalingFilter.allCases {
+        let scaler = FrameScaler(from: example.source, to: example.target, filter: filter)
+        let opaque = picture(example.source, isOpaque: true)
+        let sprite = picture(example.source, isOpaque: false, isSprite: true)
+        let random = picture(example.source, isOpaque: false)
+        report(example.name, "opaque", filter) { scaler.scale(opaque) }
+        if filter != .nearest {
+          report(example.name, "sprite", filter) { scaler.scale(sprite) }
+          report(example.name, "alpha", filter) { scaler.scale(random) }
+        }
+        if filter == .bilinear {
+          let light = FrameScaler(
+            from: example.source, to: example.target, filter: filter, linearLight: true)
+          report(example.name, "light", filter) { light.scale(opaque) }
+        }
+        rescale(example, scaler, opaque, filter)
+      }
+    }
+  }
+
+  /// A rectangle of 5 % of the area, in the middle of the picture.
+  static func rescale(
+    _ example: Case, _ scaler: FrameScaler, _ bitmap: Bitmap, _ filter: ScalingFilter
+  ) {
+    let width = Int((Double(example.source.width) * 0.05.squareRoot()).rounded())
+    let height = Int((Double(example.source.height) * 0.05.squareRoot()).rounded())
+    let dirty = PixelRect(
+      x: example.source.width / 3, y: example.source.height / 3, width: width, height: height)
+    let previous = scaler.scale(bitmap)
+    report(example.name, "dirty5", filter) {
+      scaler.rescale(bitmap, previous: previous, dirty: dirty).bitmap
+    }
+  }
+
+  static func report(
+    _ name: String, _ kind: String, _ filter: ScalingFilter, _ work: () -> Bitmap
+  ) {
+    var best = Double.infinity
+    var spent = 0.0
+    var runs = 0
+    while spent < 0.12 || runs < 3 {
+      let start = now()
+      let result = work()
+      let time = now() - start
+      withExtendedLifetime(result) {}
+      best = min(best, time)
+      spent += time
+      runs += 1
+    }
+    print(name, kind, filter.rawValue, milliseconds(best))
+  }
+
+  static func milliseconds(_ seconds: Double) -> String {
+    let micros = Int((seconds * 1e6).rounded())
+    let rest = String(micros % 1000)
+    return "\(micros / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+  }
+
+  static func now() -> Double {
+    let clock = ContinuousClock.now
+    let passed = start.duration(to: clock).components
+    return Double(passed.seconds) + Double(passed.attoseconds) * 1e-18
+  }
+
+  static let start = ContinuousClock.now
+
+  /// The formula: a xorshift in 32 bits, one step a pixel, its low bytes R, G, B, A.
+  static func picture(_ size: PixelSize, isOpaque: Bool, isSprite: Bool = false) -> Bitmap {
+    var buffer = PixelBuffer(size: size)
+    let stride = buffer.bytesPerRow
+    var bytes = buffer.mutableBytes
+    var state: UInt32 = 2_463_534_242
+    for y in 0..<size.height {
+      for x in 0..<size.width {
+        state ^= state << 13
+        state ^= state >> 17
+        state ^= state << 5
+        var pixel = state
+        if isOpaque { pixel |= 0xFF00_0000 }
+        if isSprite {
+          // A disc: opaque inside, clear outside, its rim soft.
+          let dx = Double(x) / Double(size.width) - 0.5
+          let dy = Double(y) / Double(size.height) - 0.5
+          let distance = (dx * dx + dy * dy).squareRoot()
+          if distance < 0.40 { pixel |= 0xFF00_0000 }
+          if distance > 0.41 { pixel &= 0x00FF_FFFF }
+        }
+        bytes.storeBytes(of: pixel.littleEndian, toByteOffset: y * stride + x * 4, as: UInt32.self)
+      }
+    }
+    return buffer.finish()
+  }
+}

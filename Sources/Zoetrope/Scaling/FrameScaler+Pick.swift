@@ -1,0 +1,45 @@
+extension FrameScaler {
+  /// Copies the picked pixels of `region`; a row picked twice is copied whole from the first.
+  func pick(
+    _ bitmap: Bitmap, columns: [Int32], rows: [Int32], region: PixelRect,
+    into buffer: inout PixelBuffer, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    let pixelBytes = bitmap.format.bytesPerPixel
+    let target = unsafe buffer.baseAddress + region.x * pixelBytes
+    let source = unsafe UnsafeRawPointer(bitmap.storage.baseAddress)
+    for y in region.y..<region.maxY {
+      if y & 15 == 0, isCancelled() {
+        throw AnimatedImageError(.cancelled, "scaling was cancelled")
+      }
+      let out = unsafe target + y * buffer.bytesPerRow
+      if y > region.y, rows[y] == rows[y - 1] {
+        // The row above lies in the region, so `width` pixels of it are drawn.
+        unsafe out.copyMemory(
+          from: out - buffer.bytesPerRow, byteCount: region.width * pixelBytes)
+        continue
+      }
+      let row = unsafe source + Int(rows[y]) * bitmap.bytesPerRow
+      let picks = columns[region.x..<region.maxX]
+      // Picks lie inside the source row, and there are as many as the region is wide.
+      switch pixelBytes {
+      case 1: unsafe Self.copy(picks, of: row, to: out, as: UInt8.self)
+      case 2: unsafe Self.copy(picks, of: row, to: out, as: UInt16.self)
+      case 4: unsafe Self.copy(picks, of: row, to: out, as: UInt32.self)
+      default: unsafe Self.copy(picks, of: row, to: out, as: UInt64.self)
+      }
+    }
+    extendLifetime(bitmap)
+  }
+
+  @inline(__always)
+  private static func copy<Word: BitwiseCopyable>(
+    _ picks: ArraySlice<Int32>, of row: UnsafeRawPointer, to out: UnsafeMutableRawPointer,
+    as _: Word.Type
+  ) {
+    let pixels = unsafe row.assumingMemoryBound(to: Word.self)
+    let target = unsafe out.assumingMemoryBound(to: Word.self)
+    unsafe picks.withUnsafeBufferPointer { picks in
+      for index in 0..<picks.count { unsafe target[index] = pixels[Int(picks[index])] }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/// The rules by which pixels change their format, one pixel at a time; exact.
+///
+/// Every rule rounds to nearest; no tie needs breaking but where halves go up.
+enum PixelConversion {
+  /// `value * alpha / 255`, rounded.
+  @inline(__always)
+  static func multiply(_ value: UInt8, by alpha: UInt8) -> UInt8 {
+    let product = UInt32(value) * UInt32(alpha) + 128
+    return UInt8(truncatingIfNeeded: (product + product >> 8) >> 8)
+  }
+
+  /// `value * 255 / alpha`, rounded and clamped; 0 for alpha 0.
+  @inline(__always)
+  static func divide(_ value: UInt8, by alpha: UInt8) -> UInt8 {
+    guard alpha != 0 else { return 0 }
+    let divisor = UInt32(alpha)
+    return UInt8(clamping: (UInt32(value) * 255 + divisor / 2) / divisor)
+  }
+
+  /// `value / 257`, rounded: 16 bits to 8.
+  @inline(__always)
+  static func narrow(_ value: UInt16) -> UInt8 {
+    UInt8(truncatingIfNeeded: (UInt32(value) * 255 + 32895) >> 16)
+  }
+
+  /// `value * 257`: 8 bits to 16.
+  @inline(__always)
+  static func widen(_ value: UInt8) -> UInt16 { UInt16(value) * 257 }
+
+  /// 5, 6 and 5 bits of the nearest levels.
+  @inline(__always)
+  static func pack565(_ pixel: RGBA) -> UInt16 {
+    let red = (UInt16(pixel.red) * 31 + 127) / 255
+    let green = (UInt16(pixel.green) * 63 + 127) / 255
+    let blue = (UInt16(pixel.blue) * 31 + 127) / 255
+    return red << 11 | green << 5 | blue
+  }
+
+  /// The nearest 8-bit levels, opaque.
+  @inline(__always)
+  static func unpack565(_ word: UInt16) -> RGBA {
+    let red = (UInt32(word >> 11) * 255 + 15) / 31
+    let green = (UInt32(word >> 5 & 63) * 255 + 31) / 63
+    let blue = (UInt32(word & 31) * 255 + 15) / 31
+    return RGBA(red: UInt8(red), green: UInt8(green), blue: UInt8(blue))
+  }
+
+  /// 0.2126 R + 0.7152 G + 0.0722 B, rounded, halves up.
+  @inline(__always)
+  static func luma(_ pixel: RGBA) -> UInt8 {
+    let sum =
+      2126 * UInt32(pixel.red) + 7152 * UInt32(pixel.green) + 722 * UInt32(pixel.blue)
+    return UInt8(truncatingIfNeeded: (sum + 5000) / 10000)
+  }
+
+  /// The pixel with its colours multiplied by alpha.
+  @inline(__always)
+  static func premultiply(_ pixel: RGBA) -> RGBA {
+    RGBA(
+      red: multiply(pixel.red, by: pixel.alpha), green: multiply(pixel.green, by: pixel.alpha),
+      blue: multiply(pixel.blue, by: pixel.alpha), alpha: pixel.alpha)
+  }
+
+  /// The pixel over black.
+  @inline(__always)
+  static func flatten(_ pixel: RGBA) -> RGBA {
+    var flat = premultiply(pixel)
+    flat.alpha = 255
+    return flat
+  }
+
+  /// The pixel with its colours divided by alpha.
+  @inline(__always)
+  static func unpremultiply(_ pixel: RGBA) -> RGBA {
+    RGBA(
+      red: divide(pixel.red, by: pixel.alpha), green: divide(pixel.green, by: pixel.alpha),
+      blue: divide(pixel.blue, by: pixel.alpha), alpha: pixel.alpha)
+  }
+}

@@ -1,0 +1,76 @@
+extension RegionScaler {
+  /// For each target row: one row summed from the source rows, then its pixels from that row.
+  ///
+  /// The summed row stays in the nearest cache, whatever the picture's height.
+  mutating func runVerticalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
+    let width = unsafe max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound)
+    let words = PixelStorage(byteCount: (width + 16) * 8)
+    let numbers = PixelStorage(
+      byteCount: width * MemoryLayout<SIMD4<Scalar>>.stride, zeroed: false)
+    let wordRow = unsafe words.baseAddress
+    let numberRow = unsafe numbers.baseAddress.bindMemory(
+      to: SIMD4<Scalar>.self, capacity: width)
+    for y in unsafe region.y..<region.maxY {
+      try unsafe checkCancelled(at: y, isCancelled)
+      let rows = unsafe sourceRows(of: y)
+      for tap in unsafe 0..<taps.count {
+        unsafe taps[tap] = sourceRow(min(rows.lowerBound + tap, rows.upperBound - 1))
+      }
+      unsafe classify(rows: rows)
+      for run in unsafe opacity.runs {
+        switch run.kind {
+        case .clear:
+          unsafe (targetRow(y) + run.range.lowerBound * Codec.bytesPerPixel).initializeMemory(
+            as: UInt8.self, repeating: 0, count: run.range.count * Codec.bytesPerPixel)
+        case .opaque: unsafe drawFixed(run.range, y: y, scratch: wordRow)
+        case .blended: unsafe drawBlended(run.range, y: y, rows: rows, scratch: numberRow)
+        }
+      }
+      if unsafe isPremultiplied { unsafe clampToAlpha(y: y) }
+    }
+    extendLifetime(words)
+    extendLifetime(numbers)
+  }
+
+  private mutating func classify(rows: Range<Int>) {
+    let all = unsafe region.x..<region.maxX
+    switch unsafe arithmetic {
+    case .fixed: unsafe opacity.setRun(all, .opaque)
+    case .blended: unsafe opacity.setRun(all, .blended)
+    case .mixed:
+      let (source, stride, starts, ends) = unsafe (
+        source, sourceStride, horizontal.starts, horizontal.ends
+      )
+      unsafe opacity.classify(
+        rows: rows, source: source, stride: stride, starts: starts, ends: ends, range: all)
+    }
+  }
+
+  private func drawFixed(_ range: Range<Int>, y: Int, scratch: UnsafeMutableRawPointer) {
+    let needed = unsafe axes.horizontal.sources(of: range)
+    unsafe taps.withUnsafeBufferPointer { taps in
+      guard let rows = taps.baseAddress else { return }
+      unsafe FixedRows.vertical(
+        rows: rows, weights: vertical.pairs + y * (vertical.taps / 2), pairs: vertical.taps / 2,
+        bits: axes.vertical.bits, fraction: fraction(before: axes.horizontal),
+        range: needed.lowerBound * 4..<needed.upperBound * 4, into: scratch)
+    }
+    unsafe FixedRows.horizontalToBytes(
+      row: scratch, starts: horizontal.starts, weights: horizontal.pairs,
+      quads: horizontal.taps / 4, range: range, into: targetRow(y))
+  }
+
+  private func drawBlended(
+    _ range: Range<Int>, y: Int, rows: Range<Int>, scratch: Rows.Pixels
+  ) {
+    let needed = unsafe axes.horizontal.sources(of: range)
+    unsafe taps.withUnsafeBufferPointer { taps in
+      guard let addresses = taps.baseAddress else { return }
+      unsafe Rows.vertical(
+        codec, rows: addresses, weights: vertical.weights + y * vertical.taps,
+        count: rows.count, range: needed, into: scratch)
+    }
+    unsafe Rows.horizontalEncoded(
+      codec, row: scratch, table: horizontal, range: range, into: targetRow(y))
+  }
+}

@@ -1,0 +1,178 @@
+/// The weights of one axis: for each target pixel the source pixels it is made of.
+///
+/// Every target pixel has the same number of taps, padded with weights of 0, so that the passes
+/// have no ragged edge; windows at the end of the source are moved back inside, not cut.
+struct ResamplingKernel: Sendable {
+  /// How a pass takes the taps, which says how they are padded and ordered.
+  enum Layout {
+    /// Two rows at a time.
+    case vertical
+    /// Four pixels at a time, in the order 0, 2, 1, 3 (see ``FixedRows``).
+    case horizontal
+  }
+
+  /// Source pixels along this axis.
+  let sourceCount: Int
+  /// Target pixels along this axis.
+  let count: Int
+  /// Weights stored for each target pixel, a multiple of 2 or 4; with a tiny source the padding
+  /// may reach past its end.
+  let taps: Int
+  /// The first source pixel of each target pixel's window.
+  let starts: [Int32]
+  /// Where the weights other than 0 end, as a source pixel, for each target pixel.
+  let ends: [Int32]
+  /// `count` rows of `taps` weights, each row with sum 1.
+  let weights: [Double]
+  /// The same for the single-precision passes.
+  let floatWeights: [Float]
+  /// The same in fixed point, two taps in one word (the first one low), `taps / 2` words a row.
+  /// Each row sums to exactly `1 << bits`, so a flat picture stays as it is.
+  let pairs: [UInt32]
+  /// Bits after the point in `pairs`: 14 when a weight may reach 1, up to 18 for long windows.
+  let bits: Int
+  /// False when a weight does not fit 16 bits; then everything takes the float passes.
+  let isFixedPoint: Bool
+
+  /// Weights for `count` target pixels over `length` source pixels from `start` on.
+  ///
+  /// - Precondition: `sourceCount` and `count` are positive and `filter` is not nearest.
+  init(
+    sourceCount: Int, start: Double, length: Double, count: Int, filter: ScalingFilter,
+    layout: Layout
+  ) {
+    let ratio = length / Double(count)
+    let stretch = max(ratio, 1)
+    let support = filter.support * stretch
+    var windows: [(first: Int, weights: [Double])] = []
+    windows.reserveCapacity(count)
+    var longest = 1
+    let isIdentity = length == Double(count) && start == start.rounded()
+    for index in 0..<count {
+      // Every filter is 0 at whole distances other than 0, so nothing is to be weighed.
+      if isIdentity {
+        windows.append((min(index + Int(start), sourceCount - 1), [1]))
+        continue
+      }
+      let middle = start + (Double(index) + 0.5) * ratio
+      let window = Self.window(
+        middle: middle, support: support, stretch: stretch, limit: sourceCount, filter: filter)
+      longest = max(longest, window.weights.count)
+      windows.append(window)
+    }
+    let taps = layout == .vertical ? (longest + 1) & ~1 : (longest + 3) & ~3
+    var starts: [Int32] = []
+    var ends: [Int32] = []
+    var weights = [Double](repeating: 0, count: count * taps)
+    starts.reserveCapacity(count)
+    ends.reserveCapacity(count)
+    var largest = 0.0
+    for (index, window) in windows.enumerated() {
+      let first = max(0, min(window.first, sourceCount - taps))
+      starts.append(Int32(first))
+      ends.append(Int32(window.first + window.weights.count))
+      for (offset, weight) in window.weights.enumerated() {
+        weights[index * taps + window.first - first + offset] = weight
+        largest = max(largest, abs(weight))
+      }
+    }
+    self.sourceCount = sourceCount
+    self.count = count
+    self.taps = taps
+    self.starts = starts
+    self.ends = ends
+    self.weights = weights
+    floatWeights = weights.map { Float($0) }
+    isFixedPoint = largest * 16384 < 32766
+    var bits = 14
+    while bits < 18, largest * Double(2 << bits) < 32766 { bits += 1 }
+    self.bits = bits
+    pairs =
+      isFixedPoint
+      ? Self.fixedPairs(weights, taps: taps, bits: bits, layout: layout)
+      : []
+  }
+
+  /// The window of one target pixel, with sum 1.
+  ///
+  /// Weights that happen to be 0 stay in: without them the windows' ends would not grow with the
+  /// index, which the search for touched pixels relies on.
+  private static func window(
+    middle: Double, support: Double, stretch: Double, limit: Int, filter: ScalingFilter
+  ) -> (first: Int, weights: [Double]) {
+    let low = max(0, Int((middle - support + 0.5).rounded(.down)))
+    let high = min(limit, Int((middle + support + 0.5).rounded(.down)))
+    var weights: [Double] = []
+    if low < high {
+      weights.reserveCapacity(high - low)
+      for position in low..<high {
+        weights.append(filter.weight(at: (Double(position) - middle + 0.5) / stretch))
+      }
+    }
+    let sum = weights.reduce(0, +)
+    guard abs(sum) > 1e-9 else {
+      return (max(0, min(limit - 1, Int(middle))), [1])
+    }
+    return (low, weights.map { $0 / sum })
+  }
+
+  /// Rounds running sums instead of weights: the error does not add up along a window, and the
+  /// sum of a window comes out exact.
+  private static func fixedPairs(
+    _ weights: [Double], taps: Int, bits: Int, layout: Layout
+  ) -> [UInt32] {
+    let one = Double(1 << bits)
+    var pairs: [UInt32] = []
+    pairs.reserveCapacity(weights.count / 2)
+    var fixed = [UInt32](repeating: 0, count: taps)
+    for row in stride(from: 0, to: weights.count, by: taps) {
+      var sum = 0.0
+      var done = 0
+      for offset in 0..<taps {
+        sum += weights[row + offset]
+        let total = Int((sum * one).rounded())
+        fixed[offset] = UInt32(UInt16(bitPattern: Int16(clamping: total - done)))
+        done = total
+      }
+      switch layout {
+      case .vertical:
+        for offset in stride(from: 0, to: taps, by: 2) {
+          pairs.append(fixed[offset] | fixed[offset + 1] << 16)
+        }
+      case .horizontal:
+        for offset in stride(from: 0, to: taps, by: 4) {
+          pairs.append(fixed[offset] | fixed[offset + 2] << 16)
+          pairs.append(fixed[offset + 1] | fixed[offset + 3] << 16)
+        }
+      }
+    }
+    return pairs
+  }
+
+  /// The target pixels whose window touches source pixels `range`.
+  func targets(touching range: Range<Int>) -> Range<Int> {
+    guard !range.isEmpty else { return 0..<0 }
+    // Starts and ends grow with the index; the moved-back windows only start earlier.
+    let first = Self.partition(count) { Int(ends[$0]) > range.lowerBound }
+    let last = Self.partition(count) { Int(starts[$0]) >= range.upperBound }
+    return first..<max(first, last)
+  }
+
+  /// The source pixels that target pixels `range` are made of.
+  func sources(of range: Range<Int>) -> Range<Int> {
+    guard !range.isEmpty else { return 0..<0 }
+    let first = Int(starts[range.lowerBound])
+    return first..<max(first, Int(ends[range.upperBound - 1]))
+  }
+
+  /// The first index for which `isPast` holds; it must hold for all after it.
+  private static func partition(_ count: Int, _ isPast: (Int) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isPast(middle) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,187 @@
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1)))
+struct FrameScalerTests {
+  static let sizes: [(PixelSize, PixelSize)] = [
+    (PixelSize(width: 40, height: 30), PixelSize(width: 17, height: 11)),
+    (PixelSize(width: 40, height: 30), PixelSize(width: 61, height: 47)),
+    (PixelSize(width: 7, height: 90), PixelSize(width: 29, height: 13)),
+    (PixelSize(width: 90, height: 7), PixelSize(width: 13, height: 29)),
+    (PixelSize(width: 33, height: 33), PixelSize(width: 33, height: 20)),
+    (PixelSize(width: 33, height: 33), PixelSize(width: 20, height: 33)),
+    (PixelSize(width: 1, height: 1), PixelSize(width: 5, height: 3)),
+    (PixelSize(width: 5, height: 3), PixelSize(width: 1, height: 1)),
+    (PixelSize(width: 2, height: 2), PixelSize(width: 3, height: 3)),
+    (PixelSize(width: 120, height: 80), PixelSize(width: 3, height: 2)),
+    (PixelSize(width: 300, height: 40), PixelSize(width: 2, height: 31)),
+  ]
+
+  @Test(arguments: ScalingFilter.allCases)
+  func `every channel is within 1 of double precision`(filter: ScalingFilter) {
+    var generator = SeededGenerator(seed: 5)
+    let reference = ReferenceScaler(filter: filter)
+    for (source, size) in Self.sizes {
+      let scaler = FrameScaler(from: source, to: size, filter: filter)
+      for format in [PixelFormat.rgba8, .bgra8, .rgba16] where filter != .nearest {
+        for alpha in AlphaKind.allCases {
+          let bitmap = Bitmap.random(source, format, alpha: alpha, using: &generator)
+          let error = reference.largestError(of: scaler.scale(bitmap), from: bitmap)
+          #expect(error <= 1, "\(format) \(alpha) \(source) to \(size)")
+        }
+      }
+      let bitmap = Bitmap.random(source, .rgbx8, using: &generator)
+      #expect(reference.largestError(of: scaler.scale(bitmap), from: bitmap) <= 1)
+    }
+  }
+
+  @Test(arguments: ScalingFilter.allCases.dropFirst())
+  func `light is within 1 of double precision`(filter: ScalingFilter) {
+    var generator = SeededGenerator(seed: 6)
+    let reference = ReferenceScaler(filter: filter, isLinearLight: true)
+    for (source, size) in Self.sizes {
+      let scaler = FrameScaler(from: source, to: size, filter: filter, linearLight: true)
+      for format in [PixelFormat.rgba8, .rgbx8, .rgba16] {
+        let bitmap = Bitmap.random(source, format, using: &generator)
+        let error = reference.largestError(of: scaler.scale(bitmap), from: bitmap)
+        #expect(error <= 1, "\(format) \(source) to \(size)")
+      }
+    }
+  }
+
+  @Test func `a long window stays within 1 in the worst pattern`() {
+    // Every weight's rounding error in one direction: white where the error is positive.
+    let source = PixelSize(width: 1000, height: 3)
+    for filter in ScalingFilter.allCases.dropFirst() {
+      let reference = ReferenceScaler(filter: filter)
+      for target in 1...3 {
+        let weights = reference.weights(0, source: 1000, target: target)
+        var sum = 0.0
+        let bitmap = Bitmap.drawn(source, .rgbx8) { x, _, byte in
+          if byte == 3 { return 255 }
+          guard x >= weights.first, x - weights.first < weights.weights.count else { return 128 }
+          if x == weights.first { sum = 0 }
+          let exact = weights.weights[x - weights.first] * 262144
+          defer { sum += exact }
+          return (sum + exact).rounded() - sum.rounded() > exact ? 255 : 0
+        }
+        let size = PixelSize(width: target, height: 2)
+        let scaled = bitmap.scaled(to: TargetSize(size), fit: .stretch, filter: filter)
+        #expect(reference.largestError(of: scaled, from: bitmap) <= 1)
+      }
+    }
+  }
+
+  @Test(arguments: ScalingFilter.allCases, [PixelFormat.rgba8, .rgbx8, .rgb565, .grey8])
+  func `a flat picture stays flat`(filter: ScalingFilter, format: PixelFormat) {
+    for value: UInt8 in [0, 1, 127, 128, 254, 255] {
+      let pixel = Bitmap.drawn(PixelSize(width: 23, height: 19)) { _, _, byte in
+        byte == 3 ? 255 : value
+      }.converted(to: format)
+      for isLight in [false, true] {
+        let scaled = pixel.scaled(
+          to: TargetSize(width: 31, height: 9), fit: .stretch, filter: filter,
+          linearLight: isLight)
+        let flat = (0..<scaled.height).allSatisfy { y in
+          (0..<scaled.row(y).byteCount).allSatisfy {
+            scaled.row(y).byte(at: $0) == pixel.row(0).byte(at: $0 % format.bytesPerPixel)
+          }
+        }
+        #expect(flat, "\(value), light \(isLight)")
+      }
+    }
+  }
+
+  @Test func `a transparent pixel's colour does not bleed`() {
+    // Green, but invisible, beside visible red.
+    let bitmap = Bitmap.drawn(PixelSize(width: 8, height: 8)) { x, _, byte in
+      let isRed = x < 4
+      switch byte {
+      case 0: return isRed ? 255 : 0
+      case 1: return isRed ? 0 : 255
+      case 3: return isRed ? 255 : 0
+      default: return 0
+      }
+    }
+    for filter in ScalingFilter.allCases.dropFirst() {
+      let scaled = bitmap.scaled(to: TargetSize(width: 5, height: 5), filter: filter)
+      for y in 0..<5 {
+        for x in 0..<5 {
+          let pixel = scaled[x, y]
+          #expect(pixel.green == 0)
+          #expect(pixel.alpha == 0 ? pixel == .clear : pixel.red == 255)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: ScalingFilter.allCases)
+  func `premultiplied colours never pass alpha`(filter: ScalingFilter) {
+    var generator = SeededGenerator(seed: 9)
+    let straight = Bitmap.random(PixelSize(width: 31, height: 27), using: &generator)
+    let bitmap = straight.converted(to: .rgba8Premultiplied)
+    let scaler = FrameScaler(
+      from: bitmap.size, to: PixelSize(width: 40, height: 14), filter: filter)
+    let scaled = scaler.scale(bitmap)
+    let expected = scaler.scale(straight)
+    for y in 0..<scaled.height {
+      for x in 0..<scaled.width {
+        let pixel = scaled[x, y]
+        #expect(max(pixel.red, pixel.green, pixel.blue) <= pixel.alpha)
+        #expect(abs(Int(pixel.alpha) - Int(expected[x, y].alpha)) <= 1)
+      }
+    }
+  }
+
+  @Test func `an equal size gives the same picture`() {
+    var generator = SeededGenerator(seed: 2)
+    let bitmap = Bitmap.random(PixelSize(width: 9, height: 4), using: &generator)
+    let scaler = FrameScaler(from: bitmap.size, to: bitmap.size, filter: .lanczos3)
+    #expect(scaler.scale(bitmap) == bitmap)
+  }
+
+  @Test func `nearest picks the pixel under the middle`() {
+    let bitmap = Bitmap.drawn(PixelSize(width: 4, height: 1)) { x, _, _ in UInt8(x) }
+    let half = bitmap.scaled(to: TargetSize(width: 2, height: 1), fit: .stretch, filter: .nearest)
+    #expect([half[0, 0].red, half[1, 0].red] == [1, 3])
+    let large = bitmap.scaled(
+      to: TargetSize(width: 8, height: 3), fit: .stretch, filter: .nearest)
+    #expect((0..<8).map { large[$0, 2].red } == [0, 0, 1, 1, 2, 2, 3, 3])
+  }
+
+  @Test func `fill takes the middle`() {
+    // Columns 0...8; a square box keeps columns 3...5 of 3 rows.
+    let bitmap = Bitmap.drawn(PixelSize(width: 9, height: 3)) { x, _, byte in
+      byte == 3 ? 255 : UInt8(x * 10)
+    }
+    let filled = bitmap.scaled(to: TargetSize(width: 3, height: 3), fit: .fill, filter: .box)
+    #expect((0..<3).map { filled[$0, 1].red } == [30, 40, 50])
+  }
+
+  @Test func `a cancelled scaling throws`() {
+    var generator = SeededGenerator(seed: 3)
+    let bitmap = Bitmap.random(PixelSize(width: 64, height: 64), using: &generator)
+    for filter in ScalingFilter.allCases {
+      for size in [PixelSize(width: 30, height: 30), PixelSize(width: 90, height: 90)] {
+        let scaler = FrameScaler(from: bitmap.size, to: size, filter: filter)
+        var calls = 0
+        #expect(throws: AnimatedImageError(.cancelled, "scaling was cancelled")) {
+          try scaler.scale(bitmap) {
+            calls += 1
+            return calls == 2
+          }
+        }
+        #expect(calls == 2)
+      }
+    }
+  }
+
+  @Test func `empty pictures scale to empty pictures`() {
+    let scaler = FrameScaler(
+      from: PixelSize(width: 0, height: 4), to: PixelSize(width: 3, height: 2))
+    let empty = Bitmap.drawn(PixelSize(width: 0, height: 4)) { _, _, _ in 0 }
+    let scaled = scaler.scale(empty)
+    #expect(scaled.size == PixelSize(width: 3, height: 2))
+    #expect(scaled[2, 1] == .clear)
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1)))
+struct PixelConversionTests {
+  /// Every colour value under every alpha: red is x, alpha is y.
+  static let plane = Bitmap.drawn(PixelSize(width: 256, height: 256)) { x, y, byte in
+    byte == 3 ? UInt8(y) : byte == 0 ? UInt8(x) : byte == 1 ? UInt8(255 - x) : UInt8(x ^ y)
+  }
+
+  @Test func `premultiplying rounds to nearest for every pair`() {
+    let converted = Self.plane.converted(to: .rgba8Premultiplied)
+    for y in 0..<256 {
+      for x in 0..<256 {
+        let pixel = converted[x, y]
+        #expect(Int(pixel.red) == Int((Double(x) * Double(y) / 255).rounded()))
+        #expect(Int(pixel.green) == Int((Double(255 - x) * Double(y) / 255).rounded()))
+        #expect(Int(pixel.alpha) == y)
+      }
+    }
+  }
+
+  @Test func `unpremultiplying rounds to nearest for every pair`() {
+    let source = Bitmap.drawn(Self.plane.size, .rgba8Premultiplied) { x, y, byte in
+      byte == 3 ? UInt8(y) : UInt8(x)
+    }
+    let straight = source.converted(to: .rgba8)
+    for y in 0..<256 {
+      for x in 0..<256 {
+        let expected = y == 0 ? 0 : min(255, (Double(x) * 255 / Double(y)).rounded())
+        #expect(Int(straight[x, y].red) == Int(expected), "\(x) over \(y)")
+        #expect(Int(straight[x, y].alpha) == y)
+      }
+    }
+    // What was premultiplied properly comes back as it was.
+    let again = straight.converted(to: .rgba8Premultiplied)
+    for y in 0..<256 {
+      for x in 0...y { #expect(again[x, y] == source[x, y]) }
+    }
+  }
+
+  @Test func `every byte and every word survives 16 bits`() {
+    let wide = Self.plane.converted(to: .rgba16)
+    for x in 0..<256 { #expect(wide.channel(0, x: x, y: 9) == x * 257) }
+    #expect(wide.converted(to: .rgba8) == Self.plane)
+    let words = Bitmap.drawn(PixelSize(width: 256, height: 256), .rgba16) { x, y, byte in
+      byte & 1 == 0 ? UInt8(x) : UInt8(y)
+    }
+    let bytes = words.converted(to: .rgba8)
+    for y in 0..<256 {
+      for x in 0..<256 {
+        #expect(Int(bytes[x, y].red) == Int((Double(y * 256 + x) / 257).rounded()))
+      }
+    }
+  }
+
+  @Test func `every 565 word survives 8 bits, and every byte takes the nearest level`() {
+    let words = Bitmap.drawn(PixelSize(width: 256, height: 256), .rgb565) { x, y, byte in
+      byte == 0 ? UInt8(x) : UInt8(y)
+    }
+    let bytes = words.converted(to: .rgba8)
+    #expect(bytes.converted(to: .rgb565) == words)
+    #expect(bytes[255, 255] == RGBA(red: 255, green: 255, blue: 255))
+    let ramp = Bitmap.drawn(PixelSize(width: 256, height: 1)) { x, _, byte in
+      byte == 3 ? 255 : UInt8(x)
+    }.converted(to: .rgb565)
+    for x in 0..<256 {
+      let word = ramp.channel(0, x: x, y: 0) | ramp.channel(1, x: x, y: 0) << 8
+      #expect(word >> 11 == Int((Double(x) * 31 / 255).rounded()))
+      #expect(word >> 5 & 63 == Int((Double(x) * 63 / 255).rounded()))
+      #expect(word & 31 == Int((Double(x) * 31 / 255).rounded()))
+    }
+  }
+
+  @Test func `grey is the luma of the blended pixel for every colour`() {
+    // Every combination of red and green with a coarse blue, opaque: 256 * 256 * 18.
+    for blue in stride(from: 0, through: 255, by: 15) {
+      let source = Bitmap.drawn(PixelSize(width: 256, height: 256)) { x, y, byte in
+        byte == 0 ? UInt8(x) : byte == 1 ? UInt8(y) : byte == 2 ? UInt8(blue) : 255
+      }
+      let grey = source.converted(to: .grey8)
+      var wrong = 0
+      for y in 0..<256 {
+        for x in 0..<256 {
+          let sum = 2126 * x + 7152 * y + 722 * blue
+          if grey.channel(0, x: x, y: y) != (sum + 5000) / 10000 { wrong += 1 }
+        }
+      }
+      #expect(wrong == 0)
+    }
+    let blended = Self.plane.converted(to: .grey8)
+    #expect(blended == Self.plane.converted(to: .rgbx8).converted(to: .grey8))
+  }
+
+  @Test func `grey comes back as itself`() {
+    let grey = Bitmap.drawn(PixelSize(width: 256, height: 1), .grey8) { x, _, _ in UInt8(x) }
+    #expect(grey.converted(to: .rgba8)[200, 0] == RGBA(red: 200, green: 200, blue: 200))
+    for format in [PixelFormat.rgba8, .bgra8, .rgbx8, .rgba8Premultiplied, .rgba16] {
+      #expect(grey.converted(to: format).converted(to: .grey8) == grey)
+    }
+  }
+
+  @Test func `blending over black is premultiplying, opaque`() {
+    let flat = Self.plane.converted(to: .rgbx8)
+    let premultiplied = Self.plane.converted(to: .rgba8Premultiplied)
+    for y in 0..<256 {
+      for x in 0..<256 {
+        #expect(flat[x, y].red == premultiplied[x, y].red)
+        #expect(flat[x, y].alpha == 255)
+      }
+    }
+    #expect(premultiplied.converted(to: .rgbx8) == flat)
+  }
+
+  @Test func `swapping channels twice changes nothing`() {
+    let swapped = Self.plane.converted(to: .bgra8)
+    #expect(swapped[10, 20].blue == Self.plane[10, 20].red)
+    #expect(swapped[10, 20].alpha == 20)
+    #expect(swapped.converted(to: .rgba8) == Self.plane)
+  }
+
+  @Test(arguments: PixelFormat.all, PixelFormat.all)
+  func `every pair of formats goes through straight 8 bits`(from: PixelFormat, to: PixelFormat) {
+    var generator = SeededGenerator(seed: 4)
+    for width in [1, 7, 16, 33] {
+      let source = Bitmap.random(
+        PixelSize(width: width, height: 3), from, using: &generator)
+      let direct = source.converted(to: to)
+      #expect(direct.format == to && direct.size == source.size)
+      if from == to {
+        #expect(direct == source)
+      } else {
+        #expect(direct == source.converted(to: .rgba8).converted(to: to))
+      }
+    }
+    let empty = Bitmap.drawn(PixelSize(width: 0, height: 2), from) { _, _, _ in 0 }
+    #expect(empty.converted(to: to).size == empty.size)
+  }
+}

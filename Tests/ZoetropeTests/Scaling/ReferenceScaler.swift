@@ -1,0 +1,111 @@
+import Glibc
+import Zoetrope
+
+/// Scaling as it is defined, in double precision, one window at a time: slow and plain.
+struct ReferenceScaler {
+  var filter: ScalingFilter
+  var isLinearLight = false
+
+  /// The weights of target pixel `index` on one axis, and the source pixel they start at.
+  func weights(
+    _ index: Int, source: Int, target: Int
+  ) -> (first: Int, weights: [Double]) {
+    let ratio = Double(source) / Double(target)
+    let middle = (Double(index) + 0.5) * ratio
+    if filter == .nearest {
+      // In whole numbers: a middle may lie right on the border of two pixels.
+      return ((2 * index + 1) * source / (2 * target), [1])
+    }
+    let stretch = max(1, ratio)
+    let reach: Double =
+      switch filter {
+      case .nearest: 0
+      case .box: 0.5
+      case .bilinear: 1
+      case .bicubic: 2
+      case .lanczos3: 3
+      }
+    let first = max(0, Int((middle - reach * stretch + 0.5).rounded(.down)))
+    let last = min(source, Int((middle + reach * stretch + 0.5).rounded(.down)))
+    let raw = (first..<last).map { shape((Double($0) + 0.5 - middle) / stretch) }
+    let sum = raw.reduce(0, +)
+    return (first, raw.map { $0 / sum })
+  }
+
+  private func shape(_ x: Double) -> Double {
+    let d = abs(x)
+    switch filter {
+    case .nearest: return 1
+    case .box: return x > -0.5 && x <= 0.5 ? 1 : 0
+    case .bilinear: return max(0, 1 - d)
+    case .bicubic:
+      let a = -0.5
+      if d < 1 { return (a + 2) * d * d * d - (a + 3) * d * d + 1 }
+      return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0
+    case .lanczos3:
+      if d == 0 { return 1 }
+      return d < 3 ? 3 * sin(.pi * d) * sin(.pi * d / 3) / (.pi * .pi * d * d) : 0
+    }
+  }
+
+  /// The four channels of a target pixel of a straight picture, before rounding, from 0 to the
+  /// format's greatest value.
+  func pixel(_ bitmap: Bitmap, x: Int, y: Int, size: PixelSize) -> SIMD4<Double> {
+    let across = weights(x, source: bitmap.width, target: size.width)
+    let down = weights(y, source: bitmap.height, target: size.height)
+    let top: Double = bitmap.format == .rgba16 ? 65535 : 255
+    var sum = SIMD4<Double>()
+    for (j, v) in down.weights.enumerated() {
+      for (i, h) in across.weights.enumerated() {
+        var value = SIMD4<Double>()
+        for channel in 0..<4 {
+          value[channel] =
+            Double(bitmap.channel(channel, x: across.first + i, y: down.first + j)) / top
+        }
+        if isLinearLight { for c in 0..<3 { value[c] = light(value[c]) } }
+        let alpha = value[3]
+        value *= alpha
+        value[3] = alpha
+        sum += value * (v * h)
+      }
+    }
+    let alpha = sum[3]
+    guard (alpha * top) >= 0.5 else { return SIMD4() }
+    var result = sum / alpha
+    for c in 0..<3 {
+      let clamped = min(max(result[c], 0), 1)
+      result[c] = (isLinearLight ? code(clamped) : clamped) * top
+    }
+    result[3] = min(alpha, 1) * top
+    return result
+  }
+
+  private func light(_ c: Double) -> Double {
+    c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4)
+  }
+
+  private func code(_ l: Double) -> Double {
+    l <= 0.0031308 ? l * 12.92 : 1.055 * pow(l, 1 / 2.4) - 0.055
+  }
+
+  /// The greatest difference between `scaled` and the definition, in steps of a channel.
+  func largestError(of scaled: Bitmap, from bitmap: Bitmap) -> Double {
+    let top: Double = bitmap.format == .rgba16 ? 65535 : 255
+    var worst = 0.0
+    for y in 0..<scaled.height {
+      for x in 0..<scaled.width {
+        let expected = pixel(bitmap, x: x, y: y, size: scaled.size)
+        let alpha = scaled.channel(3, x: x, y: y)
+        worst = max(worst, abs(expected[3].rounded() - Double(alpha)))
+        // On the edge of alpha 0 the colours are either there or cleared; both are right.
+        let isEdge = alpha == 0 || expected[3] < 0.5 + 1e-3
+        if isEdge && min(Double(alpha), expected[3]) < top { continue }
+        for channel in 0..<3 {
+          let value = Double(scaled.channel(channel, x: x, y: y))
+          worst = max(worst, abs(expected[channel].rounded() - value))
+        }
+      }
+    }
+    return worst
+  }
+}
