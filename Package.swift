@@ -66,6 +66,11 @@ let package = Package(
       dependencies: ["Zoetrope", "CDeflate"],
       path: "Tests/ZoetropeTestSupport",
       swiftSettings: settings),
+    .executableTarget(
+      name: "zoetrope-fixtures",
+      dependencies: ["Zoetrope", "ZoetropeTestSupport"],
+      path: "Tests/FixtureTool",
+      swiftSettings: settings),
     .testTarget(
       name: "ZoetropeTests",
       dependencies: ["Zoetrope", "ZoetropeTestSupport"],

@@ -1,0 +1,15 @@
+/// A line of a recipe that cannot be understood.
+public struct RecipeError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The line, from 1.
+  public let line: Int
+  /// What is wrong with it.
+  public let message: String
+
+  init(_ line: Int, _ message: String) {
+    self.line = line
+    self.message = message
+  }
+
+  /// The line and what is wrong with it.
+  public var description: String { "line \(line): \(message)" }
+}
