@@ -11,7 +11,7 @@ enum FixtureTool {
     do {
       let library = FixtureLibrary(root: arguments.first)
       let outputs = try outputs(of: library)
-      let stale = checks ? check(outputs, library) : try write(outputs, library)
+      let stale = checks ? check(outputs, library) : try compile(outputs, library)
       exit(stale == 0 ? 0 : 1)
     } catch {
       fail("\(error)")
@@ -34,7 +34,7 @@ enum FixtureTool {
     return recipes.map { ($0.outputPath, $0.bytes) } + [("README.md", Array(readme.text.utf8))]
   }
 
-  private static func write(
+  private static func compile(
     _ outputs: [(path: String, bytes: [UInt8])], _ library: FixtureLibrary
   ) throws -> Int {
     for folder in FixtureLibrary.folders {
@@ -63,7 +63,9 @@ enum FixtureTool {
   }
 
   private static func fail(_ text: String) {
-    try? FixtureFile.write(Array("zoetrope-fixtures: \(text)\n".utf8), to: "/dev/stderr")
+    let line = Array("zoetrope-fixtures: \(text)\n".utf8)
+    // The length passed is the array's own; a message that cannot be written is lost.
+    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }
 

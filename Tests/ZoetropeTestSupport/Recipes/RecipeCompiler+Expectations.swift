@@ -13,7 +13,7 @@ extension RecipeCompiler {
   ///     expect blend source|over …
   ///     expect frame I [from J] [within=N]   the composited picture, drawn below
   ///     expect static              the static image that is no frame, drawn below
-  ///     expect text KEY=VALUE      metadata
+  ///     expect text KEY VALUE      metadata
   ///     expect damage [frame=I] [rows=N]   something is lost
   ///     expect warning             a tolerated deviation is reported
   ///     expect damage|warning optional     … may be reported
@@ -37,7 +37,9 @@ extension RecipeCompiler {
       let word = try arguments.word("the number")
       expectations.playCount =
         word == "indefinite" ? .indefinite : .finite(try arguments.number(word))
-    case "text": expectations.texts += arguments.rest()
+    case "text":
+      let key = try arguments.word("the key")
+      expectations.texts.append("\(key)=\(try arguments.word("the text"))")
     case "damage" where arguments.flag("optional"): expectations.allowsLosses = true
     case "warning" where arguments.flag("optional"): expectations.allowsWarnings = true
     case "damage":
