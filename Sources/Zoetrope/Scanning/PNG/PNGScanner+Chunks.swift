@@ -47,6 +47,9 @@ extension PNGScanner {
         image.header?.palette[index] = header.palette[index] & 0xff_ffff | UInt32(alpha) << 24
       }
       animation.hasTransparency = chunkData.contains { $0 < 255 }
+    case 0 where chunkData.count == 2 && header.bitDepth < 8 && chunkData[1] >> header.bitDepth > 0:
+      // No sample can have this value. libpng masks it to the depth; browsers find no match.
+      note(.pngAncillaryChunk, "tRNS \(chunkData[1]) at \(header.bitDepth) bits")
     case 0 where chunkData.count == 2, 2 where chunkData.count == 6:
       image.header?.transparency = chunkData
       animation.hasTransparency = true
