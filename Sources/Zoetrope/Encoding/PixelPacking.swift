@@ -1,0 +1,131 @@
+internal import Glibc
+
+/// Rewrites pixels as the samples of a PNG row, each row behind its zero filter byte.
+///
+/// Unsafe code: every function checks that `target` holds `height` rows of `rowBytes + 1` bytes,
+/// plus the few bytes that its last wide store may reach past the end, before the first store.
+enum PixelPacking {
+  /// Bytes that a buffer of scanlines needs beyond the scanlines.
+  static let slack = 16
+
+  /// Replaces indices by `remap` and packs them to `depth` bits, in place.
+  static func pack(
+    _ target: PixelStorage, width: Int, height: Int, remap: [UInt8]?, depth: Int
+  ) {
+    precondition(target.byteCount >= (width + 1) * height)
+    guard remap != nil || depth < 8 else { return }
+    var table = [UInt8](repeating: 0, count: 256)
+    for index in 0..<256 {
+      table[index] = remap.map { index < $0.count ? $0[index] : 0 } ?? UInt8(index)
+    }
+    let rowBytes = (width * depth + 7) / 8
+    let perByte = 8 / depth
+    let base = unsafe target.baseAddress.assumingMemoryBound(to: UInt8.self)
+    // Packed rows are never longer than the rows they come from, so writing stays behind reading.
+    unsafe table.withUnsafeBufferPointer { table in
+      for y in 0..<height {
+        let source = unsafe base + y * (width + 1) + 1
+        let row = unsafe base + y * (rowBytes + 1)
+        unsafe row[0] = 0
+        if depth == 8 {
+          for x in 0..<width { unsafe row[x + 1] = table[Int(source[x])] }
+          continue
+        }
+        var x = 0
+        for byte in 0..<rowBytes {
+          var packed: UInt8 = 0
+          for place in 0..<perByte where x + place < width {
+            let shift = UInt8(8 - depth * (place + 1))
+            unsafe packed |= table[Int(source[x + place])] << shift
+          }
+          unsafe row[byte + 1] = packed
+          x += perByte
+        }
+      }
+    }
+  }
+
+  /// Whether every pixel is opaque, and whether every pixel is grey.
+  static func survey(_ bitmap: Bitmap) -> (isOpaque: Bool, isGrey: Bool) {
+    let isDeep = bitmap.format.bytesPerPixel == 8
+    var (opaque, grey) = (true, true)
+    for y in 0..<bitmap.height where opaque || grey {
+      let row = bitmap.row(y)
+      if isDeep {
+        var (alpha, tint): (UInt64, UInt64) = (.max, 0)
+        for x in 0..<bitmap.width {
+          let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 8, as: UInt64.self)
+          alpha &= word
+          tint |= (word ^ (word >> 16)) & 0xffff_ffff
+        }
+        opaque = opaque && alpha >> 48 == 0xffff
+        grey = grey && tint == 0
+      } else {
+        var (alpha, tint): (UInt32, UInt32) = (.max, 0)
+        for x in 0..<bitmap.width {
+          let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+          alpha &= word
+          tint |= (word ^ (word >> 8)) & 0xffff
+        }
+        opaque = opaque && alpha >> 24 == 0xff
+        grey = grey && tint == 0
+      }
+    }
+    return (opaque, grey)
+  }
+
+  /// Writes the pixels of an 8-bit RGBA picture as RGBA, RGB or grey with alpha.
+  static func write(_ bitmap: Bitmap, as type: PNGForm.ColorType, into target: PixelStorage) {
+    let (width, height) = (bitmap.width, bitmap.height)
+    let rowBytes = width * type.channels
+    precondition(target.byteCount >= (rowBytes + 1) * height + slack)
+    for y in 0..<height {
+      let source = unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + y * bitmap.bytesPerRow
+      let row = unsafe target.baseAddress + y * (rowBytes + 1)
+      unsafe row.storeBytes(of: 0, as: UInt8.self)
+      switch type {
+      case .rgb:
+        for x in 0..<width {
+          // Four bytes stored, three kept: the next pixel, or the next row, covers the fourth.
+          let word = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+          unsafe row.storeBytes(of: word, toByteOffset: 1 + x * 3, as: UInt32.self)
+        }
+      case .greyAlpha:
+        for x in 0..<width {
+          let word = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+          let pair = UInt16(truncatingIfNeeded: word & 0xff | word >> 16 & 0xff00)
+          unsafe row.storeBytes(of: pair.littleEndian, toByteOffset: 1 + x * 2, as: UInt16.self)
+        }
+      default: unsafe memcpy(row + 1, source, width * 4)
+      }
+    }
+  }
+
+  /// Writes the pixels of a 16-bit RGBA picture, most significant byte first.
+  static func writeDeep(_ bitmap: Bitmap, as type: PNGForm.ColorType, into target: PixelStorage) {
+    let (width, height) = (bitmap.width, bitmap.height)
+    let rowBytes = width * type.channels * 2
+    precondition(target.byteCount >= (rowBytes + 1) * height + slack)
+    let channels: [Int]
+    switch type {
+    case .grey, .palette: channels = [0]
+    case .greyAlpha: channels = [0, 3]
+    case .rgb: channels = [0, 1, 2]
+    case .rgba: channels = [0, 1, 2, 3]
+    }
+    for y in 0..<height {
+      let source = bitmap.row(y)
+      let row = unsafe target.baseAddress + y * (rowBytes + 1)
+      unsafe row.storeBytes(of: 0, as: UInt8.self)
+      var at = 1
+      for x in 0..<width {
+        for channel in channels {
+          let sample = unsafe source.unsafeLoadUnaligned(
+            fromByteOffset: x * 8 + channel * 2, as: UInt16.self)
+          unsafe row.storeBytes(of: sample.bigEndian, toByteOffset: at, as: UInt16.self)
+          at += 2
+        }
+      }
+    }
+  }
+}
