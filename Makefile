@@ -1,0 +1,64 @@
+# The words that people and CI use. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+BUILD ?= .build
+RELEASE := $(BUILD)/release
+# One file without shared libraries: it starts in under a millisecond (see Benchmarks/README.md).
+STATIC := -c release -Xswiftc -static-executable
+ZOETROPE := .build-static/release/zoetrope
+CORPUS ?= ../shared/corpus
+CHECK ?= ../shared/tools/check_corpus.py
+TIME ?= 60
+
+.PHONY: help install build release demo test lint format fixtures conformance bench docs api-check \
+	sanitize fuzz soak clean
+
+help: ## lists these words
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+install: ## installs missing system packages, with apt where there is one
+	@Scripts/install-dependencies.sh
+
+build: install ## debug build
+	swift build
+
+release: install ## release build: library and the tool as one static file
+	swift build $(STATIC) --scratch-path .build-static --product zoetrope
+
+demo: release ## the main job on fixtures: information, frames as PNG, a report
+	@Scripts/demo.sh $(ZOETROPE)
+
+test: install ## all tests
+	swift test
+
+lint: ## formatting, naming, docs of public symbols
+	swift format lint --strict --recursive Package.swift Sources Tests Examples
+
+format: ## formats in place
+	swift format --in-place --recursive Package.swift Sources Tests Examples
+
+fixtures: install ## compiles Fixtures/Recipes into the committed animations
+	swift run zoetrope-fixtures
+
+conformance: release ## compares every frame with a browser's: make conformance CORPUS=dir
+	python3 $(CHECK) $(CORPUS) $(ZOETROPE)
+
+bench: install ## runs us and the peers on one bench set: ratios, spread, memory
+	$(MAKE) -C Benchmarks
+
+docs: install ## builds the documentation of the library
+	swift package generate-documentation --target Zoetrope
+
+api-check: install ## fails when the public API lost something since BASE (default: the last tag)
+	swift package diagnose-api-breaking-changes $(or $(BASE),$$(git describe --tags --abbrev=0)) \
+	  --products Zoetrope
+
+sanitize: install ## tests under the address and thread sanitizers
+	Scripts/sanitize.sh
+
+fuzz: install ## fuzzes for TIME seconds a target
+	Scripts/fuzz.sh $(TIME)
+
+clean:
+	rm -rf .build .build-*

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The main job on the fixtures: what is in them, every frame as a PNG, and what is wrong with a bad one.
+set -euo pipefail
+zoetrope=$1
+out=$(mktemp -d "${TMPDIR:-/tmp}/zoetrope-demo.XXXXXX")
+
+for file in Fixtures/Demo/*; do
+  case $file in
+    *.gif | *.png)
+      "$zoetrope" info "$file"
+      "$zoetrope" extract "$file" -o "$out/{stem}-{index:04}.png" --manifest "$out/$(basename "$file").json"
+      ;;
+  esac
+done
+echo
+echo "$(find "$out" -name '*.png' | wc -l) frames and $(find "$out" -name '*.json' | wc -l) manifests in $out"
