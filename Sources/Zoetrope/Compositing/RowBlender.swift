@@ -94,7 +94,7 @@ package enum RowBlender {
   ///
   /// Red and blue lie in one vector of 16-bit lanes, green and alpha in another, so no lane has to
   /// move. `(v + 128 + ((v + 128) >> 8)) >> 8` is v / 255 rounded half up for all v to 255 · 255.
-  @inline(__always)
+  @inline(always)
   private static func overOpaque(
     _ over: SIMD4<UInt32>, _ under: SIMD4<UInt32>
   ) -> SIMD4<UInt32> {
@@ -107,18 +107,18 @@ package enum RowBlender {
     return words(divided(redBlue)) | words(divided(greenAlpha)) &<< 8 | 0xff00_0000
   }
 
-  @inline(__always)
+  @inline(always)
   private static func divided(_ value: SIMD8<UInt16>) -> SIMD8<UInt16> {
     let sum = value &+ 128
     return (sum &+ sum &>> 8) &>> 8
   }
 
-  @inline(__always)
+  @inline(always)
   private static func lanes(_ words: SIMD4<UInt32>) -> SIMD8<UInt16> {
     unsafe unsafeBitCast(words, to: SIMD8<UInt16>.self)
   }
 
-  @inline(__always)
+  @inline(always)
   private static func words(_ lanes: SIMD8<UInt16>) -> SIMD4<UInt32> {
     unsafe unsafeBitCast(lanes, to: SIMD4<UInt32>.self)
   }
@@ -129,7 +129,7 @@ package enum RowBlender {
   /// sum A at most 65025 and the weighted colour N at most 255 A: whole numbers below 2^24, which
   /// `Float` holds exactly. N / A is 1 / 2A or more away from a half it does not equal, more than the
   /// division can be wrong by, so one division and one rounding give the exact result.
-  @inline(__always)
+  @inline(always)
   package static func blend(_ over: UInt32, _ under: UInt32) -> UInt32 {
     let alpha = over >> 24
     if alpha == 0 { return under }
@@ -149,7 +149,7 @@ package enum RowBlender {
     return unsafe unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: whole), to: UInt32.self)
   }
 
-  @inline(__always)
+  @inline(always)
   private static func channels(_ pixel: UInt32) -> SIMD4<Float> {
     let bytes = unsafe unsafeBitCast(pixel, to: SIMD4<UInt8>.self)
     // Through Int32: SSE2 converts no unsigned lanes.

@@ -14,7 +14,7 @@ extension RowExpander {
   }
 
   /// Pixel `x` of a row as red, green, blue and alpha of 16 bits.
-  @inline(__always) @unsafe
+  @inline(always) @unsafe
   static func deepPixel(
     _ layout: FramePixels.Layout, _ source: UnsafeRawPointer, _ x: Int,
     _ palette: UnsafePointer<UInt32>

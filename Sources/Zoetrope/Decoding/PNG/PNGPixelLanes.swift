@@ -3,12 +3,12 @@ protocol PNGPixelSize {
   static var byteCount: Int { get }
 }
 
-enum PNGPixel1: PNGPixelSize { @inline(__always) static var byteCount: Int { 1 } }
-enum PNGPixel2: PNGPixelSize { @inline(__always) static var byteCount: Int { 2 } }
-enum PNGPixel3: PNGPixelSize { @inline(__always) static var byteCount: Int { 3 } }
-enum PNGPixel4: PNGPixelSize { @inline(__always) static var byteCount: Int { 4 } }
-enum PNGPixel6: PNGPixelSize { @inline(__always) static var byteCount: Int { 6 } }
-enum PNGPixel8: PNGPixelSize { @inline(__always) static var byteCount: Int { 8 } }
+enum PNGPixel1: PNGPixelSize { @inline(always) static var byteCount: Int { 1 } }
+enum PNGPixel2: PNGPixelSize { @inline(always) static var byteCount: Int { 2 } }
+enum PNGPixel3: PNGPixelSize { @inline(always) static var byteCount: Int { 3 } }
+enum PNGPixel4: PNGPixelSize { @inline(always) static var byteCount: Int { 4 } }
+enum PNGPixel6: PNGPixelSize { @inline(always) static var byteCount: Int { 6 } }
+enum PNGPixel8: PNGPixelSize { @inline(always) static var byteCount: Int { 8 } }
 
 /// One PNG pixel of 1 to 8 bytes, each byte in a 16-bit lane of its own whose high half is zero.
 ///
@@ -17,12 +17,12 @@ enum PNGPixel8: PNGPixelSize { @inline(__always) static var byteCount: Int { 8 }
 struct PNGPixelLanes {
   var lanes = SIMD8<Int16>.zero
 
-  @inline(__always) init() {}
-  @inline(__always) init(_ lanes: SIMD8<Int16>) { unsafe self.lanes = lanes }
+  @inline(always) init() {}
+  @inline(always) init(_ lanes: SIMD8<Int16>) { unsafe self.lanes = lanes }
 
   /// Reads the word that holds a pixel of `size` bytes; for 3 and 6 a byte or two of what follows
   /// come along and are never stored.
-  @inline(__always)
+  @inline(always)
   init(at address: UnsafeRawPointer, size: Int) {
     let word: UInt64
     switch size {
@@ -31,23 +31,32 @@ struct PNGPixelLanes {
     case 3, 4: unsafe word = UInt64(address.loadUnaligned(as: UInt32.self))
     default: unsafe word = address.loadUnaligned(as: UInt64.self)
     }
-    let bytes = unsafe unsafeBitCast(word.littleEndian, to: SIMD8<UInt8>.self)
-    unsafe lanes = SIMD8(truncatingIfNeeded: bytes)
+    unsafe self.init(word: word)
+  }
+
+  /// A lane for each byte of `word`, the lowest first.
+  ///
+  /// By halves, here and in ``word``: the conversions of the standard library mean the same two
+  /// instructions, but are left as calls in large loops.
+  @inline(always)
+  init(word: UInt64) {
+    var bytes = SIMD16<UInt8>.zero
+    unsafe bytes.evenHalf = unsafeBitCast(word.littleEndian, to: SIMD8<UInt8>.self)
+    unsafe self.init(fromBytes: bytes)
   }
 
   /// The low bytes of the lanes, packed.
-  @inline(__always) var word: UInt64 {
-    let bytes = unsafe SIMD8<UInt8>(truncatingIfNeeded: lanes)
-    return unsafe unsafeBitCast(bytes, to: UInt64.self).littleEndian
+  @inline(always) var word: UInt64 {
+    unsafe unsafeBitCast(bytes.evenHalf, to: UInt64.self).littleEndian
   }
 
   /// Writes the pixel as a whole word: 4 bytes for a size of 3, 8 for 6.
-  @inline(__always)
+  @inline(always)
   func store(at address: UnsafeMutableRawPointer, size: Int) {
     unsafe Self.store(word, at: address, size: size)
   }
 
-  @inline(__always)
+  @inline(always)
   static func store(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
     switch size {
     case 1: unsafe address.storeBytes(of: UInt8(truncatingIfNeeded: word), as: UInt8.self)
@@ -58,7 +67,7 @@ struct PNGPixelLanes {
   }
 
   /// Writes `size` bytes and no more.
-  @inline(__always)
+  @inline(always)
   static func storeExactly(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
     switch size {
     case 3:
@@ -72,22 +81,22 @@ struct PNGPixelLanes {
   }
 
   /// Adds byte by byte, modulo 256; the high halves of the lanes stay zero.
-  @inline(__always)
+  @inline(always)
   static func &+ (left: Self, right: Self) -> Self {
     unsafe Self(fromBytes: left.bytes &+ right.bytes)
   }
 
   /// Subtracts byte by byte, modulo 256; the high halves of the lanes stay zero.
-  @inline(__always)
+  @inline(always)
   static func &- (left: Self, right: Self) -> Self {
     unsafe Self(fromBytes: left.bytes &- right.bytes)
   }
 
-  @inline(__always) private var bytes: SIMD16<UInt8> {
+  @inline(always) private var bytes: SIMD16<UInt8> {
     unsafe unsafeBitCast(lanes, to: SIMD16<UInt8>.self)
   }
 
-  @inline(__always) private init(fromBytes bytes: SIMD16<UInt8>) {
+  @inline(always) private init(fromBytes bytes: SIMD16<UInt8>) {
     unsafe self.lanes = unsafeBitCast(bytes, to: SIMD8<Int16>.self)
   }
 }

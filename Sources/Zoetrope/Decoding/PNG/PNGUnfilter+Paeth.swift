@@ -8,7 +8,7 @@ extension PNGUnfilter {
   /// high <= t, high when t <= low, else c. Both hold only when a = b = c. It equals the three
   /// distances of the specification, ties included, and takes five dependent operations a pixel where
   /// those take ten; the loop is as long as that chain.
-  @inline(__always) @unsafe
+  @inline(always) @unsafe
   static func predict(
     _ raw: PNGPixelLanes, left: PNGPixelLanes, up: PNGPixelLanes, corner: PNGPixelLanes,
     threshold: SIMD8<Int16>

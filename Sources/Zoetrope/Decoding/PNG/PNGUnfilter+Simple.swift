@@ -2,7 +2,7 @@
 // words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for writing.
 extension PNGUnfilter {
   /// Adds the row above.
-  @inline(__always) @unsafe
+  @inline(always) @unsafe
   static func undoUp(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int
   ) {

@@ -15,7 +15,7 @@ struct PaethPair {
   private var base = SIMD8<Int16>.zero
 
   /// Starts with the first pixel of the first row and with none, all zero, of the other.
-  @inline(__always)
+  @inline(always)
   init(raw: PNGPixelLanes, up: PNGPixelLanes) {
     unsafe self.raw = raw
     unsafe self.up = up
@@ -30,16 +30,15 @@ struct PaethPair {
   ///   - word: The filtered pixel of the first row, and above it that of the other.
   ///   - up: The pixel above that of the first row, in the low half.
   ///   - between: The pixel above that of the other row, in the low half.
-  @inline(__always)
+  @inline(always)
   mutating func next(word: SIMD2<UInt32>, up next: PNGPixelLanes, between: PNGPixelLanes) {
-    let bytes = unsafe unsafeBitCast(word, to: SIMD8<UInt8>.self)
-    unsafe raw = PNGPixelLanes(SIMD8(truncatingIfNeeded: bytes))
+    unsafe raw = PNGPixelLanes(word: unsafeBitCast(word, to: UInt64.self))
     unsafe up = next
     unsafe up.lanes.highHalf = between.lanes.lowHalf
     unsafe step()
   }
 
-  @inline(__always)
+  @inline(always)
   private mutating func step() {
     unsafe left = PNGUnfilter.predict(
       raw, left: left, up: up, corner: corner, threshold: base &- up.lanes)
