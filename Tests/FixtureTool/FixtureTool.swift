@@ -20,7 +20,8 @@ enum FixtureTool {
   }
 
   /// Every file that the recipes make, by path below the root.
-  private static func outputs(of library: FixtureLibrary) throws -> [(path: String, bytes: [UInt8])] {
+  private static func outputs(of library: FixtureLibrary) throws -> [(path: String, bytes: [UInt8])]
+  {
     var recipes: [Recipe] = []
     for name in try library.recipeNames() {
       do {

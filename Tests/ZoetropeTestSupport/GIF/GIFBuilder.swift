@@ -43,7 +43,8 @@ public struct GIFBuilder: Sendable {
 
   /// Keeps the first `count` bytes; a negative count drops so many from the end.
   public mutating func truncate(to count: Int) {
-    bytes.removeLast(bytes.count - min(max(count < 0 ? bytes.count + count : count, 0), bytes.count))
+    bytes.removeLast(
+      bytes.count - min(max(count < 0 ? bytes.count + count : count, 0), bytes.count))
   }
 
   mutating func word(_ value: Int) {

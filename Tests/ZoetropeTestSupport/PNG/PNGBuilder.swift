@@ -45,6 +45,7 @@ public struct PNGBuilder: Sendable {
 
   /// Keeps the first `count` bytes; a negative count drops so many from the end.
   public mutating func truncate(to count: Int) {
-    bytes.removeLast(bytes.count - min(max(count < 0 ? bytes.count + count : count, 0), bytes.count))
+    bytes.removeLast(
+      bytes.count - min(max(count < 0 ? bytes.count + count : count, 0), bytes.count))
   }
 }

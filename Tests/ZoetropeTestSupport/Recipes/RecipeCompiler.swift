@@ -25,8 +25,8 @@ struct RecipeCompiler {
   var bytes: [UInt8] {
     var bytes = gif?.bytes ?? apng?.bytes ?? []
     for patch in patches {
-      for (index, byte) in patch.bytes.enumerated() where bytes.indices.contains(patch.offset + index)
-      {
+      for (index, byte) in patch.bytes.enumerated()
+      where bytes.indices.contains(patch.offset + index) {
         bytes[patch.offset + index] = byte
       }
     }
@@ -40,9 +40,11 @@ struct RecipeCompiler {
   private mutating func run(_ statement: RecipeStatement) throws(RecipeError) {
     var arguments = RecipeArguments(statement)
     switch arguments.keyword {
-    case "about": about.append(statement.words.dropFirst().joined(separator: " "))
+    case "about":
+      about.append(statement.words.dropFirst().joined(separator: " "))
       return
-    case "others": others.append(statement.words.dropFirst().joined(separator: " "))
+    case "others":
+      others.append(statement.words.dropFirst().joined(separator: " "))
       return
     case "color", "index", "palette": try colors.define(&arguments)
     case "expect": try expect(&arguments, body: statement.body)

@@ -1,0 +1,78 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct FixtureTests {
+  /// Compiled once; empty when a recipe cannot be compiled, which the first test reports.
+  static let recipes = (try? FixtureLibrary().recipes()) ?? []
+
+  @Test func `every recipe compiles`() throws {
+    let recipes = try FixtureLibrary().recipes()
+    #expect(recipes.count > 250)
+    #expect(Set(recipes.map(\.name)).count == recipes.count)
+  }
+
+  @Test(arguments: recipes)
+  func `the committed file is what its recipe makes`(recipe: Recipe) throws {
+    let bytes = try FixtureLibrary().file(recipe.outputPath)
+    #expect(bytes == recipe.bytes)
+  }
+
+  @Test(arguments: recipes)
+  func `a fixture opens as its recipe states`(recipe: Recipe) {
+    #expect(FixtureCheck(recipe).mismatches == [])
+  }
+
+  @Test(arguments: recipes)
+  func `the reference decoder opens a valid fixture as its recipe states`(recipe: Recipe) {
+    // Damaged data is where the two may differ: see the allow-list of issue 7's tables.
+    guard recipe.expectations.isClean else { return }
+    let check = FixtureCheck(recipe, options: DecodingOptions(decoder: .reference))
+    #expect(check.mismatches == [])
+  }
+
+  @Test(arguments: recipes.filter { !$0.expectations.losses.isEmpty })
+  func `strict throws where something is lost`(recipe: Recipe) {
+    #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
+  }
+
+  @Test(arguments: recipes.filter { $0.expectations.strictThrows == true })
+  func `strict throws where the recipe says so`(recipe: Recipe) {
+    #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
+  }
+
+  @Test(arguments: recipes.filter(\.expectations.isClean))
+  func `strict reads a valid fixture to its end`(recipe: Recipe) throws {
+    let count = try Self.readAll(recipe, .strict)
+    #expect(recipe.expectations.frameCount == nil || count == recipe.expectations.frameCount)
+  }
+
+  @Test(arguments: recipes.filter { $0.expectations.partialFrameCount != nil })
+  func `partialRows also keeps the rows of the frame that is cut off`(recipe: Recipe) throws {
+    #expect(try Self.readAll(recipe, .partialRows) == recipe.expectations.partialFrameCount)
+  }
+
+  @Test(arguments: recipes.filter { $0.expectations.errorCode == nil })
+  func `frames come out the same backwards as forwards`(recipe: Recipe) throws {
+    let image = try AnimatedImage(bytes: recipe.bytes)
+    var forwards: [Bitmap] = []
+    let reader = FrameReader(image)
+    while let frame = try reader.next() { forwards.append(frame.bitmap) }
+    for index in forwards.indices.reversed() {
+      let bitmap = try reader.frame(at: index).bitmap
+      #expect(bitmap == forwards[index])
+    }
+  }
+
+  /// The number of frames that can be read.
+  private static func readAll(
+    _ recipe: Recipe, _ policy: DamagePolicy
+  ) throws(AnimatedImageError) -> Int {
+    let image = try AnimatedImage(
+      bytes: recipe.bytes, options: DecodingOptions(damage: policy))
+    let reader = FrameReader(image)
+    var count = 0
+    while try reader.next() != nil { count += 1 }
+    return count
+  }
+}

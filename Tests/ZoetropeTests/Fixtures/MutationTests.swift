@@ -1,0 +1,57 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+/// Every fixture, cut and turned over in many places: an error or frames, never a crash.
+@Suite(.timeLimit(.minutes(5))) struct MutationTests {
+  /// What any file may cost here: fixtures are small, and so must be what becomes of them.
+  static let options: DecodingOptions = {
+    var options = DecodingOptions(damage: .partialRows, parallelism: 1)
+    options.limits.canvasPixels = 1 << 20
+    options.limits.pixelsPerPlay = 1 << 24
+    return options
+  }()
+
+  /// Cuts or flips at most this many places of one file; larger ones are stepped through.
+  static let placeLimit = 600
+
+  @Test(arguments: FixtureTests.recipes)
+  func `cut after any byte, a fixture gives an error or at most its frames`(recipe: Recipe) {
+    let whole = Self.frameCount(recipe.bytes) ?? 0
+    for length in Self.places(recipe.bytes.count) {
+      let count = Self.frameCount(Array(recipe.bytes[..<length])) ?? 0
+      // A cut can end an animation whose later bytes were what made it invalid.
+      if recipe.expectations.isClean { #expect(count <= whole, "cut to \(length) bytes") }
+      #expect(count <= recipe.bytes.count, "cut to \(length) bytes")
+    }
+  }
+
+  @Test(arguments: FixtureTests.recipes)
+  func `with any byte turned over, a fixture gives an error or frames`(recipe: Recipe) {
+    var bytes = recipe.bytes
+    for place in Self.places(bytes.count) {
+      for flip: UInt8 in [0xff, 1 << UInt8(place % 8)] {
+        bytes[place] ^= flip
+        let count = Self.frameCount(bytes) ?? 0
+        #expect(count <= bytes.count, "byte \(place) exclusive or \(flip)")
+        bytes[place] ^= flip
+      }
+    }
+  }
+
+  private static func places(_ count: Int) -> StrideTo<Int> {
+    stride(from: 0, to: count, by: max(1, (count + placeLimit - 1) / placeLimit))
+  }
+
+  /// Frames that can be read; nil for an error.
+  private static func frameCount(_ bytes: [UInt8]) -> Int? {
+    guard let image = try? AnimatedImage(bytes: bytes, options: options) else { return nil }
+    let reader = FrameReader(image)
+    var count = 0
+    while (try? reader.next()) != nil {
+      count += 1
+      if count > image.frames.count { break }
+    }
+    return count
+  }
+}
