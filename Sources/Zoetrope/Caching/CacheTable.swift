@@ -1,0 +1,164 @@
+/// The bookkeeping of ``MemoryFrameCache``: frames by key, in groups by animation, both in order of
+/// use. A plain value; the cache holds it under a lock.
+///
+/// Links are indices into arrays, so that a hit relinks without allocating or reference counting.
+struct CacheTable: Sendable {
+  /// One cached frame.
+  struct Slot: Sendable {
+    var key: FrameKey
+    var bitmap: Bitmap?
+    var group: Int
+    var links = Links()
+  }
+
+  /// The cached frames of one animation.
+  struct Group: Sendable {
+    var key: AnimationKey
+    /// Its frames, the one used longest ago first.
+    var order = Order()
+    var count = 0
+    var cost = 0
+    /// ``CacheTable/admitted`` when it was used last.
+    var stamp = 0
+    var holds = 0
+    var pattern = AccessPattern()
+    var links = Links()
+  }
+
+  /// Neighbours in an order of use; -1 for none.
+  struct Links: Sendable {
+    var older = -1
+    var newer = -1
+  }
+
+  /// The two ends of an order of use; -1 when it is empty.
+  struct Order: Sendable {
+    var oldest = -1
+    var newest = -1
+  }
+
+  /// Frames of a held animation that are never evicted.
+  static let floor = 2
+
+  var slots: [Slot] = []
+  var freeSlots: [Int] = []
+  var slotOf: [FrameKey: Int] = [:]
+  var groups: [Group] = []
+  var freeGroups: [Int] = []
+  var groupOf: [AnimationKey: Int] = [:]
+  /// The groups, the one used longest ago first.
+  var groupOrder = Order()
+  /// Bytes ever stored: the table's clock.
+  var admitted = 0
+  var statistics = CacheStatistics()
+
+  /// The bitmap under `key`. Constant time; neither allocates nor copies.
+  mutating func lookUp(_ key: FrameKey) -> Bitmap? {
+    guard let slot = slotOf[key] else {
+      statistics.misses += 1
+      if let group = groupOf[key.animation] { groups[group].pattern.step(to: key.index) }
+      return nil
+    }
+    statistics.hits += 1
+    let group = slots[slot].group
+    groups[group].pattern.step(to: key.index)
+    touch(slot, of: group)
+    return slots[slot].bitmap
+  }
+
+  /// Puts `bitmap` under `key`; gives back the one it replaces.
+  mutating func insert(_ bitmap: Bitmap, for key: FrameKey) -> Bitmap? {
+    statistics.insertions += 1
+    admitted += bitmap.cost
+    if let slot = slotOf[key] {
+      let group = slots[slot].group
+      let old = slots[slot].bitmap
+      let change = bitmap.cost - (old?.cost ?? 0)
+      slots[slot].bitmap = bitmap
+      groups[group].cost += change
+      statistics.cost += change
+      touch(slot, of: group)
+      return old
+    }
+    let group = groupIndex(of: key.animation)
+    let slot = newSlot(Slot(key: key, bitmap: bitmap, group: group))
+    slotOf[key] = slot
+    linkNewest(slot, of: group)
+    touchGroup(group)
+    groups[group].count += 1
+    groups[group].cost += bitmap.cost
+    statistics.count += 1
+    statistics.cost += bitmap.cost
+    return nil
+  }
+
+  /// Takes slot `slot` out and gives back its bitmap.
+  mutating func remove(_ slot: Int) -> Bitmap? {
+    let group = slots[slot].group
+    unlink(slot, of: group)
+    slotOf[slots[slot].key] = nil
+    let bitmap = slots[slot].bitmap.take()
+    freeSlots.append(slot)
+    let cost = bitmap?.cost ?? 0
+    groups[group].count -= 1
+    groups[group].cost -= cost
+    statistics.count -= 1
+    statistics.cost -= cost
+    releaseIfUnused(group)
+    return bitmap
+  }
+
+  /// Takes out every frame of the animations for which `condition` holds.
+  mutating func remove(where condition: (AnimationKey) -> Bool) -> [Bitmap] {
+    var removed: [Bitmap] = []
+    for (key, group) in groupOf where condition(key) {
+      while groups[group].count > 0, let bitmap = remove(groups[group].order.oldest) {
+        removed.append(bitmap)
+      }
+    }
+    return removed
+  }
+
+  /// Counts one more hold on `animation`.
+  mutating func hold(_ animation: AnimationKey) {
+    groups[groupIndex(of: animation)].holds += 1
+  }
+
+  /// Counts one hold less.
+  mutating func release(_ animation: AnimationKey) {
+    guard let group = groupOf[animation] else { return }
+    groups[group].holds -= 1
+    releaseIfUnused(group)
+  }
+
+  private mutating func groupIndex(of key: AnimationKey) -> Int {
+    if let group = groupOf[key] { return group }
+    let group: Int
+    if let free = freeGroups.popLast() {
+      group = free
+      groups[group] = Group(key: key)
+    } else {
+      group = groups.count
+      groups.append(Group(key: key))
+    }
+    groupOf[key] = group
+    linkNewest(group: group)
+    return group
+  }
+
+  private mutating func releaseIfUnused(_ group: Int) {
+    guard groups[group].count == 0, groups[group].holds <= 0 else { return }
+    unlink(group: group)
+    groupOf[groups[group].key] = nil
+    freeGroups.append(group)
+  }
+
+  private mutating func newSlot(_ slot: Slot) -> Int {
+    if let free = freeSlots.popLast() {
+      slots[free] = slot
+      return free
+    }
+    slots.append(slot)
+    return slots.count - 1
+  }
+}

@@ -1,0 +1,105 @@
+package import Synchronization
+
+/// One limit on the bytes that caches and checkpoints of all images and players hold together.
+///
+/// Limits for each view or player overshoot as soon as there are many of them, so there is one for
+/// the process. Bytes are charged before anything is evicted, hence the total may pass the limit by
+/// what is being stored at that moment, and by the floors of animations that are being played.
+public final class MemoryBudget: Sendable {
+  /// The budget of this process: ``defaultByteLimit`` bytes unless set otherwise.
+  public static let shared = MemoryBudget()
+
+  /// What the bytes are held for.
+  package enum Kind: Int, Sendable, CaseIterable { case frames, checkpoints }
+
+  private let limit: Atomic<Int>
+  private let shift = Atomic<Int>(0)
+  private let usedForFrames = Atomic<Int>(0)
+  private let usedForCheckpoints = Atomic<Int>(0)
+  private let time = Atomic<UInt64>(1)
+  private let members = Mutex<[Member]>([])
+
+  private struct Member: Sendable { weak var value: (any BudgetMember)? }
+
+  /// A budget of `byteLimit` bytes; by default ``defaultByteLimit``.
+  public init(byteLimit: Int = MemoryBudget.defaultByteLimit) {
+    limit = Atomic(max(byteLimit, 0))
+  }
+
+  /// Bytes that may be held when memory is not short. Lowering it evicts at once.
+  public var byteLimit: Int {
+    get { limit.load(ordering: .relaxed) }
+    set {
+      limit.store(max(newValue, 0), ordering: .relaxed)
+      settle()
+    }
+  }
+
+  /// Bytes that may be held now: ``byteLimit``, or a part of it under ``pressure``.
+  public var effectiveLimit: Int { byteLimit >> shift.load(ordering: .relaxed) }
+
+  /// Bytes held now.
+  public var usedBytes: Int {
+    usedForFrames.load(ordering: .relaxed) + usedForCheckpoints.load(ordering: .relaxed)
+  }
+
+  /// How short memory is; a rise evicts at once. Set by ``MemoryPressureMonitor`` or by the caller.
+  public var pressure: MemoryPressure {
+    get { MemoryPressure(shift: shift.load(ordering: .relaxed)) }
+    set {
+      shift.store(newValue.shift, ordering: .relaxed)
+      settle()
+    }
+  }
+
+  /// Bytes held by canvas checkpoints, which may take at most a quarter: a checkpoint saves a replay
+  /// for somebody who seeks, a frame saves a decode for everybody who looks.
+  package var checkpointBytes: Int { usedForCheckpoints.load(ordering: .relaxed) }
+  package var checkpointLimit: Int { effectiveLimit / 4 }
+
+  package func register(_ member: any BudgetMember) {
+    members.withLock { members in
+      members.removeAll { $0.value == nil }
+      members.append(Member(value: member))
+    }
+  }
+
+  package func charge(_ byteCount: Int, as kind: Kind) {
+    switch kind {
+    case .frames: usedForFrames.add(byteCount, ordering: .relaxed)
+    case .checkpoints: usedForCheckpoints.add(byteCount, ordering: .relaxed)
+    }
+  }
+
+  package func refund(_ byteCount: Int, as kind: Kind) { charge(-byteCount, as: kind) }
+
+  /// Notes in `stamp` that its owner is used now.
+  package func stamp(_ stamp: borrowing Atomic<UInt64>) {
+    stamp.store(time.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
+  /// Evicts until the limits hold or only floors are left. Call it with no lock held.
+  package func settle() {
+    time.add(1, ordering: .relaxed)
+    while checkpointBytes > checkpointLimit {
+      guard relieve(checkpointBytes - checkpointLimit, of: .checkpoints) else { break }
+    }
+    while usedBytes > effectiveLimit {
+      let over = usedBytes - effectiveLimit
+      guard relieve(over, of: .frames) || relieve(over, of: .checkpoints) else { break }
+    }
+  }
+
+  /// Asks the members of one kind, the one used longest ago first; whether anything was freed.
+  private func relieve(_ byteCount: Int, of kind: Kind) -> Bool {
+    let candidates = members.withLock { members in members.compactMap(\.value) }
+      .filter { $0.kind == kind }
+      .map { (member: $0, lastUse: $0.lastUse) }
+      .sorted { $0.lastUse < $1.lastUse }
+    var freed = 0
+    for candidate in candidates where freed < byteCount {
+      freed += candidate.member.shed(byteCount - freed)
+    }
+    return freed > 0
+  }
+}

@@ -1,0 +1,75 @@
+/// What was read of memory at one moment; parts that the system does not tell are nil.
+package struct MemoryReading: Sendable, Hashable {
+  /// Per cent of the last ten seconds in which some tasks waited for memory.
+  package var someStall: Double?
+  /// Per cent of the last ten seconds in which all tasks waited for memory.
+  package var fullStall: Double?
+  /// How often the group passed `memory.high`, ever.
+  package var highEvents: Int?
+  /// How often the group reached `memory.max` or was killed for it, ever.
+  package var maxEvents: Int?
+  /// Bytes the group uses.
+  package var usage: Int?
+  /// Bytes the group may use.
+  package var limit: Int?
+
+  package init(
+    someStall: Double? = nil, fullStall: Double? = nil, highEvents: Int? = nil,
+    maxEvents: Int? = nil, usage: Int? = nil, limit: Int? = nil
+  ) {
+    self.someStall = someStall
+    self.fullStall = fullStall
+    self.highEvents = highEvents
+    self.maxEvents = maxEvents
+    self.usage = usage
+    self.limit = limit
+  }
+}
+
+/// Turns readings into a ``MemoryPressure``. A pure value: one reading in, one level out.
+///
+/// A rise takes effect at once; a fall takes ``calmReadings`` readings in a row and goes one level at
+/// a time, so that a cache that was just emptied does not fill up into the same wall.
+package struct PressureGauge: Sendable, Hashable {
+  /// Readings below the level after which it falls by one.
+  package static let calmReadings = 10
+
+  package private(set) var level = MemoryPressure.none
+  private var calm = 0
+  private var last: MemoryReading?
+
+  package init() {}
+
+  /// Takes one reading and gives the level that holds now.
+  package mutating func update(_ reading: MemoryReading) -> MemoryPressure {
+    let seen = Self.level(of: reading, after: last)
+    last = reading
+    if seen >= level {
+      level = seen
+      calm = 0
+    } else {
+      calm += 1
+      if calm >= Self.calmReadings {
+        level = MemoryPressure(rawValue: level.rawValue - 1) ?? .none
+        calm = 0
+      }
+    }
+    return level
+  }
+
+  /// The level that a reading shows by itself. 5 % of stall is where interactive work is felt to
+  /// drag; page cache counts as usage in a control group, so usage alone never says more than `some`.
+  private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure {
+    if (reading.fullStall ?? 0) >= 5 || grew(reading.maxEvents, last?.maxEvents) { return .severe }
+    if (reading.someStall ?? 0) >= 5 || grew(reading.highEvents, last?.highEvents) { return .some }
+    if let usage = reading.usage, let limit = reading.limit, usage >= limit - limit / 20 {
+      return .some
+    }
+    return .none
+  }
+
+  private static func grew(_ now: Int?, _ before: Int?) -> Bool {
+    guard let now, let before else { return false }
+    return now > before
+  }
+}
