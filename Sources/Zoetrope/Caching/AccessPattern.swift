@@ -3,9 +3,9 @@
 /// A player runs through all frames one way and begins again, so the frame just shown is the one
 /// needed last: of a loop that does not fit, the oldest frame is the worst to evict, for it comes
 /// next. (LRU and clock give a hit rate of 0 there.) Seeking and scrubbing have no such order.
-struct AccessPattern: Sendable, Hashable {
+package struct AccessPattern: Sendable, Hashable {
   /// Steps one way after which a run counts as playing.
-  static let runLength: UInt8 = 16
+  package static let runLength: UInt8 = 16
   /// Frames by which asking ahead and showing may be out of step without being taken for a turn.
   private static let jitter = 4
 
@@ -13,11 +13,13 @@ struct AccessPattern: Sendable, Hashable {
   private var isBackward = false
   private var run: UInt8 = 0
 
+  package init() {}
+
   /// Whether the last frames were asked for in playing order.
-  var isLoop: Bool { run >= Self.runLength }
+  package var isLoop: Bool { run >= Self.runLength }
 
   /// Takes note that frame `index` was asked for.
-  mutating func step(to index: Int) {
+  package mutating func step(to index: Int) {
     defer { if position < 0 { position = index } }
     guard position >= 0, index != position else { return }
     let ahead = isBackward ? position - index : index - position

@@ -34,6 +34,11 @@ public final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: Se
   /// Keys whose work is under way.
   public var count: Int { state.withLock { $0.flights.count } }
 
+  /// How many wait for `key`.
+  package func waiterCount(for key: Key) -> Int {
+    state.withLock { $0.flights[key]?.waiters.count ?? 0 }
+  }
+
   /// The value of `operation`, or of an equal key's run that is already under way.
   ///
   /// `operation` runs in a task of its own, with the priority of whoever asks first.

@@ -1,0 +1,157 @@
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1))) struct FrameCoalescerTests {
+  private let coalescer = FrameCoalescer<Int, Int>()
+
+  @Test func `fifty askers share one run`() async throws {
+    let runs = Tally()
+    let gate = Gate()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<50 {
+        group.addTask { [coalescer] in
+          try await coalescer.value(for: 1) { () async throws(AnimatedImageError) in
+            runs.add()
+            await gate.wait()
+            return 42
+          }
+        }
+      }
+      await coalescer.waitUntil(waiters: 50, for: 1)
+      gate.open()
+      for try await value in group { #expect(value == 42) }
+    }
+    #expect(runs.count == 1)
+    #expect(coalescer.count == 0)
+  }
+
+  @Test func `an error reaches every waiter and is not kept`() async throws {
+    let gate = Gate()
+    let fault = AnimatedImageError(.malformed, "made up")
+    await withTaskGroup(of: AnimatedImageError?.self) { group in
+      for _ in 0..<10 {
+        group.addTask { [coalescer] in
+          do throws(AnimatedImageError) {
+            _ = try await coalescer.value(for: 1) { () async throws(AnimatedImageError) in
+              await gate.wait()
+              throw fault
+            }
+            return nil
+          } catch { return error }
+        }
+      }
+      await coalescer.waitUntil(waiters: 10, for: 1)
+      gate.open()
+      for await error in group { #expect(error == fault) }
+    }
+    let value = try await coalescer.value(for: 1) { 7 }
+    #expect(value == 7)
+  }
+
+  @Test func `one waiter that leaves gets its error at once and the others their value`() async throws {
+    let gate = Gate()
+    let operation: @Sendable () async throws(AnimatedImageError) -> Int = {
+      await gate.wait()
+      return Task.isCancelled ? -1 : 5
+    }
+    let leaver = Task { [coalescer] in
+      await outcome { () async throws(AnimatedImageError) in
+        try await coalescer.value(for: 1, running: operation)
+      }
+    }
+    let stayer = Task { [coalescer] in
+      await outcome { () async throws(AnimatedImageError) in
+        try await coalescer.value(for: 1, running: operation)
+      }
+    }
+    await coalescer.waitUntil(waiters: 2, for: 1)
+    leaver.cancel()
+    #expect(await leaver.value.code == .cancelled)
+    gate.open()
+    #expect(try await stayer.value.get() == 5)
+  }
+
+  @Test func `the last waiter that leaves cancels the work and the next asker starts afresh`()
+    async throws
+  {
+    let gate = Gate()
+    let cancels = Tally()
+    let ended = Gate()
+    let waiters = (0..<3).map { _ in
+      Task { [coalescer] in
+        await outcome { () async throws(AnimatedImageError) in
+          try await coalescer.value(for: 1) { () async throws(AnimatedImageError) in
+            await gate.wait()
+            if Task.isCancelled { cancels.add() }
+            ended.open()
+            return 1
+          }
+        }
+      }
+    }
+    await coalescer.waitUntil(waiters: 3, for: 1)
+    waiters.forEach { $0.cancel() }
+    for waiter in waiters { #expect(await waiter.value.code == .cancelled) }
+    #expect(coalescer.count == 0)
+    #expect(try await coalescer.value(for: 1) { 2 } == 2)
+    gate.open()
+    await ended.wait()
+    #expect(cancels.count == 1)
+  }
+
+  @Test func `an asker that is cancelled already starts nothing`() async {
+    let runs = Tally()
+    let task = Task { [coalescer] in
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return await outcome { () async throws(AnimatedImageError) in
+        try await coalescer.value(for: 1) { runs.add() }
+      }
+    }
+    #expect(await task.value.code == .cancelled)
+    #expect(runs.count == 0)
+  }
+
+  @Test func `ten thousand asks with random cancels end and leave nothing behind`() async {
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<10_000 {
+        group.addTask { [coalescer] in
+          let task = Task {
+            await outcome { () async throws(AnimatedImageError) in
+              try await coalescer.value(for: number % 7) { () async throws(AnimatedImageError) in
+                await Task.yield()
+                return number % 7
+              }
+            }
+          }
+          if number % 3 == 0 { task.cancel() }
+          switch await task.value {
+          case .success(let value): #expect(value == number % 7)
+          case .failure(let error): #expect(error.code == .cancelled)
+          }
+        }
+      }
+    }
+    #expect(coalescer.count == 0)
+  }
+}
+
+extension Result where Failure == AnimatedImageError {
+  fileprivate var code: AnimatedImageError.Code? {
+    if case .failure(let error) = self { error.code } else { nil }
+  }
+}
+
+extension FrameCoalescer {
+  /// Lets others run until this many wait for `key`.
+  fileprivate func waitUntil(waiters count: Int, for key: Key) async {
+    while waiterCount(for: key) < count { await Task.yield() }
+  }
+}
+
+private func outcome<Value: Sendable>(
+  _ body: () async throws(AnimatedImageError) -> Value
+) async -> Result<Value, AnimatedImageError> {
+  do throws(AnimatedImageError) { return .success(try await body()) } catch {
+    return .failure(error)
+  }
+}

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Closed until it is opened; waiting ends only then, cancelled or not.
+final class Gate: Sendable {
+  private let state = Mutex(State())
+  private struct State: Sendable {
+    var isOpen = false
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// Returns when the gate is open.
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiters.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  /// Lets everybody through, now and later.
+  func open() {
+    let waiters = state.withLock { state in
+      state.isOpen = true
+      return state.waiters
+    }
+    waiters.forEach { $0.resume() }
+  }
+
+  /// Tasks that wait.
+  var waiterCount: Int { state.withLock { $0.waiters.count } }
+}
