@@ -20,23 +20,24 @@ package struct AccessPattern: Sendable, Hashable {
 
   /// Takes note that frame `index` was asked for.
   package mutating func step(to index: Int) {
-    defer { if position < 0 { position = index } }
-    guard position >= 0, index != position else { return }
+    guard position >= 0 else {
+      position = index
+      return
+    }
     let ahead = isBackward ? position - index : index - position
+    // A little behind the front: shown after it was decoded ahead, or the start of a turn that
+    // shows itself once it is further off.
+    if ahead <= 0, ahead >= -Self.jitter { return }
     if ahead > 0, ahead <= Self.jitter {
-      run = run == .max ? run : run + 1
-    } else if ahead < 0, ahead >= -Self.jitter, run > 0 {
-      run -= 1
-      if run > 0 { return }
-      isBackward.toggle()
-    } else if isWrap(to: index) {
-      // A play ended and the next began: the run goes on.
-    } else {
+      if run < .max { run += 1 }
+    } else if !isWrap(to: index) {
       run = 0
+      if ahead < 0 { isBackward.toggle() }
     }
     position = index
   }
 
+  /// Whether one play ends and the next begins there.
   private func isWrap(to index: Int) -> Bool {
     isBackward ? position < Self.jitter : index < Self.jitter
   }

@@ -142,6 +142,7 @@ struct CacheTable: Sendable {
       groups.append(Group(key: key))
     }
     groupOf[key] = group
+    groups[group].stamp = admitted
     linkNewest(group: group)
     return group
   }
