@@ -1,0 +1,114 @@
+internal import Synchronization
+
+/// The canvases of one image from which replays start, shared by all its readers.
+///
+/// Charged to a ``MemoryBudget``; gives up the checkpoint that is worth least when asked to. What it
+/// gives up costs time, never correctness.
+package final class CheckpointStore: Sendable {
+  /// Bytes that the canvases of one image may take, whatever the budget has left.
+  package static let defaultByteLimit = 64 << 20
+
+  package let budget: MemoryBudget
+  package let byteLimit: Int
+  /// Bytes of one canvas.
+  package let canvasCost: Int
+  private let state: Mutex<State>
+  private let lastUseTime = Atomic<UInt64>(0)
+
+  private struct State: Sendable {
+    var policy: CheckpointPolicy
+    var canvases: [Int: Bitmap] = [:]
+  }
+
+  /// An empty store for an animation of `frames`.
+  package init(
+    frames: [FrameControl], canvasSize: PixelSize, format: PixelFormat,
+    budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit
+  ) {
+    // Compressed bytes cost about four times what pixels do; only the ratio between frames counts.
+    let costs = ReplayCosts(estimates: frames.map { $0.rect.area + 4 * $0.byteRange.count })
+    let independent = frames.indices.filter { frames[$0].isIndependent }
+    state = Mutex(State(policy: CheckpointPolicy(costs: costs, independent: independent)))
+    self.budget = budget
+    self.byteLimit = byteLimit
+    canvasCost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)
+    budget.register(self)
+  }
+
+  deinit { budget.refund(byteCount, as: .checkpoints) }
+
+  /// Canvases that it may hold now: three quarters of the room, the rest is for stepping back.
+  package var capacity: Int { room - room / 4 }
+  /// Pictures that one reader may keep on its way back.
+  package var trailCapacity: Int { max(room / 4, 2) }
+  private var room: Int { min(byteLimit, budget.checkpointLimit) / canvasCost }
+  /// Canvases that it holds.
+  package var count: Int { state.withLock { $0.canvases.count } }
+  /// Bytes that it holds.
+  package var byteCount: Int { state.withLock { $0.canvases.count } * canvasCost }
+  /// The most frames that are drawn to reach one.
+  package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
+
+  /// Takes note of how long drawing frame `index` took.
+  package func record(_ time: Duration, of index: Int) {
+    let (seconds, attoseconds) = time.components
+    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    state.withLock { $0.policy.costs.record(nanoseconds, of: index) }
+  }
+
+  /// Keeps the canvas that frame `index` is drawn on, if it is worth it; `canvas` is asked only then,
+  /// with no lock held.
+  package func offer(_ index: Int, _ canvas: () -> Bitmap) {
+    budget.stamp(lastUseTime)
+    let capacity = capacity
+    guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return }
+    let bitmap = canvas()
+    // Freed when this goes, after the lock is given back.
+    var dropped: [Bitmap] = []
+    state.withLock { state in
+      guard state.canvases[index] == nil else { return }
+      while state.canvases.count >= max(capacity, 1), let old = state.dropLeast() {
+        dropped.append(old)
+        budget.refund(canvasCost, as: .checkpoints)
+      }
+      state.policy.keep(index)
+      state.canvases[index] = bitmap
+      budget.charge(canvasCost, as: .checkpoints)
+    }
+    budget.settle()
+  }
+
+  /// Where a replay to frame `index` starts best: the nearest frame before it that needs no canvas,
+  /// or the nearest with its canvas.
+  package func start(for index: Int) -> (index: Int, canvas: Bitmap?) {
+    budget.stamp(lastUseTime)
+    return state.withLock { state in
+      let start = state.policy.start(upTo: index)
+      return (start, state.canvases[start])
+    }
+  }
+}
+
+extension CheckpointStore.State {
+  fileprivate mutating func dropLeast() -> Bitmap? {
+    policy.dropLeast().flatMap { canvases.removeValue(forKey: $0) }
+  }
+}
+
+extension CheckpointStore: BudgetMember {
+  package var kind: MemoryBudget.Kind { .checkpoints }
+
+  package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
+
+  package func shed(_ byteCount: Int) -> Int {
+    var dropped: [Bitmap] = []
+    state.withLock { state in
+      while dropped.count * canvasCost < byteCount, let old = state.dropLeast() {
+        dropped.append(old)
+      }
+    }
+    let freed = dropped.count * canvasCost
+    budget.refund(freed, as: .checkpoints)
+    return freed
+  }
+}

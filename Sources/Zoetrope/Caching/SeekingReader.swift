@@ -1,0 +1,112 @@
+/// Reads composited frames in any order, at the price of few decoded frames.
+///
+/// Forward it is a ``FrameReader`` that leaves checkpoints behind. A jump starts at the nearest
+/// checkpoint or independent frame. Stepping back replays a stretch once and keeps its frames, so
+/// that the next steps back cost nothing: about one decoded frame a step, as forward. One owner at
+/// a time; the store may be shared.
+package final class SeekingReader {
+  private let reader: FrameReader
+  private let store: CheckpointStore
+  private var trail: ReplayTrail
+  /// The frame given last; -1 before the first.
+  private var lastIndex = -1
+  /// Frames decoded so far, replays included.
+  package private(set) var decodedCount = 0
+
+  /// A reader of `image`, with checkpoints in `store`, by default one of its own.
+  package init(_ image: AnimatedImage, store: CheckpointStore? = nil) {
+    reader = FrameReader(image)
+    self.store = store ?? CheckpointStore(for: image)
+    trail = ReplayTrail(budget: self.store.budget, canvasCost: self.store.canvasCost)
+  }
+
+  /// The image that is read.
+  package var image: AnimatedImage { reader.image }
+
+  /// Frame `index`, composited.
+  ///
+  /// Its dirty rectangle is against the frame given before it, when that is the one before in the
+  /// animation; else it is the whole canvas.
+  ///
+  /// - Throws: As ``FrameReader/frame(at:)``; `cancelled` between frames when the task is cancelled.
+  package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    let previous = lastIndex
+    if let kept = trail.takeFrame(index) {
+      lastIndex = index
+      return index == previous + 1 ? kept : kept.allDirty
+    }
+    // A step back, or a few: more of them are likely.
+    let isBackward = index < previous && previous - index <= max(trail.capacity, 1)
+    if !isBackward, index != previous { trail.removeAll() }
+    try seek(to: index, isBackward: isBackward)
+    let frame = try drawNext()
+    guard frame.index == index else {
+      throw AnimatedImageError(.parameter, "no frame \(index)", format: image.format)
+    }
+    lastIndex = index
+    return index == previous + 1 ? frame : frame.allDirty
+  }
+
+  /// Brings the reader to where its next frame is `index`.
+  private func seek(to index: Int, isBackward: Bool) throws(AnimatedImageError) {
+    let current = reader.nextIndex
+    if index == current { return }
+    var start = store.start(for: index)
+    if let kept = trail.start(for: index), kept.index > start.index { start = kept }
+    if current > index || start.index > current { restart(at: start) }
+    guard reader.nextIndex < index else { return }
+    if isBackward {
+      trail.begin(reader.nextIndex..<index, capacity: store.trailCapacity)
+    }
+    while reader.nextIndex < index {
+      if Task.isCancelled { throw AnimatedImageError(.cancelled, "between frames") }
+      let next = reader.nextIndex
+      if isBackward, trail.wantsCanvas(at: next) {
+        trail.keepCanvas(reader.snapshot().canvas, at: next)
+      }
+      let frame = try drawNext()
+      if isBackward { trail.keepFrame(frame) }
+    }
+  }
+
+  private func restart(at start: (index: Int, canvas: Bitmap?)) {
+    if let canvas = start.canvas {
+      reader.restore(nextIndex: start.index, canvas: canvas)
+    } else {
+      let clear = PixelBuffer(size: image.canvasSize, format: image.options.canvasFormat)
+      reader.restore(nextIndex: start.index, canvas: clear.finish())
+    }
+  }
+
+  /// The reader's next frame, measured; its canvas is offered to the store first.
+  private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
+    store.offer(reader.nextIndex) { reader.snapshot().canvas }
+    let begin = ContinuousClock.now
+    guard let frame = try reader.next() else {
+      throw AnimatedImageError(.parameter, "no frame \(reader.nextIndex)", format: image.format)
+    }
+    decodedCount += 1
+    store.record(begin.duration(to: .now), of: frame.index)
+    return frame
+  }
+}
+
+extension CheckpointStore {
+  /// An empty store for `image`.
+  package convenience init(
+    for image: AnimatedImage, budget: MemoryBudget = .shared,
+    byteLimit: Int = CheckpointStore.defaultByteLimit
+  ) {
+    self.init(
+      frames: image.frames, canvasSize: image.canvasSize, format: image.options.canvasFormat,
+      budget: budget, byteLimit: byteLimit)
+  }
+}
+
+extension CompositedFrame {
+  /// The same picture for somebody who has not seen the one before it.
+  var allDirty: CompositedFrame {
+    CompositedFrame(
+      index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
+  }
+}
