@@ -15,7 +15,7 @@ package final class CheckpointStore: Sendable {
   private let state: Mutex<State>
   private let lastUseTime = Atomic<UInt64>(0)
 
-  private struct State: Sendable {
+  fileprivate struct State: Sendable {
     var policy: CheckpointPolicy
     var canvases: [Int: Bitmap] = [:]
   }
@@ -26,7 +26,7 @@ package final class CheckpointStore: Sendable {
     budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit
   ) {
     // Compressed bytes cost about four times what pixels do; only the ratio between frames counts.
-    let costs = ReplayCosts(estimates: frames.map { $0.rect.area + 4 * $0.byteRange.count })
+    let costs = ReplayCosts(estimates: frames.map { $0.rect.size.area + 4 * $0.byteRange.count })
     let independent = frames.indices.filter { frames[$0].isIndependent }
     state = Mutex(State(policy: CheckpointPolicy(costs: costs, independent: independent)))
     self.budget = budget

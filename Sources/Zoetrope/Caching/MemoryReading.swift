@@ -59,7 +59,8 @@ package struct PressureGauge: Sendable, Hashable {
 
   /// The level that a reading shows by itself. 5 % of stall is where interactive work is felt to
   /// drag; page cache counts as usage in a control group, so usage alone never says more than `some`.
-  private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure {
+  private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
+  {
     if (reading.fullStall ?? 0) >= 5 || grew(reading.maxEvents, last?.maxEvents) { return .severe }
     if (reading.someStall ?? 0) >= 5 || grew(reading.highEvents, last?.highEvents) { return .some }
     if let usage = reading.usage, let limit = reading.limit, usage >= limit - limit / 20 {

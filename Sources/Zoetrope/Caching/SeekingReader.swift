@@ -30,6 +30,10 @@ package final class SeekingReader {
   ///
   /// - Throws: As ``FrameReader/frame(at:)``; `cancelled` between frames when the task is cancelled.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    guard image.frames.indices.contains(index) else {
+      throw AnimatedImageError(
+        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+    }
     let previous = lastIndex
     if let kept = trail.takeFrame(index) {
       lastIndex = index

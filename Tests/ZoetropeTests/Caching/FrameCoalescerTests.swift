@@ -48,7 +48,9 @@ import Zoetrope
     #expect(value == 7)
   }
 
-  @Test func `one waiter that leaves gets its error at once and the others their value`() async throws {
+  @Test func `one waiter that leaves gets its error at once and the others their value`()
+    async throws
+  {
     let gate = Gate()
     let operation: @Sendable () async throws(AnimatedImageError) -> Int = {
       await gate.wait()

@@ -2,10 +2,11 @@ import Testing
 import Zoetrope
 
 @Suite(.timeLimit(.minutes(1))) struct MemoryFactsTests {
-  @Test(arguments: [
-    ("max\n", nil), ("1048576\n", 1 << 20), ("9223372036854771712", nil), ("", nil), ("-1", nil),
-    ("12 34", nil), ("0", 0),
-  ] as [(String, Int?)])
+  @Test(
+    arguments: [
+      ("max\n", nil), ("1048576\n", 1 << 20), ("9223372036854771712", nil), ("", nil), ("-1", nil),
+      ("12 34", nil), ("0", 0),
+    ] as [(String, Int?)])
   func `limits are byte counts or none`(text: String, expected: Int?) {
     #expect(MemoryFacts.byteCount(text) == expected)
   }
@@ -45,7 +46,8 @@ import Zoetrope
     #expect(MemoryBudget.defaultByteLimit(of: 1 << 30) == 256 << 20)
     #expect(MemoryBudget.defaultByteLimit(of: 1 << 40) == 512 << 20)
     #expect(MemoryBudget.defaultByteLimit(of: 8 << 20) == 16 << 20)
-    #expect(MemoryBudget.defaultByteLimit == MemoryBudget.defaultByteLimit(of: MachineMemory().byteLimit))
+    #expect(
+      MemoryBudget.defaultByteLimit == MemoryBudget.defaultByteLimit(of: MachineMemory().byteLimit))
   }
 
   @Test func `a machine that tells nothing has its physical memory and no pressure`() {
