@@ -10,12 +10,14 @@ enum FrameDrawing {
     _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, onto canvas: inout Canvas
   ) {
     guard pixels.width > 0 else { return }
-    var palette = pixels.palette
-    if let index = pixels.transparentIndex { palette[Int(index)] = RGBA.clear.word }
+    if pixels.hasBinaryAlpha, canvas.format == .rgba8 {
+      unsafe drawIndexed(pixels, control.rect, clip, onto: &canvas)
+      return
+    }
     let isSource = control.blend == .source || pixels.isOpaque
     let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
     let isDeep = canvas.format == .rgba16
-    unsafe palette.withUnsafeBufferPointer { palette in
+    unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
       unsafe forEachRow(pixels, control.rect, clip, onto: &canvas) { offset, target, count in
         let row = unsafe source + offset
@@ -34,6 +36,33 @@ enum FrameDrawing {
             : RowBlender.over(
               pixels.layout, from: row, to: target, count: count, palette: colors)
         }
+      }
+    }
+  }
+
+  /// GIF frames: a whole frame in one call where its rows lie in order, else row by row.
+  @unsafe private static func drawIndexed(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect, onto canvas: inout Canvas
+  ) {
+    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
+    let isWhole = pixels.validPixels == pixels.width * pixels.height && !pixels.isInterlaced
+    unsafe pixels.palette.withUnsafeBufferPointer { palette in
+      guard let colors = palette.baseAddress else { return }
+      if isWhole {
+        let first = (clip.y - rect.y) * pixels.bytesPerRow + clip.x - rect.x
+        unsafe IndexedBlitter.draw(
+          indices: (source + first).assumingMemoryBound(to: UInt8.self),
+          indexStride: pixels.bytesPerRow, width: clip.width, height: clip.height,
+          palette: colors, transparent: pixels.transparentIndex,
+          into: canvas.row(clip.y).assumingMemoryBound(to: UInt32.self) + clip.x,
+          canvasStride: canvas.bytesPerRow / 4)
+        return
+      }
+      unsafe forEachRow(pixels, rect, clip, onto: &canvas) { offset, target, count in
+        unsafe IndexedBlitter.over(
+          indices: (source + offset).assumingMemoryBound(to: UInt8.self), count: count,
+          palette: colors, transparent: pixels.transparentIndex,
+          into: target.assumingMemoryBound(to: UInt32.self))
       }
     }
   }

@@ -6,7 +6,7 @@ package enum FrameDecoders {
   ) -> any FrameDecoding {
     let keeps16Bit = options.canvasFormat == .rgba16
     return switch (header.format, options.decoder) {
-    case (.gif, .fast): GIFReferenceDecoder()
+    case (.gif, .fast): GIFFastDecoder()
     case (.gif, .reference): GIFReferenceDecoder()
     case (.png, .fast), (.apng, .fast): PNGFastDecoder(keeps16Bit: keeps16Bit)
     case (.png, .reference), (.apng, .reference): PNGReferenceDecoder(keeps16Bit: keeps16Bit)

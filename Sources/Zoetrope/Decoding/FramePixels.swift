@@ -29,6 +29,8 @@ package final class FramePixels: @unchecked Sendable {
   package var palette = [UInt32](repeating: 0xff00_0000, count: 256)
   /// GIF: the index that leaves the canvas as it is.
   package var transparentIndex: UInt8?
+  /// Whether every palette entry but the one of ``transparentIndex`` is opaque, as in GIF.
+  package var hasBinaryAlpha = false
   /// Whether every pixel is known to be opaque.
   package var isOpaque = false
   /// Pixels in stored order that could be decoded: `width * height` when all.

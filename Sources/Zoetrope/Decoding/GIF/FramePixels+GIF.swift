@@ -1,31 +1,39 @@
 extension FramePixels {
-  /// Sets everything but the samples for a GIF frame; no pixel is valid yet.
+  /// Takes over the size and the colours of a GIF frame, with no pixel decoded yet.
   ///
-  /// - Parameter bytes: The frame's bytes from its image separator.
-  func prepareIndexed(_ record: FrameRecord, header: ImageHeader, bytes: borrowing RawSpan) {
-    let rect = record.control.rect
+  /// `localPalette` holds three bytes a colour. Entries past the palette are opaque black, as in
+  /// browsers; the transparent one is 0, also where it lies past the palette.
+  package func prepare(_ record: FrameRecord, header: ImageHeader, localPalette: RawSpan) {
     layout = .indexed8
-    width = rect.width
-    height = rect.height
-    bytesPerRow = rect.width
-    offset = 0
+    width = max(record.control.rect.width, 0)
+    height = max(record.control.rect.height, 0)
     isInterlaced = record.control.isInterlaced
     transparentIndex = record.transparentIndex
-    isOpaque = record.transparentIndex == nil
+    isOpaque = false
+    hasBinaryAlpha = true
     validPixels = 0
     damage = nil
-    let opaqueBlack = RGBA.black.word
-    let localStart = 10
-    for index in 0..<256 {
-      let color = localStart + index * 3
-      palette[index] =
-        if record.localPaletteCount == 0 {
-          index < header.palette.count ? header.palette[index] : opaqueBlack
-        } else if index < record.localPaletteCount, color + 2 < bytes.byteCount {
-          RGBA(red: bytes[color], green: bytes[color + 1], blue: bytes[color + 2]).word
-        } else {
-          opaqueBlack
-        }
+    let count =
+      record.localPaletteCount > 0
+      ? Self.fill(&palette, with: localPalette) : Self.fill(&palette, with: header.palette)
+    for i in count..<256 { palette[i] = RGBA.black.word }
+    if let transparentIndex { palette[Int(transparentIndex)] = RGBA.clear.word }
+  }
+
+  /// Writes colours of three bytes each; how many.
+  private static func fill(_ palette: inout [UInt32], with bytes: RawSpan) -> Int {
+    let count = min(bytes.byteCount / 3, palette.count)
+    let bytes = Span<UInt8>(_bytes: bytes)
+    for i in 0..<count {
+      let (red, green, blue) = (bytes[3 * i], bytes[3 * i + 1], bytes[3 * i + 2])
+      palette[i] = RGBA(red: red, green: green, blue: blue).word
     }
+    return count
+  }
+
+  private static func fill(_ palette: inout [UInt32], with colors: [UInt32]) -> Int {
+    let count = min(colors.count, palette.count)
+    for i in 0..<count { palette[i] = colors[i] }
+    return count
   }
 }

@@ -13,7 +13,11 @@ package struct GIFReferenceDecoder: FrameDecoding {
   package mutating func decode(
     _ record: FrameRecord, header: ImageHeader, bytes: borrowing RawSpan, into pixels: FramePixels
   ) throws(AnimatedImageError) {
-    pixels.prepareIndexed(record, header: header, bytes: bytes)
+    let paletteEnd = min(10 + record.localPaletteCount * 3, bytes.byteCount)
+    pixels.prepare(
+      record, header: header, localPalette: bytes.extracting(min(10, paletteEnd)..<paletteEnd))
+    pixels.offset = 0
+    pixels.bytesPerRow = pixels.width
     let rect = record.control.rect
     guard !rect.isEmpty else { return }
     frame = Self.closed(bytes, localPaletteCount: record.localPaletteCount)
@@ -26,6 +30,7 @@ package struct GIFReferenceDecoder: FrameDecoding {
         Int32(rect.width), Int32(rect.height))
     }
     pixels.validPixels = Int(rows) * rect.width
+    pixels.isOpaque = Int(rows) == rect.height && pixels.transparentIndex == nil
     if Int(rows) < rect.height {
       pixels.damage = Damage(
         .gifReferenceRows, "giflib read \(rows) of \(rect.height) rows",

@@ -9,6 +9,7 @@ extension FramePixels {
     isInterlaced = false
     transparentIndex = nil
     isOpaque = false
+    hasBinaryAlpha = false
     validPixels = 0
     damage = nil
   }

@@ -1,0 +1,60 @@
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1)))
+struct GIFDeblockerTests {
+  static func join(_ source: [UInt8], with deblocker: inout GIFDeblocker)
+    -> ([UInt8], GIFDeblocker.Blocks)
+  {
+    unsafe source.withUnsafeBytes { source in
+      unsafe deblocker.join(source) { bytes, blocks in (unsafe Array(bytes), blocks) }
+    }
+  }
+
+  static func offset(ofPayload offset: Int, in source: [UInt8]) -> Int {
+    unsafe source.withUnsafeBytes { source in
+      unsafe GIFDeblocker.sourceOffset(ofPayload: offset, in: source)
+    }
+  }
+
+  @Test func `blocks of every length are joined and each byte is found again`() {
+    var random = SeededRandom(seed: 1)
+    var deblocker = GIFDeblocker()
+    for round in 0..<200 {
+      var source: [UInt8] = []
+      var payload: [UInt8] = []
+      var offsets: [Int] = []
+      for _ in 0..<Int.random(in: 0...12, using: &random) {
+        let length = Bool.random(using: &random) ? 255 : Int.random(in: 1...255, using: &random)
+        source.append(UInt8(length))
+        for _ in 0..<length {
+          offsets.append(source.count)
+          let byte = UInt8.random(in: 0...255, using: &random)
+          payload.append(byte)
+          source.append(byte)
+        }
+      }
+      offsets.append(source.count)
+      source.append(0)
+      let count = source.count
+      source += [UInt8](repeating: 9, count: Int.random(in: 0...300, using: &random))
+      let (joined, blocks) = Self.join(source, with: &deblocker)
+      #expect(joined == payload, "round \(round)")
+      #expect(blocks.payloadCount == payload.count && blocks.sourceCount == count)
+      #expect(blocks.isTerminated && !blocks.isLastBlockCut)
+      for i in [0, payload.count / 2, payload.count] {
+        #expect(Self.offset(ofPayload: i, in: source) == offsets[i], "round \(round)")
+      }
+    }
+  }
+
+  @Test func `a missing terminator and a cut block are told apart`() {
+    var deblocker = GIFDeblocker()
+    let (whole, wholeBlocks) = Self.join([2, 7, 8], with: &deblocker)
+    #expect(whole == [7, 8] && !wholeBlocks.isTerminated && !wholeBlocks.isLastBlockCut)
+    let (cut, cutBlocks) = Self.join([1, 6, 3, 7, 8], with: &deblocker)
+    #expect(cut == [6, 7, 8] && !cutBlocks.isTerminated && cutBlocks.isLastBlockCut)
+    let (none, noBlocks) = Self.join([], with: &deblocker)
+    #expect(none.isEmpty && !noBlocks.isTerminated && noBlocks.sourceCount == 0)
+  }
+}
