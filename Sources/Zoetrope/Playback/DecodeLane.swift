@@ -1,0 +1,70 @@
+internal import Synchronization
+
+/// A producer and the tickets that wait for it, served one by one on the decoding threads.
+///
+/// Between two tickets the lane queues up behind the other lanes, so that one long animation does not
+/// keep the threads from the rest.
+final class DecodeLane: Sendable {
+  typealias Factory = @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
+
+  private struct WeakTicket {
+    weak var ticket: FrameTicket?
+  }
+
+  private struct Queue {
+    var tickets: [WeakTicket] = []
+    var isScheduled = false
+  }
+
+  private let makeProducer: Factory
+  /// Only ever locked by the one thread that serves the lane: never waited for.
+  private let producer = Mutex<(any FrameProducing)?>(nil)
+  private let queue = Mutex(Queue())
+  private let threads: DecodeThreads
+
+  init(threads: DecodeThreads, makeProducer: @escaping Factory) {
+    self.threads = threads
+    self.makeProducer = makeProducer
+  }
+
+  /// Decodes `ticket` after those before it, unless nobody holds it any more by then.
+  func enqueue(_ ticket: FrameTicket) {
+    let schedules = queue.withLock { queue in
+      queue.tickets.append(WeakTicket(ticket: ticket))
+      defer { queue.isScheduled = true }
+      return !queue.isScheduled
+    }
+    if schedules { threads.run { [self] in serve() } }
+  }
+
+  private func serve() {
+    let ticket: FrameTicket? = queue.withLock { queue in
+      while !queue.tickets.isEmpty {
+        if let ticket = queue.tickets.removeFirst().ticket { return ticket }
+      }
+      queue.isScheduled = false
+      return nil
+    }
+    guard let ticket else { return }
+    decode(ticket)
+    threads.run { [self] in serve() }
+  }
+
+  private func decode(_ ticket: FrameTicket) {
+    LiveObjects.add(.decode)
+    defer { LiveObjects.remove(.decode) }
+    let clock = ContinuousClock()
+    let start = clock.now
+    let index = ticket.index
+    let outcome = FrameTicket.Outcome { () throws(AnimatedImageError) in
+      try producer.withLock { producer throws(AnimatedImageError) in
+        if let producer { return try producer.frame(at: index) }
+        let made = try makeProducer()
+        let frame = try made.frame(at: index)
+        producer = made
+        return frame
+      }
+    }
+    ticket.complete(outcome, after: clock.now - start)
+  }
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+internal import Synchronization
+
+/// Threads on which frames are decoded, so that decoding never occupies the cooperative pool.
+///
+/// Two blocking calls on the two pool threads of a small machine delay every sleeping task by their
+/// whole length: that is why these are threads of our own. They are started when first needed, one for
+/// each processor, and shared by the whole process; waiting, they cost nothing.
+package final class DecodeThreads: Sendable {
+  /// The threads of this process.
+  package static let shared = DecodeThreads(count: max(processorCount(), 1))
+
+  fileprivate struct State {
+    var queue: [@Sendable () -> Void] = []
+    var head = 0
+    var threadCount = 0
+    var idleCount = 0
+  }
+
+  private let state = Mutex(State())
+  private let signal = ThreadSignal()
+  private let maximumCount: Int
+
+  package init(count: Int) { maximumCount = count }
+
+  /// Runs `work` on one of the threads, after the work handed over before it has begun.
+  package func run(_ work: @escaping @Sendable () -> Void) {
+    let startsThread = state.withLock { state in
+      state.queue.append(work)
+      let waiting = state.queue.count - state.head
+      guard waiting > state.idleCount, state.threadCount < maximumCount else { return false }
+      state.threadCount += 1
+      return true
+    }
+    if startsThread, !startThread(running: { [self] in loop() }) {
+      // Without a single thread the work is done here and now: slow is better than never.
+      let orphan = state.withLock { state in
+        state.threadCount -= 1
+        return state.threadCount == 0 ? state.takeFirst() : nil
+      }
+      if let orphan { return orphan() }
+    }
+    signal.post()
+  }
+
+  /// Runs `work` on one of the threads while the calling task waits without blocking its own.
+  package func result<Value: Sendable>(of work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      run { continuation.resume(returning: work()) }
+    }
+  }
+
+  private func loop() -> Never {
+    while true {
+      state.withLock { $0.idleCount += 1 }
+      signal.wait()
+      let work = state.withLock { state in
+        state.idleCount -= 1
+        return state.takeFirst()
+      }
+      work?()
+    }
+  }
+}
+
+extension DecodeThreads.State {
+  /// The oldest piece of work. Taken items are removed in bulk, so that taking one costs no shift.
+  fileprivate mutating func takeFirst() -> (@Sendable () -> Void)? {
+    guard head < queue.count else { return nil }
+    let work = queue[head]
+    queue[head] = {}
+    head += 1
+    if head == queue.count || head > 256 {
+      queue.removeFirst(head)
+      head = 0
+    }
+    return work
+  }
+}
+
+/// Processors this process may use.
+private func processorCount() -> Int { sysconf(Int32(_SC_NPROCESSORS_ONLN)) }
+
+/// A closure on its way to a new thread.
+private final class ThreadBody {
+  let run: @Sendable () -> Void
+  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+/// Starts a detached thread; false when the system has none left.
+private func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
+  var attributes = pthread_attr_t()
+  unsafe pthread_attr_init(&attributes)
+  defer { unsafe pthread_attr_destroy(&attributes) }
+  unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+  // Retained here, released by the new thread, or below when there is none.
+  let argument = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
+  var thread = pthread_t()
+  let status = unsafe pthread_create(
+    &thread, &attributes,
+    { argument in
+      if let argument = unsafe argument {
+        unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+      }
+      return nil
+    }, argument)
+  if status != 0 { unsafe Unmanaged<ThreadBody>.fromOpaque(argument).release() }
+  return status == 0
+}

@@ -1,0 +1,192 @@
+public import Logging
+internal import Synchronization
+
+/// Plays an animation: publishes composited frames through a stream, each at its deadline.
+///
+/// Deadlines are absolute, start + sum of durations, so a late frame never delays the ones after it
+/// (see ``LatePolicy``). Frames are decoded before their time on threads of their own, never on the
+/// cooperative pool. Time comes from the clock that is passed in; tests pass a manual one.
+///
+/// ```swift
+/// let scheduler = FrameScheduler(image)
+/// for await frame in scheduler.frames() { show(frame.bitmap) }
+/// print(scheduler.state)
+/// ```
+///
+/// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of
+/// the last play was held for its full time; `stopped` by ``stop()``; `cancelled` when the consumer's
+/// task is cancelled, or the loop is left, or the stream or this object is dropped (so keep the
+/// scheduler while frames are wanted); `failed` when a frame cannot be decoded, once the frame before
+/// had its time, or when the options make no sense for the image. Ending is immediate; of the work, at
+/// most one frame's decoding is still completed.
+///
+/// Methods may be called from any thread.
+public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Duration {
+  private let shared: SharedFrames
+  private let clock: C
+  private let logger: Logger?
+  private let current: Mutex<Current>
+
+  private struct Current {
+    var session: PlaybackSession<C>
+    var isTaken = false
+    var options: PlaybackOptions
+  }
+
+  /// A scheduler for frames that others may be showing too. Nothing is decoded yet.
+  ///
+  /// - Parameters:
+  ///   - shared: the frames, and the decoding that its consumers share.
+  ///   - options: how they are played.
+  ///   - clock: where time comes from.
+  ///   - logger: gets endings with statistics (info, failures as warnings) and skipped frames
+  ///     (debug). Default: nil, no logging.
+  public init(
+    sharing shared: SharedFrames, options: PlaybackOptions = .init(), clock: C,
+    logger: Logger? = nil
+  ) {
+    self.shared = shared
+    self.clock = clock
+    self.logger = logger
+    let session = PlaybackSession(shared, options: options, clock: clock, logger: logger)
+    current = Mutex(Current(session: session, options: options))
+  }
+
+  /// A scheduler for `image` alone. Nothing is decoded yet.
+  ///
+  /// - Parameters:
+  ///   - image: what is played.
+  ///   - options: how it is played.
+  ///   - clock: where time comes from.
+  ///   - logger: gets endings with statistics (info, failures as warnings) and skipped frames
+  ///     (debug). Default: nil, no logging.
+  public convenience init(
+    _ image: AnimatedImage, options: PlaybackOptions = .init(), clock: C, logger: Logger? = nil
+  ) {
+    self.init(
+      sharing: SharedFrames(image, keeping: 0), options: options, clock: clock, logger: logger)
+  }
+
+  deinit { session.end(.cancelled) }
+
+  private var session: PlaybackSession<C> { current.withLock { $0.session } }
+
+  /// The frames, from the start. Playback begins when the first one is awaited.
+  ///
+  /// Has one consumer; several need a scheduler each (see ``SharedFrames``). Calling it again stops
+  /// the stream before and starts anew. The stream does not throw: ``state`` tells a failure, or use
+  /// ``throwingFrames()``.
+  public func frames() -> AsyncStream<ScheduledFrame> {
+    let subscription = FrameSubscription(takeSession())
+    return AsyncStream(unfolding: { await subscription.next() })
+  }
+
+  /// As ``frames()``, and throws what playback fails with.
+  public func throwingFrames() -> ThrowingFrames {
+    let subscription = FrameSubscription(takeSession())
+    return ThrowingFrames(
+      nextFrame: { await subscription.next() }, failure: { subscription.error })
+  }
+
+  /// What the scheduler is doing, or why the stream ended.
+  public var state: PlaybackState { session.playbackState }
+
+  /// What it has done since the stream began.
+  public var statistics: PlaybackStatistics { session.state.withLock { $0.statistics } }
+
+  /// The times of each frame since the stream began, with ``PlaybackOptions/recordsTrace``; some 60
+  /// bytes a frame.
+  public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
+
+  /// Waits for the stream to end and says why. Does not start it, and is not ended by cancelling.
+  public func ending() async -> PlaybackState { await session.ending() }
+
+  /// Stops time. The stream stays open; what is on screen stays. Before the first frame: that frame is
+  /// still shown.
+  public func pause() { session.control(.pause) }
+
+  /// Lets time go on where it was paused.
+  public func resume() { session.control(.resume) }
+
+  /// Ends the stream at once: after this call no further frame is handed over. Harmless when repeated.
+  public func stop() { session.end(.stopped) }
+
+  /// Shows frame `index` as soon as it is decoded and goes on from there; paused, it stays paused.
+  ///
+  /// Throws ``AnimatedImageError/Code/parameter`` for a frame outside the range that is played.
+  public func seek(toFrame index: Int) throws(AnimatedImageError) {
+    let session = session
+    let range = session.state.withLock { $0.machine.order.range }
+    guard range.contains(index) else {
+      throw AnimatedImageError(.parameter, "seek to \(index) of frames \(range)")
+    }
+    session.control(.seek(frame: index, offset: .zero))
+  }
+
+  /// Goes to a moment of the animation, counted at rate 1 from the start of frame 0.
+  ///
+  /// A frame's first instant belongs to that frame. Times outside the frames that are played become
+  /// the nearest ones inside. Else as ``seek(toFrame:)``.
+  public func seek(to time: Duration) {
+    let session = session
+    guard !session.playbackState.isEnded else { return }
+    let order = session.state.withLock { $0.machine.order }
+    let (frame, offset) = order.timeline.position(at: time, in: order.range)
+    session.control(.seek(frame: frame, offset: offset))
+  }
+
+  /// How fast time runs. A change takes effect at once, without a jump. See ``PlaybackOptions/rate``.
+  public var rate: Double {
+    get { session.state.withLock { $0.machine.rate.value } }
+    set {
+      let session = current.withLock { current in
+        current.options.rate = newValue
+        return current.session
+      }
+      session.control(.setRate(PlaybackRate(newValue)))
+    }
+  }
+
+  /// Which way time runs. After a change, what is on screen stays for as long as it has been there.
+  public var direction: PlaybackDirection {
+    get { session.state.withLock { $0.machine.direction } }
+    set {
+      let session = current.withLock { current in
+        current.options.direction = newValue
+        return current.session
+      }
+      session.control(.setDirection(newValue))
+    }
+  }
+
+  /// A session for a new stream: the one at hand, unless a stream has it already.
+  private func takeSession() -> PlaybackSession<C> {
+    let (session, old) = current.withLock { current in
+      let old = current.isTaken ? current.session : nil
+      if current.isTaken {
+        current.session = PlaybackSession(
+          shared, options: current.options, clock: clock, logger: logger)
+      }
+      current.isTaken = true
+      return (current.session, old)
+    }
+    old?.end(.stopped)
+    return session
+  }
+}
+
+extension FrameScheduler where C == ContinuousClock {
+  /// A scheduler for `image` alone, on the system's clock. Nothing is decoded yet.
+  public convenience init(
+    _ image: AnimatedImage, options: PlaybackOptions = .init(), logger: Logger? = nil
+  ) {
+    self.init(image, options: options, clock: ContinuousClock(), logger: logger)
+  }
+
+  /// A scheduler for frames that others may be showing too, on the system's clock.
+  public convenience init(
+    sharing shared: SharedFrames, options: PlaybackOptions = .init(), logger: Logger? = nil
+  ) {
+    self.init(sharing: shared, options: options, clock: ContinuousClock(), logger: logger)
+  }
+}

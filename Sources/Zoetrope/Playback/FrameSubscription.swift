@@ -1,0 +1,15 @@
+/// A stream's hold on its session: when the stream and its iterators are gone, so is this, and
+/// playback ends.
+final class FrameSubscription<C: Clock>: Sendable where C.Duration == Duration {
+  private let session: PlaybackSession<C>
+
+  init(_ session: PlaybackSession<C>) { self.session = session }
+
+  deinit { session.end(.cancelled) }
+
+  func next() async -> ScheduledFrame? { await session.next() }
+
+  var error: AnimatedImageError? {
+    if case .failed(let error) = session.playbackState { error } else { nil }
+  }
+}

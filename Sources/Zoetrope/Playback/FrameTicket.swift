@@ -1,0 +1,67 @@
+internal import Synchronization
+
+/// One frame that was asked for: it will hold the picture, or say why there is none.
+///
+/// Whoever wants the frame holds the ticket. A ticket that nobody holds any more is not decoded, and
+/// its bitmap goes with the last holder: that is all there is to cancelling and to bounding memory.
+package final class FrameTicket: Sendable {
+  package typealias Outcome = Result<CompositedFrame, AnimatedImageError>
+
+  package let index: Int
+  private let state = Mutex(State())
+
+  private struct State {
+    var outcome: Outcome?
+    var decodeTime = Duration.zero
+    var waiters: [Int: CheckedContinuation<Outcome?, Never>] = [:]
+    var nextWaiter = 0
+  }
+
+  package init(index: Int) {
+    self.index = index
+    LiveObjects.add(.ticket)
+  }
+
+  deinit { LiveObjects.remove(.ticket) }
+
+  /// The frame, when there is one by now.
+  package var outcome: Outcome? { state.withLock { $0.outcome } }
+
+  /// How long its decoding took.
+  package var decodeTime: Duration { state.withLock { $0.decodeTime } }
+
+  /// Waits for the frame; nil when the calling task is cancelled first.
+  package func value() async -> Outcome? {
+    if let outcome { return outcome }
+    let waiter = state.withLock { state in
+      state.nextWaiter += 1
+      return state.nextWaiter
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        state.withLock { state in
+          if let outcome = state.outcome {
+            continuation.resume(returning: outcome)
+          } else if Task.isCancelled {
+            continuation.resume(returning: nil)
+          } else {
+            state.waiters[waiter] = continuation
+          }
+        }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume(returning: nil)
+    }
+  }
+
+  /// Hands the outcome to everyone who waits.
+  func complete(_ outcome: Outcome, after decodeTime: Duration) {
+    let waiters = state.withLock { state in
+      state.outcome = outcome
+      state.decodeTime = decodeTime
+      defer { state.waiters = [:] }
+      return state.waiters.values.map { $0 }
+    }
+    for waiter in waiters { waiter.resume(returning: outcome) }
+  }
+}

@@ -1,0 +1,63 @@
+/// The order in which frames take their turns, without any notion of now.
+package struct PlaybackOrder: Sendable {
+  package let timeline: PlaybackTimeline
+  package let range: Range<Int>
+  package let playCount: PlayCount
+  package let bounces: Bool
+
+  /// A range of one frame is played once: showing the same picture again changes nothing, and a
+  /// still picture then costs no wake-ups.
+  package init(
+    timeline: PlaybackTimeline, range: Range<Int>, playCount: PlayCount, bounces: Bool
+  ) {
+    self.timeline = timeline
+    self.range = range
+    self.playCount = range.count == 1 ? .once : playCount
+    self.bounces = bounces
+  }
+
+  /// The frame at which a play in `direction` begins.
+  package func first(_ direction: PlaybackDirection) -> Int {
+    direction == .forward ? range.lowerBound : range.upperBound - 1
+  }
+
+  /// When `step` is over, in ticks since the anchor.
+  package func end(of step: PlaybackStep) -> Int128 { step.start + timeline.ticks(step.frame) }
+
+  /// The step after `step`; nil when it was the last.
+  package func next(after step: PlaybackStep) -> PlaybackStep? {
+    var next = step
+    next.start = end(of: step)
+    if step.frame != first(step.direction.reversed) {
+      next.frame += step.direction.offset
+      return next
+    }
+    if case .finite(let count) = playCount, step.play + 1 >= count { return nil }
+    next.play += 1
+    if bounces {
+      next.direction = step.direction.reversed
+      next.frame += next.direction.offset
+    } else {
+      next.frame = first(step.direction)
+    }
+    return next
+  }
+
+  /// The plays and ticks after which the same frame comes again in the same direction; nil when
+  /// that takes no time, or `step` is one that does not come again so.
+  package func cycle(of step: PlaybackStep) -> (plays: Int, ticks: Int128)? {
+    let total = timeline.ticks(range)
+    guard bounces else { return total > 0 ? (1, total) : nil }
+    // The frame a play starts with belongs, in later plays, to the end of the play before.
+    guard step.frame != first(step.direction) else { return nil }
+    let ends = timeline.ticks(range.lowerBound) + timeline.ticks(range.upperBound - 1)
+    let ticks = 2 * total - ends
+    return ticks > 0 ? (2, ticks) : nil
+  }
+
+  /// Plays that begin after the one of `step`.
+  package func playsLeft(after step: PlaybackStep) -> Int {
+    guard case .finite(let count) = playCount else { return .max }
+    return max(count - 1 - step.play, 0)
+  }
+}

@@ -1,0 +1,63 @@
+/// A playing speed as an exact fraction, so that deadlines are exact too.
+///
+/// Speeds are rounded to a millionth and kept between 0.001 and 1000; with that, the products below
+/// fit in 128 bits for every delay that a file can store.
+package struct PlaybackRate: Sendable, Hashable {
+  package let numerator: Int128
+  package let denominator: Int128
+
+  package init(_ value: Double) {
+    let clamped = value.isNaN ? 1 : min(max(value, 0.001), 1000)
+    let millionths = Int128((clamped * 1_000_000).rounded())
+    let divisor = greatestCommonDivisor(millionths, 1_000_000)
+    numerator = millionths / divisor
+    denominator = 1_000_000 / divisor
+  }
+
+  package var value: Double { Double(numerator) / Double(denominator) }
+
+  /// The wall time that `time` takes when media time `time` passes at this rate.
+  package func wallTime(_ time: Duration) -> Duration {
+    time.scaled(by: denominator, over: numerator)
+  }
+}
+
+/// The greatest whole number that divides both; both are positive.
+func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
+  var (a, b) = (first, second)
+  while b != 0 { (a, b) = (b, a % b) }
+  return a
+}
+
+private let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
+
+extension Duration {
+  /// `numerator`/`denominator` seconds, cut down to a whole attosecond.
+  ///
+  /// Exact for a denominator below 2⁶²: the remainder times 10¹⁸ stays below 2¹²².
+  init(seconds numerator: Int128, over denominator: Int128) {
+    let (whole, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
+    self = .init(
+      secondsComponent: Int64(clamping: whole),
+      attosecondsComponent: Int64(rest * attosecondsPerSecond / denominator))
+  }
+
+  /// This time multiplied by a positive fraction, cut down to a whole attosecond.
+  ///
+  /// Seconds and attoseconds are taken apart: whole days times a rate would overflow 128 bits.
+  func scaled(by numerator: Int128, over denominator: Int128) -> Duration {
+    let (seconds, attoseconds) = components
+    let (whole, rest) = (Int128(seconds) * numerator).quotientAndRemainder(dividingBy: denominator)
+    let fraction =
+      (rest * attosecondsPerSecond + Int128(attoseconds) * numerator) / denominator
+    let (carry, part) = fraction.quotientAndRemainder(dividingBy: attosecondsPerSecond)
+    return .init(
+      secondsComponent: Int64(clamping: whole + carry), attosecondsComponent: Int64(part))
+  }
+
+  /// Whole nanoseconds, cut down; at most `Int64.max`.
+  package var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds) / 1_000_000_000)
+  }
+}

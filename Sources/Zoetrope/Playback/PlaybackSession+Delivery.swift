@@ -1,0 +1,61 @@
+internal import Logging
+
+extension PlaybackSession {
+  /// Hands a frame to the consumer and writes down that it did.
+  func deliver(
+    _ presentation: PlaybackStateMachine.Presentation, _ state: inout State, at now: Duration
+  ) {
+    let index = presentation.step.frame
+    guard case .success(let frame) = state.holdings[index]?.ticket.outcome else { return }
+    let origin = state.firstDeadline ?? presentation.deadline
+    state.firstDeadline = origin
+    let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
+    let scheduled = ScheduledFrame(
+      index: index, play: presentation.step.play, bitmap: frame.bitmap,
+      delay: shared.frames[index].delay, duration: presentation.duration,
+      presentationTime: presentation.deadline - origin, lateness: presentation.lateness,
+      dirtyRect: isNextInOrder
+        ? frame.dirtyRect : shared.dirtyRect(from: state.lastIndex, to: index),
+      skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage)
+    state.lastIndex = index
+    if mailbox.put(scheduled) { state.statistics.replaced += 1 }
+    state.statistics.presented += 1
+    state.statistics.skipped += presentation.skipped
+    state.statistics.lateness.record(presentation.lateness)
+    if options.recordsTrace {
+      state.trace.entries.append(
+        PlaybackTrace.Entry(
+          index: index, play: presentation.step.play,
+          deadline: presentation.deadline.wholeNanoseconds,
+          decoded: state.readyAt.wholeNanoseconds, yielded: now.wholeNanoseconds,
+          lateness: presentation.lateness.wholeNanoseconds, skipped: presentation.skipped))
+    }
+    if presentation.skipped > 0 {
+      logger?.debug(
+        "frames skipped",
+        metadata: ["count": "\(presentation.skipped)", "before": "\(index)"])
+    }
+  }
+
+  /// Counts the decode of the pending frame, if this session caused it.
+  func noteDecoding(_ state: inout State) {
+    guard let index = state.machine.pending?.frame, let holding = state.holdings[index],
+      holding.isOwn
+    else { return }
+    state.holdings[index]?.isOwn = false
+    let time = holding.ticket.decodeTime
+    state.statistics.decoded += 1
+    state.statistics.decodeTime += time
+    state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
+  }
+
+  func log(ending reason: PlaybackState, _ statistics: PlaybackStatistics) {
+    guard let logger else { return }
+    let metadata: Logger.Metadata = ["statistics": "\(statistics)"]
+    if case .failed(let error) = reason {
+      logger.warning("playback failed: \(error)", metadata: metadata)
+    } else {
+      logger.info("playback \(reason)", metadata: metadata)
+    }
+  }
+}

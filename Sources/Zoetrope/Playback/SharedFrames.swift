@@ -1,0 +1,149 @@
+internal import Synchronization
+
+/// The composited frames of one image for any number of consumers: each frame is decoded once.
+///
+/// Give one to several ``FrameScheduler``s and each keeps its own position, rate, direction and late
+/// policy, while those that show the same part of the animation share its decoding. Consumers that
+/// have drifted apart get a decoding position each, up to ``maximumPositions``.
+///
+/// Memory: the frames its consumers hold at the moment (see ``PlaybackOptions/decodeAhead``), the
+/// `keeping` frames that were decoded last, and one canvas for each decoding position.
+public final class SharedFrames: Sendable {
+  /// Decoding positions kept at most for consumers that are apart.
+  public static let maximumPositions = 4
+
+  /// The frames, in order.
+  public let frames: [FrameControl]
+  /// Width and height of every frame.
+  public let canvasSize: PixelSize
+  /// How often the file asks to be played.
+  public let playCount: PlayCount
+  private let keeping: Int
+  private let makeLane: @Sendable () -> DecodeLane
+  private let state = Mutex(State())
+
+  private struct WeakTicket {
+    weak var ticket: FrameTicket?
+  }
+
+  private struct Position {
+    let lane: DecodeLane
+    var nextIndex: Int
+    var lastUser: Int
+  }
+
+  private struct State {
+    /// In the order in which they were last used.
+    var positions: [Position] = []
+    var live: [Int: WeakTicket] = [:]
+    var recent: [FrameTicket] = []
+    var decodeCount = 0
+    var userCount = 0
+  }
+
+  /// Shares the frames of `image`; nothing is decoded yet.
+  ///
+  /// - Parameter keeping: frames kept for consumers that come a little later. Default: 2.
+  public convenience init(_ image: AnimatedImage, keeping: Int = 2) {
+    self.init(
+      frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount,
+      keeping: keeping
+    ) { () throws(AnimatedImageError) in FrameReader(image) }
+  }
+
+  package init(
+    frames: [FrameControl], canvasSize: PixelSize, playCount: PlayCount, keeping: Int = 2,
+    threads: DecodeThreads = .shared,
+    makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
+  ) {
+    self.frames = frames
+    self.canvasSize = canvasSize
+    self.playCount = playCount
+    self.keeping = max(keeping, 0)
+    makeLane = { DecodeLane(threads: threads, makeProducer: makeProducer) }
+  }
+
+  /// Frames that were asked to be decoded so far.
+  ///
+  /// Does not grow with the number of consumers that are in step.
+  public var decodeCount: Int { state.withLock { $0.decodeCount } }
+
+  /// Frame `index`, composited, decoded on another thread.
+  ///
+  /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, what decoding throws, and
+  /// ``AnimatedImageError/Code/cancelled`` when the calling task is cancelled first.
+  public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
+    guard frames.indices.contains(index) else {
+      throw AnimatedImageError(.parameter, "no frame \(index) among \(frames.count)")
+    }
+    guard let outcome = await ticket(for: index, user: 0).ticket.value() else {
+      throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
+    }
+    return try outcome.get()
+  }
+
+  /// A number by which a consumer is told from others.
+  func addUser() -> Int {
+    state.withLock { state in
+      state.userCount += 1
+      return state.userCount
+    }
+  }
+
+  /// The ticket for frame `index`, and whether it was made for this call.
+  func ticket(for index: Int, user: Int) -> (ticket: FrameTicket, isNew: Bool) {
+    state.withLock { state in
+      if let ticket = state.live[index]?.ticket { return (ticket, false) }
+      let ticket = FrameTicket(index: index)
+      if state.live.count > 64 { state.live = state.live.filter { $0.value.ticket != nil } }
+      state.live[index] = WeakTicket(ticket: ticket)
+      if keeping > 0 {
+        if state.recent.count >= keeping { state.recent.removeFirst() }
+        state.recent.append(ticket)
+      }
+      state.decodeCount += 1
+      lane(for: index, user: user, in: &state).enqueue(ticket)
+      return (ticket, true)
+    }
+  }
+
+  /// The lane that gets to `index` most cheaply: one that is there, else one that only this consumer
+  /// uses, else a new one, else the one that was not used for longest.
+  private func lane(for index: Int, user: Int, in state: inout State) -> DecodeLane {
+    let isNear = { (position: Position) in
+      let next = position.nextIndex == self.frames.count ? 0 : position.nextIndex
+      return next <= index && index - next <= 2
+    }
+    var choice =
+      state.positions.lastIndex(where: isNear)
+      ?? state.positions.lastIndex { $0.lastUser == user }
+    if choice == nil, state.positions.count < Self.maximumPositions {
+      state.positions.append(Position(lane: makeLane(), nextIndex: 0, lastUser: user))
+      choice = state.positions.count - 1
+    }
+    var position = state.positions.remove(at: choice ?? 0)
+    position.nextIndex = index + 1
+    position.lastUser = user
+    state.positions.append(position)
+    return position.lane
+  }
+}
+
+extension SharedFrames {
+  /// Where the pictures of two frames may differ; the whole canvas when there is no earlier one.
+  ///
+  /// A picture depends on its frame alone, not on how playback came to it, so whatever order they
+  /// are shown in, only the frames between them can have drawn or cleared anything.
+  func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
+    let canvas = PixelRect(canvasSize)
+    guard let previous else { return canvas }
+    var dirty = PixelRect.empty
+    for frame in min(previous, index)..<max(previous, index) where dirty != canvas {
+      dirty = dirty.union(frames[frame + 1].rect.intersection(canvas))
+      if frames[frame].disposal != .keep {
+        dirty = dirty.union(frames[frame].rect.intersection(canvas))
+      }
+    }
+    return dirty
+  }
+}

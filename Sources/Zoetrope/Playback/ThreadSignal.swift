@@ -1,0 +1,29 @@
+internal import Glibc
+
+/// A counting signal between threads.
+///
+/// Unsafe code sits here so that `DecodeThreads` needs none: the semaphore lives at one address from
+/// `init` to `deinit`, and each call below borrows the object that owns it.
+@safe
+final class ThreadSignal: @unchecked Sendable {
+  // Sendable: `sem_t` is made to be used from several threads; the pointer itself never changes.
+  private let semaphore: UnsafeMutablePointer<sem_t>
+
+  init() {
+    unsafe semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    unsafe sem_init(semaphore, 0, 0)
+  }
+
+  deinit {
+    unsafe sem_destroy(semaphore)
+    unsafe semaphore.deallocate()
+  }
+
+  /// Lets one ``wait()`` return, now or later.
+  func post() { unsafe _ = sem_post(semaphore) }
+
+  /// Blocks the thread until a ``post()`` is left over.
+  func wait() {
+    while unsafe sem_wait(semaphore) != 0 {}
+  }
+}

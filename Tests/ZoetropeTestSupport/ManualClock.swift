@@ -1,0 +1,143 @@
+internal import Synchronization
+
+/// A clock whose time stands still until a test moves it.
+///
+/// Nothing that uses it ever waits for real time: a test awaits ``sleepers(count:)`` to know that the
+/// code under test has gone to sleep, then calls ``advance(by:)``, and every sleeper that is due wakes,
+/// the earliest first.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let task = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(1))) }
+/// await clock.sleepers(count: 1)
+/// clock.advance(by: .seconds(1))
+/// try await task.value
+/// ```
+///
+/// With ``Mode/jumping`` it moves by itself instead: whoever sleeps is at its deadline at once. That
+/// plays hours in moments, with exact times, as long as one task at a time sleeps.
+public final class ManualClock: Clock, Sendable {
+  /// A moment of a manual clock.
+  public struct Instant: InstantProtocol, Sendable, Hashable {
+    /// The time since the clock was made.
+    public var offset: Duration
+
+    /// The moment `offset` after the clock was made.
+    public init(offset: Duration) { self.offset = offset }
+
+    /// The moment `duration` later.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+    /// The time from here to `other`; negative when that is earlier.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Whether the first is the earlier moment.
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  /// Who moves the clock.
+  public enum Mode: Sendable {
+    /// The test, by ``ManualClock/advance(by:)`` and ``ManualClock/advance(to:)``.
+    case manual
+    /// Every sleep, to its deadline.
+    case jumping
+  }
+
+  private struct Sleeper {
+    let id: Int
+    let deadline: Instant
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  private struct State {
+    var now = Instant(offset: .zero)
+    var nextID = 0
+    /// In the order in which they went to sleep.
+    var sleepers: [Sleeper] = []
+    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    mutating func notifyWatchers() {
+      let count = sleepers.count
+      let isReached = { (watcher: (count: Int, continuation: CheckedContinuation<Void, Never>)) in
+        watcher.count <= count
+      }
+      for watcher in watchers where isReached(watcher) { watcher.continuation.resume() }
+      watchers.removeAll(where: isReached)
+    }
+  }
+
+  private let mode: Mode
+  private let state = Mutex(State())
+
+  /// A clock at offset zero.
+  public init(_ mode: Mode = .manual) { self.mode = mode }
+
+  /// The moment it shows.
+  public var now: Instant { state.withLock { $0.now } }
+
+  /// The smallest step it can tell: none is too small.
+  public var minimumResolution: Duration { .zero }
+
+  /// The deadlines of all who sleep, the earliest first.
+  public var deadlines: [Instant] { state.withLock { $0.sleepers.map(\.deadline).sorted() } }
+
+  /// Sleeps until the clock shows `deadline`; throws `CancellationError` when the task is cancelled.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try Task.checkCancellation()
+    if mode == .jumping {
+      state.withLock { $0.now = max($0.now, deadline) }
+      return
+    }
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    let wokeUp = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        state.withLock { state in
+          if Task.isCancelled {
+            continuation.resume(returning: false)
+          } else if deadline <= state.now {
+            continuation.resume(returning: true)
+          } else {
+            state.sleepers.append(
+              Sleeper(id: id, deadline: deadline, continuation: continuation))
+            state.notifyWatchers()
+          }
+        }
+      }
+    } onCancel: {
+      state.withLock { state in
+        guard let place = state.sleepers.firstIndex(where: { $0.id == id }) else { return }
+        state.sleepers.remove(at: place).continuation.resume(returning: false)
+      }
+    }
+    if !wokeUp { throw CancellationError() }
+  }
+
+  /// Returns when at least `count` sleepers are asleep.
+  public func sleepers(count: Int) async {
+    await withCheckedContinuation { continuation in
+      state.withLock { state in
+        state.watchers.append((count, continuation))
+        state.notifyWatchers()
+      }
+    }
+  }
+
+  /// Moves the clock on by `duration` and wakes everyone whose deadline it reaches.
+  public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
+
+  /// Moves the clock on to `instant` and wakes everyone whose deadline it reaches, the earliest first.
+  ///
+  /// The clock shows `instant` when the first of them runs. A moment that has passed changes nothing.
+  public func advance(to instant: Instant) {
+    state.withLock { state in
+      state.now = max(state.now, instant)
+      let now = state.now
+      let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+      state.sleepers.removeAll { $0.deadline <= now }
+      for sleeper in due { sleeper.continuation.resume(returning: true) }
+    }
+  }
+}
