@@ -1,0 +1,86 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct AnimateImageTests {
+  /// Plays with a clock that moves on whenever the handler has had a frame.
+  private func play(
+    _ shared: SharedFrames, _ options: AnimationOptions = .init(), stopAfter: Int = .max
+  ) async -> (status: AnimationStatus, shown: [Int], end: Duration) {
+    let clock = ManualClock()
+    let (handled, continuation) = AsyncStream.makeStream(of: Void.self)
+    let ticker = Task {
+      for await _ in handled {
+        await clock.sleepers(count: 1)
+        guard let next = clock.deadlines.first else { return }
+        clock.advance(to: next)
+      }
+    }
+    var shown: [Int] = []
+    let status = await animate(shared, options: options, clock: clock) { index, bitmap, stop in
+      #expect(bitmap == PaintedFrames.bitmap(index))
+      shown.append(index)
+      stop = shown.count >= stopAfter
+      if !stop { continuation.yield() }
+    }
+    continuation.finish()
+    await ticker.value
+    return (status, shown, clock.now.offset)
+  }
+
+  @Test func `the handler gets every frame of every play`() async {
+    let run = await play(PaintedFrames.tenths(3, playCount: .finite(2)))
+    #expect(run.status == .finished)
+    #expect(run.shown == [0, 1, 2, 0, 1, 2])
+    #expect(run.end == .milliseconds(600))
+  }
+
+  @Test func `start index, delay time and loop count are obeyed`() async {
+    let run = await play(
+      PaintedFrames.tenths(3),
+      AnimationOptions(startIndex: 1, delayTime: .milliseconds(30), loopCount: .finite(2)))
+    #expect(run.shown == [1, 2, 0, 1, 2])
+    #expect(run.end == .milliseconds(150))
+  }
+
+  @Test func `an infinite loop runs until the handler stops it`() async {
+    let run = await play(
+      PaintedFrames.tenths(3), AnimationOptions(loopCount: .indefinite), stopAfter: 50)
+    #expect(run.status == .stopped)
+    #expect(run.shown.count == 50)
+  }
+
+  @Test(arguments: [
+    AnimationOptions(startIndex: 3), AnimationOptions(startIndex: -1),
+    AnimationOptions(delayTime: .seconds(-1)), AnimationOptions(loopCount: .finite(0)),
+  ])
+  func `options that make no sense are a parameter error`(options: AnimationOptions) async {
+    let run = await play(PaintedFrames.tenths(3), options)
+    #expect(run.status == .parameterError)
+    #expect(run.shown.isEmpty)
+  }
+
+  @Test func `cancelling the task ends the call`() async {
+    let clock = ManualClock()
+    let task = Task {
+      await animate(PaintedFrames.tenths(3), options: .init(), clock: clock) { _, _, _ in }
+    }
+    await clock.sleepers(count: 1)
+    task.cancel()
+    #expect(await task.value == .cancelled)
+  }
+
+  @Test(arguments: [
+    (AnimatedImageError.Code.notAnImage, AnimationStatus.unsupportedFormat, -22142),
+    (.unsupported, .unsupportedFormat, -22142), (.truncated, .incompleteInputImage, -22143),
+    (.noFrames, .incompleteInputImage, -22143), (.malformed, .corruptInputImage, -22141),
+    (.limitExceeded, .allocationFailure, -22144), (.parameter, .parameterError, -22140),
+    (.io, .parameterError, -22140), (.cancelled, .cancelled, 0),
+  ])
+  func `errors become the statuses that Image IO documents`(
+    code: AnimatedImageError.Code, status: AnimationStatus, number: Int
+  ) {
+    #expect(AnimationStatus(AnimatedImageError(code, "")) == status)
+    #expect(status.code == number)
+  }
+}

@@ -1,0 +1,179 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct FrameSchedulerTests {
+  let clock = ManualClock()
+
+  @Test func `each frame comes at its deadline and the stream ends after the last was held`()
+    async throws
+  {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    #expect(scheduler.state == .idle)
+    for index in 0..<3 {
+      let frame = try #require(await frames.next())
+      #expect(frame.index == index)
+      #expect(frame.bitmap == PaintedFrames.bitmap(index))
+      #expect(frame.presentationTime == .milliseconds(100 * index))
+      #expect(frame.duration == .milliseconds(100))
+      #expect(frame.delay == FrameDelay(centiseconds: 10))
+      #expect(frame.lateness == .zero)
+      #expect(frame.skipped == 0)
+      #expect(frame.isLast == (index == 2))
+      #expect(scheduler.state == .playing)
+      await clock.sleepers(count: 1)
+      #expect(clock.deadlines.map(\.offset) == [.milliseconds(100 * (index + 1))])
+      clock.advance(by: .milliseconds(100))
+    }
+    #expect(await frames.next() == nil)
+    #expect(scheduler.state == .finished)
+    #expect(await frames.next() == nil)
+  }
+
+  @Test func `a hundred thousand frames on a jumping clock come exactly on time`() async throws {
+    let clock = ManualClock(.jumping)
+    let delays = [FrameDelay.part(1, 3), .part(1, 7), .part(3, 100), .part(1001, 30000)]
+    var options = PlaybackOptions.everyFrame
+    options.playCount = .finite(5_000)
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.shared(delays), options: options, clock: clock)
+    var count = 0
+    for await frame in scheduler.frames() {
+      if frame.index == 0 {
+        // A play is 14 161/26 250 of a second... in whole numbers: 1/3 + 1/7 + 3/100 + 1001/30000.
+        let ticks = Int128(count / 4) * (70_000 + 30_000 + 6_300 + 7_007)
+        let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: 210_000)
+        #expect(
+          frame.presentationTime
+            == Duration(
+              secondsComponent: Int64(seconds),
+              attosecondsComponent: Int64(rest * 1_000_000_000_000_000_000 / 210_000)))
+      }
+      #expect(frame.index == count % 4)
+      count += 1
+    }
+    #expect(count == 20_000)
+    #expect(scheduler.statistics.lateness.maximum == .zero)
+    #expect(scheduler.state == .finished)
+  }
+
+  @Test func `backward shows the frames of forward, byte for byte`() async {
+    var shown: [PlaybackDirection: [Bitmap]] = [:]
+    for direction in [PlaybackDirection.forward, .backward] {
+      var options = PlaybackOptions.everyFrame
+      options.direction = direction
+      let scheduler = FrameScheduler(
+        sharing: PaintedFrames.tenths(9), options: options, clock: ManualClock(.jumping))
+      for await frame in scheduler.frames() { shown[direction, default: []].append(frame.bitmap) }
+    }
+    #expect(shown[.forward]?.count == 9)
+    #expect(shown[.forward] == shown[.backward]?.reversed())
+  }
+
+  @Test func `a slow consumer sees the newest frame, told what it missed`() async throws {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    #expect(await frames.next()?.index == 0)
+    for _ in 0..<3 {
+      await clock.sleepers(count: 1)
+      clock.advance(by: .milliseconds(100))
+    }
+    await clock.sleepers(count: 1)
+    let frame = try #require(await frames.next())
+    #expect(frame.index == 3)
+    #expect(frame.skipped == 2)
+    #expect(frame.dirtyRect == PixelRect(x: 1, y: 0, width: 3, height: 1))
+    #expect(scheduler.statistics.replaced == 2)
+    #expect(scheduler.statistics.presented == 4)
+  }
+
+  @Test func `a lossless stream waits for its consumer and loses nothing`() async throws {
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(4), options: .everyFrame, clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    #expect(await frames.next()?.index == 0)
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+    // Frame 1 is in the stream at 100 ms; it is taken at 450 ms, and frame 2 follows then.
+    await clock.sleepers(count: 0)
+    while scheduler.statistics.presented < 2 { await Task.yield() }
+    clock.advance(by: .milliseconds(350))
+    #expect(await frames.next()?.index == 1)
+    let late = try #require(await frames.next())
+    #expect(late.index == 2)
+    #expect(late.lateness == .milliseconds(250))
+    await clock.sleepers(count: 1)
+    #expect(clock.deadlines.map(\.offset) == [.milliseconds(550)])
+  }
+
+  @Test func `pause, resume, seek and rate act on a running stream`() async throws {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    #expect(await frames.next()?.index == 0)
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(40))
+    scheduler.pause()
+    #expect(scheduler.state == .paused)
+    clock.advance(by: .seconds(10))
+    scheduler.resume()
+    await clock.sleepers(count: 1)
+    #expect(clock.deadlines.map(\.offset) == [.milliseconds(10_100)])
+    scheduler.rate = 2
+    while clock.deadlines.map(\.offset) != [.milliseconds(10_070)] { await Task.yield() }
+    clock.advance(by: .milliseconds(30))
+    let second = try #require(await frames.next())
+    #expect(second.index == 1)
+    #expect(second.duration == .milliseconds(50))
+    #expect(second.presentationTime == .milliseconds(10_070))
+    try scheduler.seek(toFrame: 3)
+    #expect(await frames.next()?.index == 3)
+    scheduler.seek(to: .milliseconds(250))
+    let middle = try #require(await frames.next())
+    #expect(middle.index == 2)
+    #expect(middle.duration == .milliseconds(25))
+    #expect(throws: AnimatedImageError.self) { try scheduler.seek(toFrame: 5) }
+    scheduler.direction = .backward
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(25))
+    #expect(await frames.next()?.index == 1)
+  }
+
+  @Test func `a still picture is shown once and held`() async {
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(1, playCount: .indefinite), options: .everyFrame,
+      clock: ManualClock(.jumping))
+    var count = 0
+    for await frame in scheduler.frames() {
+      count += 1
+      #expect(frame.isLast)
+    }
+    #expect(count == 1)
+    #expect(scheduler.state == .finished)
+  }
+
+  @Test func `with reduced motion the poster comes and the stream ends`() async {
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(9, playCount: .indefinite),
+      options: PlaybackOptions(reducesMotion: true, posterIndex: 4), clock: clock)
+    var shown: [Int] = []
+    for await frame in scheduler.frames() { shown.append(frame.index) }
+    #expect(shown == [4])
+    #expect(scheduler.state == .finished)
+    #expect(clock.deadlines.isEmpty)
+  }
+
+  @Test func `a second stream starts anew and ends the first`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock)
+    var first = scheduler.frames().makeAsyncIterator()
+    #expect(await first.next()?.index == 0)
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+    #expect(await first.next()?.index == 1)
+    var second = scheduler.frames().makeAsyncIterator()
+    #expect(await first.next() == nil)
+    let frame = await second.next()
+    #expect(frame?.index == 0)
+    #expect(frame?.presentationTime == .zero)
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct PlaybackEndingTests {
+  let clock = ManualClock()
+
+  @Test func `stop ends the stream at once and drops the frame nobody took`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    _ = await frames.next()
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+    await clock.sleepers(count: 1)
+    scheduler.stop()
+    #expect(await frames.next() == nil)
+    #expect(scheduler.state == .stopped)
+    scheduler.stop()
+    scheduler.resume()
+    #expect(scheduler.state == .stopped)
+    #expect(await scheduler.ending() == .stopped)
+  }
+
+  @Test func `leaving the loop ends playback`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
+    for await frame in scheduler.frames() where frame.index == 0 { break }
+    #expect(await scheduler.ending() == .cancelled)
+  }
+
+  @Test func `cancelling the consumer's task ends playback`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
+    let consumer = Task {
+      var count = 0
+      for await _ in scheduler.frames() { count += 1 }
+      return count
+    }
+    await clock.sleepers(count: 1)
+    consumer.cancel()
+    #expect(await consumer.value <= 1)
+    #expect(scheduler.state == .cancelled)
+  }
+
+  @Test func `dropping the stream ends playback`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
+    do {
+      let stream = scheduler.frames()
+      var frames = stream.makeAsyncIterator()
+      _ = await frames.next()
+    }
+    #expect(await scheduler.ending() == .cancelled)
+  }
+
+  @Test func `dropping a stream that was never awaited ends playback`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
+    _ = scheduler.frames()
+    #expect(await scheduler.ending() == .cancelled)
+  }
+
+  @Test func `dropping the scheduler ends the stream`() async {
+    var scheduler: FrameScheduler<ManualClock>? = FrameScheduler(
+      sharing: PaintedFrames.tenths(9), clock: clock)
+    let stream = scheduler?.frames()
+    var frames = stream?.makeAsyncIterator()
+    #expect(await frames?.next()?.index == 0)
+    scheduler = nil
+    #expect(await frames?.next() == nil)
+  }
+
+  @Test func `a frame that cannot be decoded ends playback when its time comes`() async throws {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9, failing: 2), clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    #expect(await frames.next()?.index == 0)
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+    await clock.sleepers(count: 1)
+    // The fault of frame 2 is known by now; frame 1 still has its time and can still be taken.
+    #expect(scheduler.state == .playing)
+    #expect(clock.deadlines.map(\.offset) == [.milliseconds(200)])
+    clock.advance(by: .milliseconds(100))
+    guard case .failed(let error) = await scheduler.ending() else {
+      Issue.record("\(scheduler.state)")
+      return
+    }
+    #expect(error.frameIndex == 2)
+    #expect(await frames.next()?.index == 1)
+    #expect(await frames.next() == nil)
+  }
+
+  @Test func `a throwing stream throws what playback fails with, once`() async throws {
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(9, failing: 2), options: .everyFrame,
+      clock: ManualClock(.jumping))
+    var shown: [Int] = []
+    let error = await #expect(throws: AnimatedImageError.self) {
+      for try await frame in scheduler.throwingFrames() { shown.append(frame.index) }
+    }
+    #expect(error?.code == .malformed)
+    #expect(shown == [0, 1])
+  }
+
+  @Test func `a throwing stream that is stopped does not throw`() async throws {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
+    for try await _ in scheduler.throwingFrames() { scheduler.stop() }
+    #expect(scheduler.state == .stopped)
+  }
+
+  @Test(arguments: [PlaybackOptions(startIndex: 9), PlaybackOptions(playCount: .finite(0))])
+  func `options that make no sense fail the stream`(options: PlaybackOptions) async {
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(9), options: options, clock: clock)
+    for await _ in scheduler.frames() { Issue.record("no frame was expected") }
+    guard case .failed(let error) = scheduler.state else {
+      Issue.record("\(scheduler.state)")
+      return
+    }
+    #expect(error.code == .parameter)
+  }
+
+  @Test func `an image without frames fails the stream`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.shared([]), clock: clock)
+    for await _ in scheduler.frames() { Issue.record("no frame was expected") }
+    guard case .failed(let error) = scheduler.state else {
+      Issue.record("\(scheduler.state)")
+      return
+    }
+    #expect(error.code == .noFrames)
+  }
+
+  @Test func `stopping during a decode does not wait for it`() async {
+    let gate = Gate(closed: [1])
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9, gate: gate), clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    _ = await frames.next()
+    scheduler.stop()
+    #expect(await frames.next() == nil)
+    gate.open(1)
+    #expect(scheduler.state == .stopped)
+  }
+}

@@ -1,0 +1,76 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct SharedFramesTests {
+  @Test(arguments: [1, 2, 8, 64])
+  func `consumers in step cause one decode for each frame`(consumers: Int) async {
+    let clock = ManualClock()
+    let gate = Gate()
+    let shared = PaintedFrames.tenths(6, playCount: .finite(3), keeping: 2, gate: gate)
+    await withTaskGroup(of: [Int].self) { group in
+      for _ in 0..<consumers {
+        let scheduler = FrameScheduler(sharing: shared, clock: clock)
+        group.addTask {
+          var shown: [Int] = []
+          for await frame in scheduler.frames() { shown.append(frame.index) }
+          return shown
+        }
+      }
+      for _ in 0..<18 {
+        await clock.sleepers(count: consumers)
+        clock.advance(by: .milliseconds(100))
+      }
+      for await shown in group { #expect(shown.count <= 18 && shown.last == 5) }
+    }
+    #expect(gate.decoded == (0..<3).flatMap { _ in 0..<6 })
+    #expect(shared.decodeCount == 18)
+  }
+
+  @Test func `each consumer has its own position, rate, direction and late policy`() async {
+    let shared = PaintedFrames.tenths(6)
+    await withTaskGroup(of: Void.self) { group in
+      for (rate, direction) in [(1.0, PlaybackDirection.forward), (3, .backward), (0.5, .forward)] {
+        group.addTask {
+          var options = PlaybackOptions.everyFrame
+          options.rate = rate
+          options.direction = direction
+          let clock = ManualClock(.jumping)
+          let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
+          var shown: [Int] = []
+          for await frame in scheduler.frames() {
+            #expect(frame.bitmap == PaintedFrames.bitmap(frame.index))
+            shown.append(frame.index)
+          }
+          #expect(shown == (direction == .forward ? Array(0..<6) : (0..<6).reversed()))
+          #expect(clock.now.offset == .milliseconds(Int(600 / rate)))
+        }
+      }
+    }
+  }
+
+  @Test func `a single frame can be asked for`() async throws {
+    let shared = PaintedFrames.tenths(6)
+    #expect(try await shared.frame(at: 4).bitmap == PaintedFrames.bitmap(4))
+    let error = await #expect(throws: AnimatedImageError.self) {
+      _ = try await shared.frame(at: 6)
+    }
+    #expect(error?.code == .parameter)
+  }
+
+  @Test func `frames nobody waits for any more are not decoded`() async {
+    let gate = Gate(closed: [0])
+    let shared = PaintedFrames.tenths(9, gate: gate)
+    var tasks: [Task<Void, Never>] = []
+    for index in [0, 3, 4, 5] {
+      tasks.append(Task { _ = try? await shared.frame(at: index) })
+    }
+    while shared.decodeCount < 4 { await Task.yield() }
+    for task in tasks.dropFirst() { task.cancel() }
+    for task in tasks.dropFirst() { await task.value }
+    gate.open(0)
+    await tasks[0].value
+    _ = try? await shared.frame(at: 8)
+    #expect(gate.decoded == [0, 8])
+  }
+}
