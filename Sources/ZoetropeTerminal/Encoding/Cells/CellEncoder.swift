@@ -1,0 +1,218 @@
+public import Zoetrope
+
+/// Draws pictures with block characters in two colours a cell.
+///
+/// Only cells whose picture changes are painted. With a hold threshold of 0 what is shown depends
+/// on the last picture alone, never on those before it.
+public struct CellEncoder: FrameEncoding {
+  public let area: CellRect
+  public let pixelSize: PixelSize
+  public var isGraphics: Bool { false }
+  /// Cells painted since the encoder was made.
+  public private(set) var paintedCellCount = 0
+  let crop: PixelRect?
+  let glyphs: CellGlyphs
+  let options: EncodingOptions
+  let screenColumns: Int
+  private let mapper: ColorMapper
+  private var chooser: SplitChooser
+  private var sampler: CellSampler?
+  private var source = PixelRect.empty
+  private var shown: [ShownCell]
+  private var previous: Bitmap?
+
+  /// An encoder for the cells of `area` on a screen of `screen`.
+  ///
+  /// `crop` is the part of each picture to show; nil for all of it. `colors` must not be
+  /// ``ColorDepth/none``: that is what ``DotEncoder`` is for.
+  public init(
+    area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: CellGlyphs,
+    colors: ColorDepth = .full, options: EncodingOptions = EncodingOptions()
+  ) {
+    self.area = area
+    self.crop = crop
+    self.glyphs = glyphs
+    self.options = options
+    screenColumns = screen.columns
+    let fine = glyphs != .half
+    pixelSize = PixelSize(
+      width: area.columns * (fine ? 8 : 1), height: area.rows * (fine ? 8 : 2))
+    mapper = ColorMapper(depth: colors, dithers: options.dithers, model: options.light)
+    chooser = SplitChooser(glyphs)
+    shown = Array(repeating: .unknown, count: max(area.columns * area.rows, 0))
+  }
+
+  public mutating func invalidate() {
+    previous = nil
+    for index in shown.indices { shown[index] = .unknown }
+  }
+
+  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
+
+  public var stateHash: Int {
+    var hasher = Hasher()
+    hasher.combine(shown)
+    return hasher.finalize()
+  }
+
+  public var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
+
+  public mutating func encode(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
+  ) {
+    guard !area.isEmpty, !bitmap.size.isEmpty else { return }
+    prepare(for: bitmap)
+    guard var sampler else { return }
+    let difference = previous.map {
+      FrameDifference(from: $0, to: bitmap, within: changed ?? PixelRect(bitmap.size))
+    }
+    previous = bitmap
+    self.sampler = nil
+    for row in 0..<area.rows {
+      var range = 0..<area.columns
+      if let difference {
+        range = sampler.cellColumns(
+          ofSourceColumns: difference.columns(inRows: sampler.sourceRows(ofCellRow: row)))
+      }
+      if range.isEmpty { continue }
+      sampler.sample(row: row, columns: range, of: bitmap)
+      for column in range {
+        chooser.load(sampler, cell: column, cellCount: area.columns)
+        let wanted = choose(column: column, row: row)
+        if let wanted { paint(wanted, column: column, row: row, pen: &pen, into: &output) }
+      }
+    }
+    self.sampler = sampler
+  }
+
+  /// Makes the sampler anew when the part of the picture to show is another one.
+  private mutating func prepare(for bitmap: Bitmap) {
+    let all = PixelRect(bitmap.size)
+    let part = crop.map { $0.intersection(all) } ?? all
+    let wanted = part.isEmpty ? all : part
+    if previous?.size != bitmap.size { previous = nil }
+    guard wanted != source || sampler == nil else { return }
+    source = wanted
+    previous = nil
+    sampler = CellSampler(
+      source: wanted, columns: area.columns, rows: area.rows,
+      bandCuts: BlockGlyph.bandCuts(for: glyphs), halves: glyphs == .half ? 1 : 2,
+      hasColumns: glyphs != .half, model: options.light, backdrop: options.backdrop)
+  }
+
+  /// What the loaded cell should show; nil when it may stay as it is.
+  private func choose(column: Int, row: Int) -> ShownCell? {
+    let now = shown[row * area.columns + column]
+    let hold = options.holdThreshold
+    if glyphs == .half {
+      let wanted = cell(split: 1, column: column, row: row)
+      if now.split != .max, now.ink.distance(to: wanted.ink) <= hold,
+        now.paper.distance(to: wanted.paper) <= hold
+      {
+        return nil
+      }
+      return wanted
+    }
+    let allowed = Float(hold) / 255
+    let slack = allowed * allowed
+    let best = chooser.best(margin: max(slack, 1e-6))
+    if now.split != .max, hold > 0, chooser.explained(Int(now.split)) >= best.explained - slack {
+      let kept = cell(split: Int(now.split), column: column, row: row)
+      if now.ink.distance(to: kept.ink) <= hold, now.paper.distance(to: kept.paper) <= hold {
+        return nil
+      }
+    }
+    var wanted = cell(split: best.index, column: column, row: row)
+    if mapper.depth != .full { wanted = bestOfPalette(first: wanted, column: column, row: row) }
+    if wanted.ink == wanted.paper { wanted.split = 0 }
+    return wanted == now ? nil : wanted
+  }
+
+  /// The colours of a split of the loaded cell, as the terminal has them.
+  @inline(__always)
+  private func cell(split: Int, column: Int, row: Int) -> ShownCell {
+    let paper = mapper.color(
+      of: split == 0 ? chooser.total : chooser.paperLight(split), x: column, y: row * 2)
+    let ink =
+      split == 0
+      ? paper : mapper.color(of: chooser.inkLight(split), x: column, y: row * 2 + 1)
+    return ShownCell(split: UInt16(split), ink: ink, paper: paper)
+  }
+
+  /// With few colours the best split is the one with the least error after rounding to them.
+  private func bestOfPalette(first: ShownCell, column: Int, row: Int) -> ShownCell {
+    var best = first
+    var least = Float.infinity
+    for index in chooser.glyphs.indices {
+      let candidate = cell(split: index, column: column, row: row)
+      let area = chooser.glyphs[index].area
+      let inkError = chooser.inkLight(index) - mapper.light(of: candidate.ink)
+      let paperError = chooser.paperLight(index) - mapper.light(of: candidate.paper)
+      let squares = inkError * inkError * area + paperError * paperError * (1 - area)
+      let error = squares.x + squares.y + squares.z - chooser.explained(index)
+      if error < least - 1e-6 {
+        least = error
+        best = candidate
+      }
+    }
+    return best
+  }
+
+  /// Paints one cell with the polarity that costs the fewest bytes.
+  private mutating func paint(
+    _ wanted: ShownCell, column: Int, row: Int, pen: inout PenState, into output: inout [UInt8]
+  ) {
+    pen.move(toColumn: area.column + column, row: area.row + row, into: &output)
+    let glyph = chooser.glyphs[
+      wanted.split != .max && wanted.ink == wanted.paper ? 0 : Int(wanted.split)]
+    var painted = wanted
+    let snap = options.holdThreshold / 2
+    let scalar: UInt32
+    if glyph.shape == .whole {
+      if let near = Self.near(wanted.paper, pen.background, snap) {
+        painted.paper = near
+        scalar = glyph.scalar
+      } else if let near = Self.near(wanted.paper, pen.foreground, snap) {
+        painted.paper = near
+        scalar = glyph.opposite
+      } else {
+        pen.setColors(foreground: nil, background: wanted.paper, into: &output)
+        scalar = glyph.scalar
+      }
+      painted.ink = painted.paper
+    } else {
+      let straightInk = Self.near(wanted.ink, pen.foreground, snap)
+      let straightPaper = Self.near(wanted.paper, pen.background, snap)
+      var straight = straightInk == nil ? PenState.cost(of: wanted.ink) : 0
+      straight += straightPaper == nil ? PenState.cost(of: wanted.paper) : 0
+      let turnedInk = Self.near(wanted.ink, pen.background, snap)
+      let turnedPaper = Self.near(wanted.paper, pen.foreground, snap)
+      var turned = turnedInk == nil ? PenState.cost(of: wanted.ink) : 0
+      turned += turnedPaper == nil ? PenState.cost(of: wanted.paper) : 0
+      if glyph.opposite != 0, turned < straight {
+        painted.ink = turnedInk ?? wanted.ink
+        painted.paper = turnedPaper ?? wanted.paper
+        scalar = glyph.opposite
+        pen.setColors(foreground: painted.paper, background: painted.ink, into: &output)
+      } else {
+        painted.ink = straightInk ?? wanted.ink
+        painted.paper = straightPaper ?? wanted.paper
+        scalar = glyph.scalar
+        pen.setColors(foreground: painted.ink, background: painted.paper, into: &output)
+      }
+    }
+    output.append(scalar: scalar)
+    paintedCellCount += 1
+    pen.advance(screenColumns: screenColumns)
+    shown[row * area.columns + column] = painted
+  }
+
+  /// The pen's colour when it is near enough to the wanted one to be used for it.
+  @inline(__always)
+  private static func near(
+    _ wanted: TerminalColor, _ pen: TerminalColor?, _ limit: Int
+  ) -> TerminalColor? {
+    guard let pen, wanted.distance(to: pen) <= limit else { return nil }
+    return pen
+  }
+}

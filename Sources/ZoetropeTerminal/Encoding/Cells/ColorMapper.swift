@@ -1,0 +1,104 @@
+/// Turns amounts of light into the colours that a terminal has.
+struct ColorMapper: Sendable {
+  let depth: ColorDepth
+  let dithers: Bool
+  let tables: LightTables
+  /// The light of the palette's entries, for depths that have one.
+  let palette: [SIMD4<Float>]
+
+  init(depth: ColorDepth, dithers: Bool, model: LightModel) {
+    self.depth = depth
+    self.dithers = dithers
+    let tables = LightTables.tables(for: model)
+    self.tables = tables
+    palette =
+      depth == .full
+      ? [] : (0..<256).map { tables.light(of: Self.entry(UInt8($0))) }
+  }
+
+  /// xterm's colour for entry `index`.
+  static func entry(_ index: UInt8) -> TerminalColor {
+    if index < 16 {
+      let word = basicColors[Int(index)]
+      return TerminalColor(word: word)
+    }
+    if index >= 232 {
+      let grey = 8 + 10 * (index - 232)
+      return TerminalColor(red: grey, green: grey, blue: grey)
+    }
+    let levels: [UInt8] = [0, 95, 135, 175, 215, 255]
+    let cube = Int(index) - 16
+    return TerminalColor(
+      red: levels[cube / 36], green: levels[cube / 6 % 6], blue: levels[cube % 6])
+  }
+
+  private static let basicColors: [UInt32] = [
+    0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD, 0x00CDCD, 0xE5E5E5,
+    0x7F7F7F, 0xFF0000, 0x00FF00, 0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
+  ]
+
+  /// Thresholds of an 8 x 8 ordered pattern, -32 to 31.
+  private static let pattern: [Int] = (0..<64).map { position in
+    let (x, y) = (position & 7, position >> 3)
+    let mixed = x ^ y
+    var value = 0
+    for bit in 0..<3 {
+      value = value << 2 | (mixed >> bit & 1) << 1 | (y >> bit & 1)
+    }
+    return value - 32
+  }
+
+  /// The nearest colour for a spot of the screen; `x` and `y` place the dither pattern.
+  @inline(__always)
+  func color(of light: SIMD4<Float>, x: Int, y: Int) -> TerminalColor {
+    let exact = tables.color(of: light)
+    return depth == .full ? exact : reduce(exact, x: x, y: y)
+  }
+
+  /// The light of a colour that ``color(of:x:y:)`` gave.
+  func light(of color: TerminalColor) -> SIMD4<Float> {
+    color.kind == 0 ? tables.light(of: color) : palette[Int(color.word & 255)]
+  }
+
+  /// The nearest colour of a palette.
+  func reduce(_ color: TerminalColor, x: Int, y: Int) -> TerminalColor {
+    let spread = !dithers ? 0 : depth == .indexed ? 40 : 96
+    let offset = Self.pattern[y & 7 << 3 | x & 7] * spread / 64
+    func moved(_ value: UInt8) -> Int { min(max(Int(value) + offset, 0), 255) }
+    let (red, green, blue) = (moved(color.red), moved(color.green), moved(color.blue))
+    return depth == .indexed
+      ? .indexed(Self.nearestIndexed(red, green, blue))
+      : .basic(Self.nearestBasic(red, green, blue))
+  }
+
+  private static func nearestIndexed(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
+    func step(_ value: Int) -> Int { value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40 }
+    func level(_ step: Int) -> Int { step == 0 ? 0 : 55 + 40 * step }
+    let (r, g, b) = (step(red), step(green), step(blue))
+    let mean = (red + green + blue) / 3
+    let grey = min(max((mean - 3) / 10, 0), 23)
+    func distance(_ r: Int, _ g: Int, _ b: Int) -> Int {
+      (red - r) * (red - r) + (green - g) * (green - g) + (blue - b) * (blue - b)
+    }
+    let shade = 8 + 10 * grey
+    let cube = distance(level(r), level(g), level(b))
+    return distance(shade, shade, shade) < cube
+      ? UInt8(232 + grey) : UInt8(16 + 36 * r + 6 * g + b)
+  }
+
+  private static func nearestBasic(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
+    var best = 0
+    var bestDistance = Int.max
+    for (index, word) in basicColors.enumerated() {
+      let r = red - Int(word >> 16)
+      let g = green - Int(word >> 8 & 255)
+      let b = blue - Int(word & 255)
+      let distance = r * r + g * g + b * b
+      if distance < bestDistance {
+        bestDistance = distance
+        best = index
+      }
+    }
+    return UInt8(best)
+  }
+}

@@ -1,0 +1,190 @@
+public import Zoetrope
+
+/// Draws pictures with kitty's graphics protocol, in pixels of the picture's own size.
+///
+/// The terminal scales the image to the area, so nothing is enlarged on the way. With
+/// ``Method/edits`` the changed rectangles of one image are replaced in place; terminals that do
+/// not know that (`a=f`) get whole images under two ids in turn, the old one deleted after the new
+/// one is placed, since of two at the same place the higher id would stay on top.
+public struct KittyEncoder: FrameEncoding {
+  /// How a changed picture is sent.
+  public enum Method: String, Sendable, Hashable {
+    /// The changed rectangles, edited into the image that is shown.
+    case edits
+    /// A whole new image, then the old one is deleted.
+    case twoImages
+  }
+
+  public let area: CellRect
+  public let pixelSize: PixelSize
+  public var isGraphics: Bool { true }
+  let method: Method
+  let passthrough: Passthrough
+  let options: EncodingOptions
+  private let crop: PixelRect?
+  private let firstID: Int
+  private var currentID: Int
+  private var isPlaced = false
+  private var hasAlpha = false
+  private var previous: Bitmap?
+  private var source = PixelRect.empty
+  private let deflater = Deflater(level: 6)
+
+  /// An encoder that uses the image ids `imageID` and, for ``Method/twoImages``, the one above.
+  ///
+  /// `pictureSize` is that of the pictures to come; `crop` the part of them to show. Ids of 24 bits
+  /// are needed inside tmux, where the image is placed by characters of its own.
+  public init(
+    area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, method: Method = .edits,
+    imageID: Int, passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
+  ) {
+    self.area = area
+    pixelSize = crop?.size ?? pictureSize
+    self.crop = crop
+    self.method = method
+    self.passthrough = passthrough
+    self.options = options
+    firstID = imageID & 0xFF_FFFF
+    currentID = firstID
+  }
+
+  public mutating func invalidate() { previous = nil }
+
+  public var stateHash: Int {
+    var hasher = Hasher()
+    hasher.combine(isPlaced)
+    hasher.combine(hasAlpha)
+    hasher.combine(currentID)
+    // The picture itself: it lives as long as this state, so its place in memory names it.
+    hasher.combine(previous.map { ObjectIdentifier($0.storage) })
+    return hasher.finalize()
+  }
+
+  public var stateByteCount: Int { previous?.cost ?? 0 }
+
+  public mutating func encode(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
+  ) {
+    let all = PixelRect(bitmap.size)
+    let cropped = crop.map { $0.intersection(all) } ?? all
+    let part = cropped.isEmpty ? all : cropped
+    guard !area.isEmpty, !part.isEmpty else { return }
+    var difference: FrameDifference?
+    if let previous, previous.size == bitmap.size, part == source {
+      let found = FrameDifference(
+        from: previous, to: bitmap, within: (changed ?? part).intersection(part))
+      if found.bounds.isEmpty { return }
+      difference = found
+    }
+    previous = bitmap
+    source = part
+    let isEdit = difference != nil && method == .edits
+    if isEdit, let difference {
+      let regions = ChangedRegions.cover(difference, worth: 600, limit: 4)
+      if hasAlpha || !keepsAlpha || regions.allSatisfy({ PixelBlock.isOpaque(bitmap, $0) }) {
+        for region in regions { edit(region, of: bitmap, into: &output) }
+        return
+      }
+    }
+    place(part, of: bitmap, pen: &pen, into: &output)
+  }
+
+  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
+    if isPlaced { delete(currentID, into: &output) }
+    isPlaced = false
+    previous = nil
+  }
+
+  private var keepsAlpha: Bool { options.keepsTransparency }
+
+  private func edit(_ region: PixelRect, of bitmap: Bitmap, into output: inout [UInt8]) {
+    var keys: [UInt8] = []
+    keys.append(ascii: "a=f,i=")
+    keys.append(decimal: currentID)
+    keys.append(ascii: ",r=1,X=1,q=2")
+    append(key: "x", region.x - source.x, to: &keys)
+    append(key: "y", region.y - source.y, to: &keys)
+    send(region, of: bitmap, keys: keys, isEdit: true, into: &output)
+  }
+
+  private mutating func place(
+    _ part: PixelRect, of bitmap: Bitmap, pen: inout PenState, into output: inout [UInt8]
+  ) {
+    let old = isPlaced ? currentID : nil
+    // A new image under the id of a placed one would take its placement away first.
+    if method == .twoImages, old != nil {
+      currentID = currentID == firstID ? firstID + 1 : firstID
+    }
+    hasAlpha = keepsAlpha && !PixelBlock.isOpaque(bitmap, part)
+    let isVirtual = passthrough == .tmux
+    if !isVirtual { pen.move(toColumn: area.column, row: area.row, into: &output) }
+    var keys: [UInt8] = []
+    keys.append(ascii: "a=T,i=")
+    keys.append(decimal: currentID)
+    keys.append(ascii: isVirtual ? ",U=1,q=2,c=" : ",p=1,C=1,q=2,c=")
+    keys.append(decimal: area.columns)
+    keys.append(ascii: ",r=")
+    keys.append(decimal: area.rows)
+    send(part, of: bitmap, keys: keys, isEdit: false, into: &output)
+    if isVirtual {
+      KittyPlaceholders.append(area: area, imageID: currentID, pen: &pen, into: &output)
+    }
+    if let old, old != currentID { delete(old, into: &output) }
+    isPlaced = true
+  }
+
+  private func delete(_ id: Int, into output: inout [UInt8]) {
+    var sequence: [UInt8] = []
+    sequence.append(ascii: "\u{1B}_Ga=d,d=I,q=2,i=")
+    sequence.append(decimal: id)
+    sequence.append(ascii: "\u{1B}\\")
+    passthrough.append(sequence, to: &output)
+  }
+
+  private func append(key: StaticString, _ value: Int, to keys: inout [UInt8]) {
+    guard value != 0 else { return }
+    keys.append(44)
+    keys.append(ascii: key)
+    keys.append(61)
+    keys.append(decimal: value)
+  }
+
+  /// Sends pixels in chunks of 4096 characters, the most that the protocol allows.
+  private func send(
+    _ rect: PixelRect, of bitmap: Bitmap, keys: [UInt8], isEdit: Bool,
+    into output: inout [UInt8]
+  ) {
+    let pixels =
+      hasAlpha
+      ? PixelBlock.rgba(bitmap, rect)
+      : PixelBlock.rgb(bitmap, rect, over: options.backdrop)
+    let compressed = deflater.zlib(pixels)
+    let packed = compressed.flatMap { $0.count < pixels.count ? $0 : nil }
+    let data = packed ?? pixels
+    let chunkBytes = 3072
+    var start = 0
+    repeat {
+      let end = min(start + chunkBytes, data.count)
+      var sequence: [UInt8] = []
+      sequence.reserveCapacity(4300)
+      sequence.append(ascii: "\u{1B}_G")
+      if start == 0 {
+        sequence += keys
+        append(key: "s", rect.width, to: &sequence)
+        append(key: "v", rect.height, to: &sequence)
+        append(key: "f", hasAlpha ? 32 : 24, to: &sequence)
+        if packed != nil { sequence.append(ascii: ",o=z") }
+        if end < data.count { sequence.append(ascii: ",m=1") }
+      } else {
+        // Later chunks of a frame's data have to say again that they are that.
+        if isEdit { sequence.append(ascii: "a=f,q=2,") }
+        sequence.append(ascii: end < data.count ? "m=1" : "m=0")
+      }
+      sequence.append(59)
+      Base64.append(data[start..<end], to: &sequence)
+      sequence.append(ascii: "\u{1B}\\")
+      passthrough.append(sequence, to: &output)
+      start = end
+    } while start < data.count
+  }
+}

@@ -1,0 +1,50 @@
+/// Numbers colours from 0 in the order in which they are first asked for, up to a limit.
+struct ColorTable: Sendable {
+  /// The colours, by their numbers.
+  private(set) var colors: [UInt32] = []
+  private let limit: Int
+  private let mask: Int
+  /// A colour's number plus one at its hash, or at the next free place; 0 where there is none.
+  private var places: [UInt16]
+  private var lastColor: UInt32 = 0
+  private var lastIndex = -1
+
+  init(limit: Int) {
+    self.limit = limit
+    var size = 1
+    while size < limit * 4 { size *= 2 }
+    mask = size - 1
+    places = Array(repeating: 0, count: size)
+  }
+
+  /// The number of `color`, a new one if need be; nil when it is new and there is no room.
+  @inline(__always)
+  mutating func index(of color: UInt32) -> Int? {
+    if color == lastColor, lastIndex >= 0 { return lastIndex }
+    return find(color)
+  }
+
+  private mutating func find(_ color: UInt32) -> Int? {
+    var place = Int(truncatingIfNeeded: (color &* 0x9E37_79B1) >> 8) & mask
+    while places[place] != 0 {
+      let index = Int(places[place]) - 1
+      if colors[index] == color {
+        lastColor = color
+        lastIndex = index
+        return index
+      }
+      place = (place + 1) & mask
+    }
+    guard colors.count < limit else { return nil }
+    colors.append(color)
+    places[place] = UInt16(colors.count)
+    lastColor = color
+    lastIndex = colors.count - 1
+    return lastIndex
+  }
+
+  /// Forgets every colour.
+  mutating func removeAll() {
+    self = ColorTable(limit: limit)
+  }
+}

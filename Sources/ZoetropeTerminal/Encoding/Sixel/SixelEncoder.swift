@@ -1,0 +1,195 @@
+public import Zoetrope
+
+/// Draws pictures as sixels: exact colours when 256 do, and only the pixels that change.
+///
+/// Sixel colours are whole percents, so "exact" is to the nearest percent. A picture of more colours
+/// gets a fixed palette and a dither pattern fixed to the pixels, so still parts stay still.
+public struct SixelEncoder: FrameEncoding {
+  public let area: CellRect
+  public let pixelSize: PixelSize
+  public var isGraphics: Bool { true }
+  let passthrough: Passthrough
+  let options: EncodingOptions
+  private let cell: PixelSize
+  private let crop: PixelRect?
+  private let keepsRegisters: Bool
+  /// The colours that are shown, `pixelSize` of them; ``unknownPixel`` where that is not known.
+  private var shown: [UInt32]
+  private var registers: ColorTable
+  private let registerCount: Int
+  private var defined: [Bool]
+  private var previous: Bitmap?
+  private var band: SixelBand
+
+  private static let unknownPixel: UInt32 = .max
+
+  /// An encoder for an image of `imageSize` pixels at the top left of `area`.
+  ///
+  /// A picture of another size is scaled to it by taking the nearest pixels, which keeps its
+  /// colours. The height is cut so that no sixel reaches below the area, where it could scroll the
+  /// screen. `registerCount` is how many colours the terminal has; with `keepsRegisters` it keeps
+  /// their definitions from one image to the next.
+  public init(
+    area: CellRect, screen: ScreenSize, imageSize: PixelSize, crop: PixelRect? = nil,
+    registerCount: Int = 256, keepsRegisters: Bool = false, passthrough: Passthrough = .none,
+    options: EncodingOptions = EncodingOptions()
+  ) {
+    self.area = area
+    self.crop = crop
+    self.passthrough = passthrough
+    self.options = options
+    self.keepsRegisters = keepsRegisters
+    self.registerCount = min(max(registerCount, 2), 256)
+    cell = screen.cell
+    let room = area.rows * screen.cell.height
+    let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1))
+    var height = min(max(imageSize.height, 1), max(room, 1))
+    // Whole bands only where the last one would reach past the area.
+    if (height + 5) / 6 * 6 > room { height = max(room / 6 * 6, 1) }
+    pixelSize = PixelSize(width: width, height: height)
+    shown = Array(repeating: Self.unknownPixel, count: width * height)
+    registers = ColorTable(limit: self.registerCount)
+    defined = Array(repeating: false, count: 256)
+    band = SixelBand(width: width)
+  }
+
+  public mutating func invalidate() {
+    previous = nil
+    shown = Array(repeating: Self.unknownPixel, count: shown.count)
+    defined = Array(repeating: false, count: 256)
+  }
+
+  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
+
+  public var stateHash: Int {
+    var hasher = Hasher()
+    hasher.combine(shown)
+    hasher.combine(registers.colors)
+    hasher.combine(defined)
+    return hasher.finalize()
+  }
+
+  public var stateByteCount: Int { shown.count * 4 }
+
+  public mutating func encode(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
+  ) {
+    guard !area.isEmpty, !bitmap.size.isEmpty else { return }
+    let all = PixelRect(bitmap.size)
+    let cropped = crop.map { $0.intersection(all) } ?? all
+    let part = cropped.isEmpty ? all : cropped
+    var rows: FrameDifference?
+    if let previous, previous.size == bitmap.size {
+      let found = FrameDifference(
+        from: previous, to: bitmap, within: (changed ?? part).intersection(part))
+      if found.bounds.isEmpty { return }
+      rows = found
+    }
+    previous = bitmap
+    var ranges = Array(repeating: 0..<0, count: pixelSize.height)
+    var wanted = shown
+    var colors = ColorTable(limit: registerCount)
+    var fits = true
+    for y in 0..<pixelSize.height {
+      let sourceY = part.y + (y * 2 + 1) * part.height / (pixelSize.height * 2)
+      if let rows, rows.rows[sourceY].isEmpty { continue }
+      let pixels = bitmap.pixels(row: sourceY)
+      var low = Int.max
+      var high = 0
+      for x in 0..<pixelSize.width {
+        let sourceX = part.x + (x * 2 + 1) * part.width / (pixelSize.width * 2)
+        let color = PixelBlock.flattened(
+          pixels[sourceX], x: sourceX, y: sourceY, over: options.backdrop
+        ).word
+        let at = y * pixelSize.width + x
+        if color != shown[at] {
+          wanted[at] = color
+          low = min(low, x)
+          high = x + 1
+          if fits, colors.index(of: color) == nil { fits = false }
+        }
+      }
+      if low < high { ranges[y] = low..<high }
+    }
+    let difference = FrameDifference(rows: ranges)
+    if difference.bounds.isEmpty { return }
+    if fits { claimRegisters(for: colors.colors) }
+    for region in ChangedRegions.cover(difference, worth: 2000, limit: 6) {
+      draw(region, wanted: wanted, exact: fits, pen: &pen, into: &output)
+    }
+    shown = wanted
+  }
+
+  /// Gives every colour a register, keeping those that have one as long as there is room.
+  private mutating func claimRegisters(for colors: [UInt32]) {
+    for color in colors where registers.index(of: color) == nil {
+      registers.removeAll()
+      defined = Array(repeating: false, count: 256)
+      for color in colors { _ = registers.index(of: color) }
+      return
+    }
+  }
+
+  private mutating func draw(
+    _ region: PixelRect, wanted: [UInt32], exact: Bool, pen: inout PenState,
+    into output: inout [UInt8]
+  ) {
+    let cellColumn = region.x / cell.width
+    let cellRow = region.y / cell.height
+    let left = cellColumn * cell.width
+    let top = cellRow * cell.height
+    var body: [UInt8] = []
+    var used = Array(repeating: false, count: 256)
+    var y = top
+    var pendingBands = 0
+    while y < region.maxY {
+      band.begin()
+      for line in max(y, region.y)..<max(min(y + 6, region.maxY), max(y, region.y)) {
+        let start = line * pixelSize.width
+        for x in region.x..<region.maxX where wanted[start + x] != shown[start + x] {
+          let color = wanted[start + x]
+          let register =
+            exact
+            ? registers.index(of: color) ?? 0
+            : SixelPalette.index(of: color, x: x, y: line)
+          band.set(register: register, x: x - left, line: line - y)
+          used[register] = true
+        }
+      }
+      if !band.isEmpty {
+        for _ in 0..<pendingBands { body.append(45) }
+        pendingBands = 0
+        band.append(to: &body)
+      }
+      pendingBands += 1
+      y += 6
+    }
+    if body.isEmpty { return }
+    var sequence: [UInt8] = []
+    if passthrough == .none {
+      pen.move(toColumn: area.column + cellColumn, row: area.row + cellRow, into: &output)
+    } else {
+      var outer = PenState.unknown
+      outer.move(toColumn: area.column + cellColumn, row: area.row + cellRow, into: &sequence)
+    }
+    // P2 = 1: what is not drawn stays as it is.
+    sequence.append(ascii: "\u{1B}P7;1q")
+    for register in 0..<256 where used[register] && !(keepsRegisters && exact && defined[register])
+    {
+      let color = exact ? registers.colors[register] : SixelPalette.color(register)
+      sequence.append(35)
+      sequence.append(decimal: register)
+      sequence.append(ascii: ";2")
+      for shift in [16, 8, 0] {
+        sequence.append(59)
+        sequence.append(decimal: (Int(color >> UInt32(shift) & 255) * 100 + 127) / 255)
+      }
+      defined[register] = exact
+    }
+    sequence += body
+    sequence.append(ascii: "\u{1B}\\")
+    passthrough.append(sequence, to: &output)
+    // Where the cursor is left differs between terminals.
+    pen.forgetPosition()
+  }
+}

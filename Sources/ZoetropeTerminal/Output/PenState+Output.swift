@@ -1,0 +1,120 @@
+extension PenState {
+  /// Moves the cursor with the fewest bytes that are sure to be right.
+  ///
+  /// A line feed never comes from the last row that is written to, so nothing scrolls, and after a
+  /// glyph in the last column the position counts as not known (the wrap may be pending).
+  mutating func move(toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]) {
+    defer {
+      column = newColumn
+      row = newRow
+    }
+    guard let row else {
+      Self.appendPosition(column: newColumn, row: newRow, into: &output)
+      return
+    }
+    if let column, row == newRow, column <= newColumn {
+      if column < newColumn { Self.appendForward(newColumn - column, into: &output) }
+      return
+    }
+    let absolute = 4 + Self.digits(newRow + 1) + (newColumn == 0 ? -1 : Self.digits(newColumn + 1))
+    let down = newRow - row
+    if down >= 0 {
+      let forward = newColumn == 0 ? 0 : newColumn == 1 ? 3 : 3 + Self.digits(newColumn)
+      if 1 + down + forward <= absolute {
+        output.append(13)
+        for _ in 0..<down { output.append(10) }
+        if newColumn > 0 { Self.appendForward(newColumn, into: &output) }
+        return
+      }
+    }
+    Self.appendPosition(column: newColumn, row: newRow, into: &output)
+  }
+
+  /// Notes that a glyph was written on a screen of so many columns.
+  @inline(__always)
+  mutating func advance(screenColumns: Int) {
+    guard let column else { return }
+    self.column = column + 1 < screenColumns ? column + 1 : nil
+  }
+
+  private static func digits(_ value: Int) -> Int { value < 10 ? 1 : value < 100 ? 2 : 3 }
+
+  private static func appendForward(_ count: Int, into output: inout [UInt8]) {
+    output.append(ascii: "\u{1B}[")
+    if count > 1 { output.append(decimal: count) }
+    output.append(67)
+  }
+
+  private static func appendPosition(column: Int, row: Int, into output: inout [UInt8]) {
+    output.append(ascii: "\u{1B}[")
+    output.append(decimal: row + 1)
+    if column > 0 {
+      output.append(59)
+      output.append(decimal: column + 1)
+    }
+    output.append(72)
+  }
+
+  /// Sets the colours that are not in force; nil leaves one as it is.
+  @inline(__always)
+  mutating func setColors(
+    foreground: TerminalColor?, background: TerminalColor?, into output: inout [UInt8]
+  ) {
+    let newForeground = foreground.flatMap { $0 == self.foreground ? nil : $0 }
+    let newBackground = background.flatMap { $0 == self.background ? nil : $0 }
+    if newForeground == nil && newBackground == nil { return }
+    output.append(ascii: "\u{1B}[")
+    if let newForeground {
+      Self.append(newForeground, base: 30, into: &output)
+      self.foreground = newForeground
+    }
+    if let newBackground {
+      if newForeground != nil { output.append(59) }
+      Self.append(newBackground, base: 40, into: &output)
+      self.background = newBackground
+    }
+    output.append(109)
+  }
+
+  /// The parameters of SGR for `color`; `base` is 30 for the foreground and 40 behind it.
+  @inline(__always)
+  private static func append(_ color: TerminalColor, base: Int, into output: inout [UInt8]) {
+    switch color.kind {
+    case 0:
+      output.append(decimal: base + 8)
+      output.append(ascii: ";2;")
+      output.append(decimal: Int(color.red))
+      output.append(59)
+      output.append(decimal: Int(color.green))
+      output.append(59)
+      output.append(decimal: Int(color.blue))
+    case 1:
+      output.append(decimal: base + 8)
+      output.append(ascii: ";5;")
+      output.append(decimal: Int(color.word & 255))
+    case 2:
+      let index = Int(color.word & 15)
+      output.append(decimal: index < 8 ? base + index : base + 60 + index - 8)
+    default:
+      output.append(decimal: base + 9)
+    }
+  }
+
+  /// The bytes that the parameters of SGR for `color` take, the separator counted in.
+  @inline(__always)
+  static func cost(of color: TerminalColor) -> Int {
+    switch color.kind {
+    case 0:
+      7 + digits(Int(color.red)) + digits(Int(color.green)) + digits(Int(color.blue))
+    case 1: 6 + digits(Int(color.word & 255))
+    default: 3
+    }
+  }
+
+  /// Colours and attributes back to the terminal's own.
+  public mutating func reset(into output: inout [UInt8]) {
+    output.append(ascii: "\u{1B}[m")
+    foreground = .default
+    background = .default
+  }
+}

@@ -1,2 +1,0 @@
-/// Names of the terminal module.
-public enum Terminal {}
