@@ -75,6 +75,12 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: ["Zoetrope", "ZoetropeTestSupport"],
       swiftSettings: settings),
+    .testTarget(
+      name: "ZoetropeCLITests",
+      dependencies: [
+        "ZoetropeCLI", "Zoetrope", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,24 @@
+import SystemPackage
+import Zoetrope
+
+/// What all commands do with results and failures.
+enum CommandRunner {
+  /// Reports `failure` on standard error, as text or as JSON.
+  static func report(_ failure: CommandFailure, asJSON: Bool) {
+    if asJSON {
+      FileDescriptor.note(String(decoding: failure.json, as: UTF8.self))
+    } else {
+      FileDescriptor.note("zoetrope: \(failure.line)\n")
+    }
+  }
+
+  /// Writes `bytes` to standard output; a closed pipe is a quiet success.
+  static func print(_ bytes: [UInt8]) throws(CommandFailure) {
+    do throws(WriteFailure) {
+      try FileDescriptor.standardOutput.writeFully(bytes, name: "standard output")
+    } catch {
+      if let failure = error.commandFailure { throw failure }
+      throw CommandFailure(.success, code: "closedPipe", "")
+    }
+  }
+}

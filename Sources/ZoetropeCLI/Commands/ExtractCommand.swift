@@ -1,0 +1,96 @@
+import ArgumentParser
+import Zoetrope
+
+/// `zoetrope extract`.
+struct ExtractCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "extract",
+    abstract: "Write frames as PNG files, or as raw pixels.",
+    discussion: """
+      Frames are composited: each shows the whole canvas as a browser would. Nothing that exists is \
+      overwritten without --force, and no partial file ever has a final name; after an interruption \
+      --resume writes only what is missing.
+
+      OUTPUT is a directory (files are called {stem}-{index:04}.png), a template with {stem} {index} \
+      {index:04} {time_ms} {delay_ms} {ext} or %04d, or - for standard output.
+
+      FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python).
+      """)
+
+  @Argument(help: "GIF or PNG files; - reads standard input.")
+  var files: [String]
+
+  @Option(name: .shortAndLong, help: "A directory, a template, or - for standard output.")
+  var output: String
+
+  @Option(help: "Which frames, such as 0,3-7,-1,10-,::2.")
+  var frames: FrameSelector?
+
+  @Option(help: "Frames shown in a stretch of time, such as 1.5s-3s, 500ms- or 2s.")
+  var time: TimeRange?
+
+  @Option(help: "Every Nth of the frames chosen.")
+  var every = 1
+
+  @Option(help: "At most this many of them.")
+  var max: Int?
+
+  @Flag(help: "The frames as stored, each the size of its own rectangle, not composited.")
+  var raw = false
+
+  @Option(help: "png, or rgba: width x height x 4 bytes a frame, straight alpha.")
+  var format = OutputFormat.png
+
+  @Option(help: "Bits a channel: 8, or 16 to keep those of a deep PNG.")
+  var depth = 8
+
+  @Option(
+    name: .customLong("static"),
+    help: "An APNG's static image that is not a frame: include, only or skip.")
+  var staticImage = StaticImageChoice.skip
+
+  @Option(help: "Write a JSON list of the frames, their times and files; - is standard output.")
+  var manifest: String?
+
+  @Option(name: .shortAndLong, help: "Threads. (default: one for each processor)")
+  var jobs: Int?
+
+  @Flag(help: "Replace files that exist.")
+  var force = false
+
+  @Flag(help: "Keep files that exist, as finished, and write the others.")
+  var resume = false
+
+  @Option(help: "auto (a bar on a terminal), bar, json or none; on standard error.")
+  var progress = ProgressStyle.auto
+
+  @Flag(name: .shortAndLong, help: "No progress and no warnings.")
+  var quiet = false
+
+  @OptionGroup var decoding: DecodingArguments
+
+  func validate() throws {
+    guard every >= 1 else { throw ValidationError("--every wants a number from 1 up") }
+    guard max ?? 1 >= 1 else { throw ValidationError("--max wants a number from 1 up") }
+    guard jobs.map({ (1...1024).contains($0) }) ?? true else {
+      throw ValidationError("--jobs wants a number from 1 to 1024")
+    }
+    guard depth == 8 || depth == 16 else { throw ValidationError("--depth is 8 or 16") }
+    guard !(force && resume) else {
+      throw ValidationError("--force replaces files and --resume keeps them: choose one")
+    }
+    if let manifest, manifest.isEmpty { throw ValidationError("the manifest's name is empty") }
+  }
+
+  func execute() -> ExitStatus {
+    var options = decoding.options
+    options.pixelFormat = depth == 16 ? .rgba16 : .rgba8
+    return ExtractRequest(
+      files: files, output: output,
+      selection: FrameSelection(
+        frames: frames, time: time, every: every, maximum: max ?? .max),
+      isRaw: raw, format: format, staticImage: staticImage, manifest: manifest, jobs: jobs ?? 0,
+      isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, options: options
+    ).run()
+  }
+}

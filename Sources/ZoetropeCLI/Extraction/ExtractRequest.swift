@@ -1,0 +1,23 @@
+import Zoetrope
+
+/// `zoetrope extract` as a value.
+struct ExtractRequest {
+  var files: [String]
+  var output = "-"
+  var selection = FrameSelection()
+  /// Stored frames instead of composited ones.
+  var isRaw = false
+  var format = OutputFormat.png
+  var staticImage = StaticImageChoice.skip
+  var manifest: String?
+  /// Threads; 0 is one for each processor.
+  var jobs = 0
+  var isForced = false
+  var isResuming = false
+  var progress = ProgressStyle.auto
+  var isQuiet = false
+  var options = DecodingOptions()
+
+  /// Whether errors are JSON too: whoever reads progress as JSON is a program.
+  var reportsJSON: Bool { progress == .json }
+}

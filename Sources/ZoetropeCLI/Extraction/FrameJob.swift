@@ -1,0 +1,18 @@
+import SystemPackage
+import Zoetrope
+
+/// A composited frame on its way to its output.
+struct FrameJob: Sendable {
+  /// Its place among the outputs of this file, from 0.
+  let place: Int
+  let bitmap: Bitmap
+  /// Nil for standard output.
+  let path: FilePath?
+}
+
+/// A frame that was written.
+struct WrittenFrame: Hashable, Sendable {
+  /// The output's name; `-` for standard output.
+  let name: String
+  let byteCount: Int
+}

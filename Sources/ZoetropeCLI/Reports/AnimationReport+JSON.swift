@@ -1,0 +1,133 @@
+import Zoetrope
+
+extension AnimationReport {
+  /// Writes the report as one object of the schema `zoetrope.animation/1`.
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("schema", "zoetrope.animation/1")
+      json.field("file", file)
+      json.field("format", image.format.rawValue)
+      json.field("bytes", image.byteCount)
+      json.field("width", image.canvasSize.width)
+      json.field("height", image.canvasSize.height)
+      json.field("frame_count", image.frames.count)
+      if image.format != .gif {
+        json.object("default_image") { $0.field("is_frame_0", image.staticImage == nil) }
+      }
+      json.object("loop") { json in
+        json.field("raw", image.storedLoopCount.map(Int.init))
+        json.field("raw_present", image.storedLoopCount != nil)
+        switch image.playCount {
+        case .finite(let plays): json.field("plays", plays)
+        case .indefinite: json.field("plays", "forever")
+        }
+      }
+      json.object("duration_ms") {
+        $0.field("exact", storedDuration)
+        $0.field("effective", shownDuration)
+        $0.field("policy", policy.description)
+      }
+      metadata(&json)
+      json.array("damage") { for item in damage { Self.write(item, to: &$0) } }
+      json.array("frames") { frames(&$0) }
+    }
+  }
+
+  private func frames(_ json: inout JSONWriter) {
+    var start = Decimal(thousandths: 0)
+    for frame in image.frames {
+      let at = start
+      start += Decimal(frame.delay)
+      if let outputs, outputs[frame.index] == nil { continue }
+      json.object { json in
+        json.field("index", frame.index)
+        json.field("start_ms", at)
+        json.object("delay") {
+          $0.field("num", Int(frame.delay.numerator))
+          $0.field("den", Int(frame.delay.denominator))
+        }
+        json.field("delay_ms", Decimal(frame.delay))
+        json.field("effective_ms", Decimal(policy.shownDuration(of: frame.delay)))
+        json.field("rect", [frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height])
+        json.field("dispose", frame.disposal.name)
+        json.field("blend", frame.blend == .source ? "source" : "over")
+        json.field("independent", frame.isIndependent)
+        json.field("interlaced", frame.isInterlaced)
+        json.field("bytes", [frame.byteRange.lowerBound, frame.byteRange.count])
+        if let written = outputs?[frame.index] {
+          json.field("output", written.name)
+          json.field("output_bytes", written.byteCount)
+        }
+      }
+    }
+  }
+
+  private func metadata(_ json: inout JSONWriter) {
+    let data = image.metadata
+    json.object("color") {
+      $0.field("srgb_intent", data.srgbIntent.map(Int.init))
+      $0.field("gamma", numberText: data.gamma.map(Self.gamma))
+      if let values = data.chromaticities { $0.field("chromaticities", values.map(Int.init)) }
+      $0.field("icc_name", data.iccProfileName)
+      $0.field("icc_bytes", data.iccProfile?.count ?? 0)
+      if let cicp = data.cicp { $0.field("cicp", cicp.map(Int.init)) }
+    }
+    if let density = data.pixelDensity {
+      json.object("density") {
+        $0.field("x", Int(density.x))
+        $0.field("y", Int(density.y))
+        $0.field("unit", density.isPerMetre ? "metre" : "unknown")
+      }
+    }
+    json.array("text") {
+      for item in data.texts {
+        $0.object {
+          $0.field("key", item.key)
+          $0.field("value", item.value)
+        }
+      }
+    }
+    if !data.applicationBlocks.isEmpty {
+      json.array("application_blocks") {
+        for block in data.applicationBlocks {
+          $0.object {
+            $0.field("identifier", block.identifier)
+            $0.field("bytes", block.byteCount)
+            $0.field("at_byte", block.byteOffset)
+          }
+        }
+      }
+    }
+    json.field("xmp_bytes", data.xmp?.utf8.count ?? 0)
+    json.field("exif_bytes", data.exif?.count ?? 0)
+  }
+
+  /// gAMA as a number: 45455 is 0.45455.
+  static func gamma(_ value: UInt32) -> String {
+    let digits = String(value).paddedLeft(to: 6, with: "0")
+    return "\(digits.dropLast(5)).\(digits.suffix(5))"
+  }
+
+  /// Writes one item of damage.
+  static func write(_ damage: Damage, to json: inout JSONWriter) {
+    json.object {
+      $0.field("kind", damage.kind.name)
+      $0.field("tolerated", damage.kind.isTolerated)
+      $0.field("frame", damage.frameIndex)
+      $0.field("at_byte", damage.byteOffset)
+      $0.field("valid_rows", damage.validRows)
+      $0.field("reason", damage.detail)
+    }
+  }
+}
+
+extension DisposalMethod {
+  /// The word for it in JSON and in tables.
+  var name: String {
+    switch self {
+    case .keep: "none"
+    case .background: "background"
+    case .previous: "previous"
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Zoetrope
+
+extension AnimationReport {
+  /// The report for people, some lines, newline at the end.
+  func text(showsFrames: Bool, showsMetadata: Bool) -> String {
+    var text = "\(file.sanitized): \(headline)\n"
+    text += Self.row("bytes", "\(image.byteCount)")
+    if image.frames.count > 1 || image.format != .png {
+      text += Self.row("duration", durations)
+      text += Self.row("delays", delays)
+    }
+    if image.staticImage != nil {
+      text += Self.row("static", "the still picture is not a frame; extract --static has it")
+    }
+    for item in damage.prefix(8) { text += Self.row("damage", "\(item)".sanitized) }
+    if damage.count > 8 { text += Self.row("damage", "and \(damage.count - 8) more") }
+    if showsMetadata { text += metadata }
+    if showsFrames { text += frameTable }
+    return text
+  }
+
+  private var headline: String {
+    let count = image.frames.count
+    let name = image.format.rawValue.uppercased()
+    var text = "\(name), \(image.canvasSize), \(count) frame\(count == 1 ? "" : "s")"
+    if image.format != .png {
+      switch image.playCount {
+      case .indefinite: text += ", plays forever"
+      case .finite(1): text += ", plays once"
+      case .finite(let plays): text += ", plays \(plays) times"
+      }
+    }
+    return text
+  }
+
+  private var durations: String {
+    let shown = shownDuration
+    let stored = storedDuration
+    var text = "\(shown) ms a play"
+    if shown != stored { text += " with \(policy) timing, \(stored) ms as stored" }
+    return text
+  }
+
+  private var delays: String {
+    let values = image.frames.map { Decimal($0.delay) }
+    guard let least = values.min(), let most = values.max() else { return "none" }
+    var text = least == most ? "\(least) ms each" : "\(least) to \(most) ms"
+    let raised = image.frames.count { policy.shownDuration(of: $0.delay) != $0.delay.duration }
+    if raised > 0 {
+      text += "; \(raised) shown longer by \(policy) timing, as players do with short delays"
+    }
+    return text
+  }
+
+  private var metadata: String {
+    let data = image.metadata
+    var text = ""
+    for item in data.texts { text += Self.row(item.key.sanitized, item.value.sanitized) }
+    for block in data.applicationBlocks {
+      text += Self.row("block", "\(block.identifier.sanitized), \(block.byteCount) bytes")
+    }
+    if let gamma = data.gamma {
+      text += Self.row("gamma", Self.gamma(gamma))
+    }
+    if let intent = data.srgbIntent { text += Self.row("sRGB", "rendering intent \(intent)") }
+    if let profile = data.iccProfile {
+      let name = (data.iccProfileName ?? "").sanitized
+      text += Self.row("profile", "\(name.isEmpty ? "unnamed" : name), \(profile.count) bytes")
+    }
+    if let cicp = data.cicp {
+      text += Self.row("cicp", cicp.map(String.init).joined(separator: " "))
+    }
+    if let density = data.pixelDensity {
+      let unit = density.isPerMetre ? "pixels a metre" : "ratio only"
+      text += Self.row("density", "\(density.x) by \(density.y), \(unit)")
+    }
+    if let exif = data.exif { text += Self.row("exif", "\(exif.count) bytes") }
+    if let xmp = data.xmp { text += Self.row("xmp", "\(xmp.utf8.count) bytes") }
+    return text.isEmpty ? Self.row("metadata", "none") : text
+  }
+
+  private var frameTable: String {
+    let titles = ["frame", "start ms", "delay ms", "shown ms", "rect", "dispose", "blend", "bytes"]
+    let widths = [6, 10, 9, 9, 20, 10, 6, 0]
+    var text = "  " + Self.line(titles, widths) + "\n"
+    var start = Decimal(thousandths: 0)
+    for frame in image.frames {
+      let cells = [
+        "\(frame.index)\(frame.isIndependent ? "*" : "")", "\(start)", "\(Decimal(frame.delay))",
+        "\(Decimal(policy.shownDuration(of: frame.delay)))", "\(frame.rect)", frame.disposal.name,
+        frame.blend == .source ? "source" : "over",
+        "\(frame.byteRange.lowerBound)+\(frame.byteRange.count)",
+      ]
+      text += "  " + Self.line(cells, widths) + "\n"
+      start += Decimal(frame.delay)
+    }
+    return text + "  * can be decoded without an earlier frame\n"
+  }
+
+  private static func line(_ cells: [String], _ widths: [Int]) -> String {
+    zip(cells, widths).map { $0.paddedRight(to: $1) }.joined(separator: " ")
+  }
+
+  private static func row(_ title: String, _ value: String) -> String {
+    "  \(title.paddedRight(to: 9)) \(value)\n"
+  }
+}

@@ -1,0 +1,60 @@
+import Zoetrope
+
+/// What `check` says about one file: everything was decoded, and this was wrong.
+struct DamageReport {
+  let file: String
+  let format: AnimationFormat
+  let frameCount: Int
+  let damage: [Damage]
+
+  /// Decodes every frame of `input`.
+  init(input: InputFile, options: DecodingOptions) throws(CommandFailure) {
+    let image = try input.open(options)
+    var damage = image.damage
+    let reader = FrameReader(image)
+    do throws(AnimatedImageError) {
+      while SignalFlag.status == nil, let frame = try reader.next() {
+        if let item = frame.damage, !damage.contains(item) { damage.append(item) }
+      }
+    } catch {
+      throw CommandFailure(error, file: input.name, damage: options.damage)
+    }
+    file = input.name
+    format = image.format
+    frameCount = image.frames.count
+    self.damage = damage
+  }
+
+  /// Whether something was lost.
+  var hasLosses: Bool { damage.contains { !$0.kind.isTolerated } }
+
+  func status(isStrict: Bool) -> ExitStatus {
+    if isStrict { return damage.isEmpty ? .success : .damaged }
+    return hasLosses ? .partial : .success
+  }
+
+  /// A line for the file and one for each item.
+  var text: String {
+    let verdict = damage.isEmpty ? "ok" : hasLosses ? "damaged" : "ok, with deviations"
+    let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
+    var text = "\(file.sanitized): \(verdict), \(frames)\n"
+    for item in damage {
+      text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item)".sanitized
+      if let rows = item.validRows { text += ", \(rows) rows are good" }
+      text += "\n"
+    }
+    return text
+  }
+
+  /// Writes the report as one object of the schema `zoetrope.check/1`.
+  func write(to json: inout JSONWriter) {
+    json.object {
+      $0.field("schema", "zoetrope.check/1")
+      $0.field("file", file)
+      $0.field("format", format.rawValue)
+      $0.field("frame_count", frameCount)
+      $0.field("status", damage.isEmpty ? "ok" : hasLosses ? "damaged" : "deviations")
+      $0.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
+    }
+  }
+}

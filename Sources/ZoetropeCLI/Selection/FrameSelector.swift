@@ -1,0 +1,121 @@
+/// Which frames are meant by text such as `0,3-7,-1,10-,::2`.
+///
+/// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end
+/// (`-1` is the last); `A-B` both ends included, `A-` to the end; `A:B:C` as in Python: from A,
+/// before B, every C. Ends past the file are cut; frames come in order and once.
+struct FrameSelector: Hashable, Sendable {
+  enum Item: Hashable, Sendable {
+    case single(Int)
+    /// Both ends included; no last means to the end.
+    case range(Int, Int?)
+    case slice(start: Int?, stop: Int?, step: Int)
+  }
+
+  let items: [Item]
+
+  init(items: [Item]) { self.items = items }
+
+  /// Nil when `text` does not follow the grammar.
+  init?(_ text: String) {
+    var items: [Item] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let item = Item(part) else { return nil }
+      items.append(item)
+    }
+    self.items = items
+  }
+
+  /// The indices meant in a file of `count` frames, in order.
+  ///
+  /// - Throws: ``MissingFrame`` for a single frame that the file does not have.
+  func indices(count: Int) throws(MissingFrame) -> [Int] {
+    var chosen = [Bool](repeating: false, count: count)
+    for item in items {
+      switch item {
+      case .single(let number):
+        let index = number < 0 ? count + number : number
+        guard (0..<count).contains(index) else { throw MissingFrame(number: number, count: count) }
+        chosen[index] = true
+      case .range(let first, let last):
+        let start = max(first < 0 ? count + first : first, 0)
+        let end = min(last.map { $0 < 0 ? count + $0 : $0 } ?? count - 1, count - 1)
+        if start <= end { for index in start...end { chosen[index] = true } }
+      case .slice(let start, let stop, let step):
+        for index in Self.slice(start, stop, step, count: count) { chosen[index] = true }
+      }
+    }
+    return chosen.indices.filter { chosen[$0] }
+  }
+
+  private static func slice(_ start: Int?, _ stop: Int?, _ step: Int, count: Int) -> [Int] {
+    func place(_ value: Int, from low: Int, to high: Int) -> Int {
+      min(max(value < 0 ? value + count : value, low), high)
+    }
+    if step > 0 {
+      let first = start.map { place($0, from: 0, to: count) } ?? 0
+      let end = stop.map { place($0, from: 0, to: count) } ?? count
+      return Array(stride(from: first, to: end, by: step))
+    }
+    let first = start.map { place($0, from: -1, to: count - 1) } ?? count - 1
+    let end = stop.map { place($0, from: -1, to: count - 1) } ?? -1
+    return Array(stride(from: first, to: end, by: step))
+  }
+
+  /// A single frame that was asked for and does not exist.
+  struct MissingFrame: Error, Hashable {
+    let number: Int
+    let count: Int
+  }
+}
+
+extension FrameSelector.Item {
+  /// Nil when `text` is no item of the grammar.
+  init?(_ text: Substring) {
+    if text.contains(":") {
+      self.init(slice: text)
+      return
+    }
+    var rest = text
+    guard let first = Self.number(&rest) else { return nil }
+    if rest.isEmpty {
+      self = .single(first)
+      return
+    }
+    guard rest.removeFirst() == "-" else { return nil }
+    if rest.isEmpty {
+      self = .range(first, nil)
+      return
+    }
+    guard let last = Self.number(&rest), rest.isEmpty else { return nil }
+    self = .range(first, last)
+  }
+
+  private init?(slice text: Substring) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count <= 3 else { return nil }
+    var values: [Int?] = []
+    for part in parts {
+      var rest = part
+      if part.isEmpty {
+        values.append(nil)
+      } else if let value = Self.number(&rest), rest.isEmpty {
+        values.append(value)
+      } else {
+        return nil
+      }
+    }
+    let step = values.count == 3 ? values[2] ?? 1 : 1
+    guard step != 0 else { return nil }
+    self = .slice(start: values[0], stop: values[1], step: step)
+  }
+
+  /// Takes a whole number, perhaps negative, from the front of `text`; nine digits at most, so that
+  /// no sum of two overflows.
+  private static func number(_ text: inout Substring) -> Int? {
+    let isNegative = text.first == "-"
+    let digits = text.dropFirst(isNegative ? 1 : 0).prefix { $0.isASCII && $0.isNumber }
+    guard (1...9).contains(digits.count), let value = Int(digits) else { return nil }
+    text = text[digits.endIndex...]
+    return isNegative ? -value : value
+  }
+}

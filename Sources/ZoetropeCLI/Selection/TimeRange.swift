@@ -1,0 +1,66 @@
+/// A stretch of an animation's first play: `1.5s-3s`, `500ms-`, `-2s`, or one moment, `2s`.
+///
+/// A number without a unit is seconds. The end is not part of the range.
+struct TimeRange: Hashable, Sendable {
+  let start: Duration
+  /// Nil means to the end. Equal to ``start`` for one moment.
+  let end: Duration?
+
+  /// Nil when `text` is no range, or ends before it starts.
+  init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    switch parts.count {
+    case 1:
+      guard let moment = Self.time(parts[0]) else { return nil }
+      (start, end) = (moment, moment)
+    case 2:
+      guard !(parts[0].isEmpty && parts[1].isEmpty) else { return nil }
+      guard let from = parts[0].isEmpty ? .zero : Self.time(parts[0]) else { return nil }
+      if parts[1].isEmpty {
+        (start, end) = (from, nil)
+      } else {
+        guard let to = Self.time(parts[1]), from < to else { return nil }
+        (start, end) = (from, to)
+      }
+    default: return nil
+    }
+  }
+
+  /// Whether a frame shown from `first` until before `last` is on screen within the range. A frame
+  /// that is shown for no time belongs to a range, not to a moment.
+  func overlaps(from first: Duration, to last: Duration) -> Bool {
+    guard let end else { return last > start || first >= start }
+    if start == end { return first <= start && start < last }
+    return first < end && (last > start || (first == last && first >= start))
+  }
+
+  /// A number with an optional unit, exact to the microsecond.
+  static func time(_ text: Substring) -> Duration? {
+    var digits = text
+    var scale = 1_000_000
+    if text.hasSuffix("ms") {
+      digits = text.dropLast(2)
+      scale = 1000
+    } else if text.hasSuffix("s") {
+      digits = text.dropLast()
+    }
+    let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let whole = number(parts[0]) else { return nil }
+    var microseconds = whole * scale
+    if parts.count == 2 {
+      guard let fraction = number(parts[1]) else { return nil }
+      var unit = 1
+      for _ in 0..<parts[1].count { unit *= 10 }
+      microseconds += fraction * scale / unit
+    }
+    return .microseconds(microseconds)
+  }
+
+  /// One to nine digits: no product with a scale overflows.
+  private static func number(_ text: Substring) -> Int? {
+    guard (1...9).contains(text.count), text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+      return nil
+    }
+    return Int(text)
+  }
+}

@@ -1,0 +1,62 @@
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+
+@Suite(.timeLimit(.minutes(1))) struct ReportTests {
+  @Test func `JSON text is escaped and commas stand between fields only`() {
+    var json = JSONWriter()
+    json.object {
+      $0.field("a", "q\"\\\n\u{1b}\u{9b}é")
+      $0.field("b", Int?.none)
+      $0.field("c", [1, 2])
+      $0.object("d") { _ in }
+      $0.array("e") {
+        $0.object { $0.field("f", true) }
+        $0.object { $0.field("g", Decimal(thousandths: 33_330)) }
+      }
+    }
+    #expect(
+      String(decoding: json.bytes, as: UTF8.self)
+        == #"{"a":"q\"\\\n\u001b\u009bé","b":null,"c":[1,2],"d":{},"e":[{"f":true},{"g":33.33}]}"#)
+  }
+
+  @Test(arguments: [
+    ("plain é 猫", "plain é 猫"), ("a\u{1b}[31mb", #"a\x1B[31mb"#), ("a\nb", #"a\x0Ab"#),
+    ("x\u{202e}gpj", #"x\u{202E}gpj"#), ("\u{9b}2J", #"\x9B2J"#),
+  ])
+  func `text from a file cannot steer a terminal`(_ text: String, _ shown: String) {
+    #expect(text.sanitized == shown)
+  }
+
+  @Test(arguments: [
+    (FrameDelay(numerator: 1, denominator: 30), "33.333"), (FrameDelay(centiseconds: 4), "40"),
+    (FrameDelay(numerator: 1, denominator: 1000), "1"),
+    (FrameDelay(numerator: 65535, denominator: 7), "9362142.857"),
+  ])
+  func `delays are printed in milliseconds`(_ delay: FrameDelay, _ text: String) {
+    #expect(Decimal(delay).description == text)
+  }
+
+  @Test func `a bar fills in eighths and leaves the last column free`() throws {
+    let half = ProgressBar(done: 5, total: 10, bytes: 1_250_000, elapsed: .seconds(2))
+    let line = try #require(half.line(width: 80))
+    #expect(line.contains("5/10 frames  1.2 MB  2 s left"))
+    #expect(line.filter { $0 == "█" }.count == 20)
+    for width in 20...200 { #expect((half.line(width: width) ?? "").count < width) }
+    #expect(half.line(width: 19) == nil)
+  }
+
+  @Test func `one status speaks for several inputs`() {
+    #expect(ExitStatus.combined([]) == .success)
+    #expect(ExitStatus.combined([.undecodable, .undecodable]) == .undecodable)
+    #expect(ExitStatus.combined([.success, .undecodable]) == .partial)
+  }
+
+  @Test func `only temporary files of this tool have an owner`() {
+    #expect(OutputFile.owner(ofTemporary: ".zoetrope-12-3.tmp") == 12)
+    for name in [".zoetrope-12.tmp", "zoetrope-1-2.tmp", ".zoetrope--1-2.tmp", ".zoetrope-a-b.tmp"] {
+      #expect(OutputFile.owner(ofTemporary: name) == nil)
+    }
+  }
+}

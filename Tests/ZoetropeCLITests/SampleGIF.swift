@@ -1,0 +1,37 @@
+/// Small GIFs whose frames are each one colour; their codes are written without compression.
+struct SampleGIF {
+  var width = 6
+  var height = 4
+  /// The palette index that fills each frame, with its delay in hundredths of a second.
+  var frames: [(color: UInt8, delay: UInt8)] = [(0, 4), (1, 10), (2, 0)]
+  /// The value of the loop block; nil for none.
+  var loop: UInt8? = 0
+
+  var bytes: [UInt8] {
+    var bytes = Array("GIF89a".utf8) + [UInt8(width), 0, UInt8(height), 0, 0x81, 0, 0]
+    bytes += [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9]
+    if let loop {
+      bytes += [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, loop, 0, 0]
+    }
+    for frame in frames {
+      bytes += [0x21, 0xf9, 4, 4, frame.delay, 0, 0, 0]
+      bytes += [0x2c, 0, 0, 0, 0, UInt8(width), 0, UInt8(height), 0, 0]
+      // Seven-bit roots: with a clear code before it fills, every code is one whole byte.
+      let codes = (0..<width * height).flatMap { $0 % 64 == 0 ? [0x80, frame.color] : [frame.color] }
+      bytes += [7]
+      for start in stride(from: 0, to: codes.count + 1, by: 255) {
+        let block = (codes + [0x81])[start..<min(start + 255, codes.count + 1)]
+        bytes += [UInt8(block.count)] + block
+      }
+      bytes += [0]
+    }
+    return bytes + [0x3b]
+  }
+
+  /// The pixels of frame `index` as `--format rgba` writes them.
+  func pixels(_ index: Int) -> [UInt8] {
+    let color = Int(frames[index].color)
+    let pixel: [UInt8] = [color == 0 ? 255 : 0, color == 1 ? 255 : 0, color == 2 ? 255 : 0, 255]
+    return (0..<width * height).flatMap { _ in pixel }
+  }
+}

@@ -1,0 +1,191 @@
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+
+@Suite(.timeLimit(.minutes(1))) struct ToolTests {
+  private let gif = SampleGIF()
+
+  /// A tool with `cat.gif` in its directory.
+  private func withTool(_ body: (Tool) throws -> Void) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(gif.bytes, to: "cat.gif")
+    try body(tool)
+  }
+
+  @Test func `info tells size, frames and plays`() throws {
+    try withTool { tool in
+      let result = try tool.run("info", "cat.gif")
+      #expect(result.status == 0)
+      #expect(result.text.hasPrefix("cat.gif: GIF, 6x4, 3 frames, plays forever\n"))
+      #expect(result.errors.isEmpty)
+    }
+  }
+
+  @Test func `info prints one JSON object for one file and an array for several`() throws {
+    try withTool { tool in
+      let one = try tool.run("info", "--json", "cat.gif").text
+      #expect(one.hasPrefix(#"{"schema":"zoetrope.animation/1","file":"cat.gif","format":"gif""#))
+      #expect(one.contains(#""width":6,"height":4,"frame_count":3"#))
+      #expect(one.contains(#""loop":{"raw":0,"raw_present":true,"plays":"forever"}"#))
+      #expect(one.contains(#""delay":{"num":4,"den":100},"delay_ms":40,"effective_ms":40"#))
+      #expect(one.contains(#""delay":{"num":0,"den":100},"delay_ms":0,"effective_ms":100"#))
+      let two = try tool.run("info", "--json", "cat.gif", "cat.gif").text
+      #expect(two.hasPrefix("[{") && two.hasSuffix("}]\n"))
+    }
+  }
+
+  @Test func `a file that is no image ends with status 3 and a JSON error`() throws {
+    try withTool { tool in
+      try tool.write(Array("hello".utf8), to: "a\u{1b}b.gif")
+      let result = try tool.run("info", "--json", "a\u{1b}b.gif")
+      #expect(result.status == 3)
+      #expect(result.output.isEmpty)
+      #expect(result.errors.hasPrefix(#"{"error":{"code":"#))
+      #expect(result.errors.contains(#""file":"a\u001bb.gif""#))
+      let both = try tool.run("info", "cat.gif", "missing.gif")
+      #expect(both.status == 1)
+      #expect(both.errors.hasPrefix("zoetrope: missing.gif: "))
+    }
+  }
+
+  @Test(arguments: [
+    [], ["nope"], ["info"], ["extract", "cat.gif"], ["info", "--nope", "cat.gif"],
+    ["extract", "cat.gif", "-o", "x", "--frames", "a"],
+    ["extract", "cat.gif", "-o", "x", "--every", "0"],
+    ["extract", "cat.gif", "-o", "x", "--force", "--resume"],
+    ["extract", "cat.gif", "-o", "{nope}"], ["extract", "cat.gif", "-o", "one.png"],
+    ["extract", "cat.gif", "-o", "out/", "--frames", "7"],
+    ["extract", "cat.gif", "cat.gif", "-o", "out/"],
+    ["extract", "cat.gif", "-o", "-", "--manifest", "-"],
+    ["extract", "cat.gif", "-o", "out/", "--static", "only"],
+  ])
+  func `wrong arguments end with status 2 and write nothing`(_ arguments: [String]) throws {
+    try withTool { tool in
+      let result = try tool.run(arguments)
+      #expect(result.status == 2)
+      #expect(!result.errors.isEmpty)
+      #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+
+  @Test(arguments: [["--help"], ["info", "--help"], ["extract", "--help"], ["--version"]])
+  func `help and version go to standard output`(_ arguments: [String]) throws {
+    try withTool { tool in
+      let result = try tool.run(arguments)
+      #expect(result.status == 0)
+      #expect(!result.output.isEmpty)
+      #expect(result.errors.isEmpty)
+    }
+  }
+
+  @Test(arguments: ["1", "2", "5"])
+  func `raw pixels leave in order`(_ jobs: String) throws {
+    try withTool { tool in
+      let result = try tool.run(
+        "extract", "cat.gif", "--format", "rgba", "-o", "-", "--jobs", jobs)
+      #expect(result.status == 0)
+      #expect(result.output == gif.pixels(0) + gif.pixels(1) + gif.pixels(2))
+    }
+  }
+
+  @Test func `standard input is read for a dash`() throws {
+    try withTool { tool in
+      let result = try tool.run(
+        "extract", "-", "--format", "rgba", "-o", "-", "--frames=-1", input: gif.bytes)
+      #expect(result.output == gif.pixels(2))
+    }
+  }
+
+  @Test func `files are written whole and never overwritten without force`() throws {
+    try withTool { tool in
+      #expect(try tool.run("extract", "cat.gif", "-o", "out").status == 0)
+      let names = ["cat-0000.png", "cat-0001.png", "cat-0002.png"]
+      #expect(try tool.list("out") == names)
+      for (index, name) in names.enumerated() {
+        let image = try AnimatedImage(bytes: tool.read("out/\(name)"))
+        let frame = try #require(try FrameReader(image).next())
+        let pixel = frame.bitmap[0, 0]
+        #expect([pixel.red, pixel.green, pixel.blue, pixel.alpha] == Array(gif.pixels(index)[..<4]))
+      }
+      try tool.write([1], to: "out/cat-0001.png")
+      let again = try tool.run("extract", "cat.gif", "-o", "out")
+      #expect(again.status == 4)
+      #expect(again.errors.contains("--force"))
+      #expect(try tool.read("out/cat-0001.png") == [1])
+      #expect(try tool.run("extract", "cat.gif", "-o", "out", "--force").status == 0)
+      #expect(try tool.read("out/cat-0001.png").count > 1)
+    }
+  }
+
+  @Test func `resume keeps what is there and sweeps what dead runs left`() throws {
+    try withTool { tool in
+      #expect(try tool.run("extract", "cat.gif", "-o", "out/").status == 0)
+      let whole = try tool.read("out/cat-0002.png")
+      try tool.write([1], to: "out/cat-0000.png")
+      #expect(try tool.shell("rm out/cat-0002.png") == 0)
+      try tool.write([1], to: "out/.zoetrope-999999999-0.tmp")
+      let result = try tool.run("extract", "cat.gif", "-o", "out/", "--resume", "--manifest", "m.json")
+      #expect(result.status == 0)
+      #expect(try tool.read("out/cat-0000.png") == [1])
+      #expect(try tool.read("out/cat-0002.png") == whole)
+      #expect(try tool.list("out") == ["cat-0000.png", "cat-0001.png", "cat-0002.png"])
+      let manifest = String(decoding: try tool.read("m.json"), as: UTF8.self)
+      #expect(manifest.contains(#""output":"out/cat-0000.png","output_bytes":1"#))
+      #expect(manifest.contains(#""output":"out/cat-0002.png","output_bytes":\#(whole.count)"#))
+    }
+  }
+
+  @Test func `selection, template and manifest agree`() throws {
+    try withTool { tool in
+      let result = try tool.run(
+        "extract", "cat.gif", "-o", "f/{stem}_{time_ms}_{delay_ms}_%02d.rgba", "--format", "rgba",
+        "--time", "40ms-", "--max", "1", "--manifest", "-")
+      #expect(result.status == 0)
+      #expect(try tool.list("f") == ["cat_40_100_01.rgba"])
+      #expect(try tool.read("f/cat_40_100_01.rgba") == gif.pixels(1))
+      #expect(result.text.contains(#""output":"f/cat_40_100_01.rgba","output_bytes":96"#))
+      #expect(!result.text.contains(#""index":0"#))
+    }
+  }
+
+  @Test func `a closed pipe is a quiet end`() throws {
+    try withTool { tool in
+      let script =
+        "(\"$ZOETROPE\" extract cat.gif --format rgba -o - 2>err; echo $? >code) | true; cat err code"
+      #expect(try tool.shell("sleep 0; \(script) >all") == 0)
+      let all = String(decoding: try tool.read("all"), as: UTF8.self)
+      #expect(all == "0\n")
+    }
+  }
+
+  @Test func `a full disk is status 4 and leaves nothing behind`() throws {
+    try withTool { tool in
+      // A file size limit of nothing: the kernel refuses the first byte of every file.
+      let code = try tool.shell(
+        "mkdir o && (ulimit -f 0; \"$ZOETROPE\" extract cat.gif -o o 2>/dev/null)")
+      #expect(code == 4)
+      #expect(try tool.list("o").isEmpty)
+    }
+  }
+
+  @Test func `progress as JSON ends with what was done`() throws {
+    try withTool { tool in
+      let result = try tool.run("extract", "cat.gif", "-o", "out/", "--progress", "json")
+      #expect(result.errors.hasPrefix(#"{"phase":"done","done":3,"total":3,"bytes":"#))
+    }
+  }
+
+  @Test func `check says ok for a good file and where a cut one ends`() throws {
+    try withTool { tool in
+      #expect(try tool.run("check", "cat.gif").text == "cat.gif: ok, 3 frames\n")
+      try tool.write(Array(gif.bytes.dropLast(12)), to: "cut.gif")
+      let cut = try tool.run("check", "--json", "cut.gif")
+      #expect(cut.status == 1)
+      #expect(cut.text.contains(#""status":"damaged""#))
+      #expect(try tool.run("check", "--strict", "cut.gif").status == 6)
+      #expect(try tool.run("extract", "cut.gif", "-o", "o/", "--damage", "strict").status == 6)
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import Testing
+@testable import Zoetrope
+
+/// A picture and the form in which it is to be written.
+struct EncodingCase: CustomTestStringConvertible, Sendable {
+  let name: String
+  let bitmap: Bitmap
+  let colorType: UInt8
+  let bitDepth: UInt8
+  var testDescription: String { name }
+
+  init(_ name: String, _ bitmap: Bitmap, type: UInt8, depth: UInt8) {
+    self.name = name
+    self.bitmap = bitmap
+    colorType = type
+    bitDepth = depth
+  }
+
+  static let all: [EncodingCase] = [
+    EncodingCase("one colour", Pictures.colors(1), type: 3, depth: 1),
+    EncodingCase("two colours", Pictures.colors(2), type: 3, depth: 1),
+    EncodingCase("three colours", Pictures.colors(3), type: 3, depth: 2),
+    EncodingCase("sixteen colours", Pictures.colors(16), type: 3, depth: 4),
+    EncodingCase("seventeen colours", Pictures.colors(17), type: 3, depth: 8),
+    EncodingCase("256 colours", Pictures.colors(256, width: 64, height: 48), type: 3, depth: 8),
+    EncodingCase("257 colours", Pictures.colors(257, width: 64, height: 48), type: 2, depth: 8),
+    EncodingCase("a palette larger than the picture", Pictures.colors(9, width: 3, height: 3), type: 2, depth: 8),
+    EncodingCase("black and white", grey(2, step: 255), type: 0, depth: 1),
+    EncodingCase("four greys on the grid", grey(4, step: 85), type: 0, depth: 2),
+    EncodingCase("four greys off the grid", grey(4, step: 80), type: 3, depth: 2),
+    EncodingCase("all greys", grey(256, step: 1), type: 0, depth: 8),
+    EncodingCase("a transparent colour", transparent, type: 3, depth: 2),
+    EncodingCase("grey with alpha", greyAlpha, type: 4, depth: 8),
+    EncodingCase("a photograph", Pictures.photograph(97, 61), type: 2, depth: 8),
+    EncodingCase("a photograph with alpha", Pictures.photograph(97, 61, alpha: true), type: 6, depth: 8),
+    EncodingCase("one pixel", Pictures.make(1, 1) { _, _ in .clear }, type: 6, depth: 8),
+  ]
+
+  private static func grey(_ count: Int, step: Int) -> Bitmap {
+    Pictures.make(64, 48) { x, y in
+      let level = UInt8((y * 64 + x) % count * step)
+      return RGBA(red: level, green: level, blue: level)
+    }
+  }
+
+  private static let transparent = Pictures.make(40, 30) { x, y in
+    x < 5 ? RGBA(red: 9, green: 8, blue: 7) : y < 9 ? .clear : RGBA(red: 1, green: 2, blue: 3)
+  }
+
+  private static let greyAlpha = Pictures.make(64, 64) { x, y in
+    RGBA(red: UInt8(x), green: UInt8(x), blue: UInt8(x), alpha: UInt8(y))
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct PNGEncoderTests {
+  @Test(arguments: EncodingCase.all)
+  func `a picture takes its smallest form and reads back exactly`(_ item: EncodingCase) throws {
+    let bytes = try PNGEncoder().encode(item.bitmap)
+    #expect(bytes[25] == item.colorType)
+    #expect(bytes[24] == item.bitDepth)
+    for decoder in [PixelDecoder.reference, .fast] {
+      let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(decoder: decoder))
+      #expect(image.damage.isEmpty)
+      let frame = try #require(try FrameReader(image).next())
+      #expect(frame.damage == nil)
+      #expect(frame.bitmap == item.bitmap)
+    }
+  }
+
+  @Test func `one encoder writes pictures of any size one after another`() throws {
+    let encoder = PNGEncoder(effort: .fast)
+    for item in EncodingCase.all + EncodingCase.all.reversed() {
+      let bytes = try encoder.encode(item.bitmap)
+      #expect(bytes == (try PNGEncoder(effort: .fast).encode(item.bitmap)))
+    }
+  }
+
+  @Test func `only colours up to the last transparent one are in the transparency chunk`() throws {
+    let item = try #require(EncodingCase.all.first { $0.name == "a transparent colour" })
+    let bytes = try PNGEncoder().encode(item.bitmap)
+    let chunk = try #require(PNGChunkList(bytes).chunks.first { $0.type == "tRNS" })
+    #expect(chunk.data == [0])
+  }
+
+  @Test(arguments: [
+    (gray: true, opaque: true, type: UInt8(0)), (gray: true, opaque: false, type: 4),
+    (gray: false, opaque: true, type: 2), (gray: false, opaque: false, type: 6),
+  ])
+  func `sixteen bits are kept`(_ form: (gray: Bool, opaque: Bool, type: UInt8)) throws {
+    let bitmap = Pictures.makeDeep(31, 17) { x, y in
+      let value = UInt16(x * 2000 + y)
+      let blue = form.gray ? value : value / 3
+      return [value, value, blue, form.opaque ? 0xffff : UInt16(y * 3000 + x)]
+    }
+    let bytes = try PNGEncoder().encode(bitmap)
+    #expect(bytes[25] == form.type)
+    #expect(bytes[24] == 16)
+    let image = try AnimatedImage(
+      bytes: bytes, options: DecodingOptions(decoder: .reference, pixelFormat: .rgba16))
+    let frame = try #require(try FrameReader(image).next())
+    #expect(frame.bitmap == bitmap)
+  }
+
+  @Test func `a picture whose alpha is premultiplied is refused`() {
+    let bitmap = PixelBuffer(
+      size: PixelSize(width: 2, height: 2), format: .rgba8Premultiplied
+    ).finish()
+    #expect(throws: AnimatedImageError.self) { try PNGEncoder().encode(bitmap) }
+  }
+
+  @Test func `a picture without pixels is refused`() {
+    let bitmap = PixelBuffer(size: PixelSize(width: 0, height: 2)).finish()
+    #expect(throws: AnimatedImageError.self) { try PNGEncoder().encode(bitmap) }
+  }
+
+  @Test func `metadata goes into the chunks that it came from`() throws {
+    let text = "a text of more than two hundred and fifty-six letters. "
+    var source = PNGChunks()
+    source.append("gAMA", UInt32(45455).bigEndianBytes)
+    source.append("pHYs", UInt32(2835).bigEndianBytes + UInt32(2835).bigEndianBytes + [1])
+    source.append("tEXt", Array("Comment".utf8) + [0] + Array(String(repeating: text, count: 9).utf8))
+    source.append("iTXt", Array("Title".utf8) + [0, 0, 0, 0, 0] + Array("Зоотроп".utf8))
+    let plain = try PNGEncoder().encode(Pictures.colors(300, width: 32, height: 32))
+    let tagged = Array(plain[..<33]) + source.bytes + Array(plain[33...])
+    let image = try AnimatedImage(bytes: tagged)
+    let frame = try #require(try FrameReader(image).next())
+    let again = try PNGEncoder(metadata: image.metadata).encode(frame.bitmap)
+    #expect(try AnimatedImage(bytes: again).metadata == image.metadata)
+    let types = PNGChunkList(again).chunks.map(\.type)
+    #expect(types == ["IHDR", "gAMA", "pHYs", "IDAT", "zTXt", "iTXt", "IEND"])
+  }
+}
