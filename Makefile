@@ -5,7 +5,7 @@ SHELL := /bin/bash
 BUILD ?= .build
 RELEASE := $(BUILD)/release
 # One file without shared libraries: it starts in under a millisecond (see Benchmarks/README.md).
-STATIC := -c release -Xswiftc -static-executable
+STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
 CORPUS ?= ../shared/corpus
 CHECK ?= ../shared/tools/check_corpus.py
