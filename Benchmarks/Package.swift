@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Apart from the library's own package, so that nothing here reaches its users.
+let package = Package(
+  name: "zoetrope-benchmarks",
+  dependencies: [
+    .package(name: "zoetrope", path: ".."),
+    .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "bench-decode",
+      dependencies: [
+        .product(name: "Zoetrope", package: "zoetrope"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Sources/BenchDecode")
+  ]
+)
