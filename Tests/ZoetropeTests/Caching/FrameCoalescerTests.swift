@@ -6,7 +6,7 @@ import Zoetrope
 
   @Test func `fifty askers share one run`() async throws {
     let runs = Tally()
-    let gate = Gate()
+    let gate = TaskGate()
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<50 {
         group.addTask { [coalescer] in
@@ -26,7 +26,7 @@ import Zoetrope
   }
 
   @Test func `an error reaches every waiter and is not kept`() async throws {
-    let gate = Gate()
+    let gate = TaskGate()
     let fault = AnimatedImageError(.malformed, "made up")
     await withTaskGroup(of: AnimatedImageError?.self) { group in
       for _ in 0..<10 {
@@ -51,7 +51,7 @@ import Zoetrope
   @Test func `one waiter that leaves gets its error at once and the others their value`()
     async throws
   {
-    let gate = Gate()
+    let gate = TaskGate()
     let operation: @Sendable () async throws(AnimatedImageError) -> Int = {
       await gate.wait()
       return Task.isCancelled ? -1 : 5
@@ -76,9 +76,9 @@ import Zoetrope
   @Test func `the last waiter that leaves cancels the work and the next asker starts afresh`()
     async throws
   {
-    let gate = Gate()
+    let gate = TaskGate()
     let cancels = Tally()
-    let ended = Gate()
+    let ended = TaskGate()
     let waiters = (0..<3).map { _ in
       Task { [coalescer] in
         await outcome { () async throws(AnimatedImageError) in

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Closed until it is opened; waiting ends only then, cancelled or not.
-final class Gate: Sendable {
+final class TaskGate: Sendable {
   private let state = Mutex(State())
   private struct State: Sendable {
     var isOpen = false
