@@ -55,7 +55,8 @@ import Zoetrope
 
   @Test func `only temporary files of this tool have an owner`() {
     #expect(OutputFile.owner(ofTemporary: ".zoetrope-12-3.tmp") == 12)
-    for name in [".zoetrope-12.tmp", "zoetrope-1-2.tmp", ".zoetrope--1-2.tmp", ".zoetrope-a-b.tmp"] {
+    for name in [".zoetrope-12.tmp", "zoetrope-1-2.tmp", ".zoetrope--1-2.tmp", ".zoetrope-a-b.tmp"]
+    {
       #expect(OutputFile.owner(ofTemporary: name) == nil)
     }
   }

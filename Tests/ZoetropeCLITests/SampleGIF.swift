@@ -8,7 +8,8 @@ struct SampleGIF {
   var loop: UInt8? = 0
 
   var bytes: [UInt8] {
-    var bytes = Array("GIF89a".utf8) + [UInt8(width), 0, UInt8(height), 0, 0x81, 0, 0]
+    var bytes = Array("GIF89a".utf8)
+    bytes += [UInt8(width), 0, UInt8(height), 0, 0x81, 0, 0]
     bytes += [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9]
     if let loop {
       bytes += [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, loop, 0, 0]
@@ -17,13 +18,19 @@ struct SampleGIF {
       bytes += [0x21, 0xf9, 4, 4, frame.delay, 0, 0, 0]
       bytes += [0x2c, 0, 0, 0, 0, UInt8(width), 0, UInt8(height), 0, 0]
       // Seven-bit roots: with a clear code before it fills, every code is one whole byte.
-      let codes = (0..<width * height).flatMap { $0 % 64 == 0 ? [0x80, frame.color] : [frame.color] }
-      bytes += [7]
-      for start in stride(from: 0, to: codes.count + 1, by: 255) {
-        let block = (codes + [0x81])[start..<min(start + 255, codes.count + 1)]
-        bytes += [UInt8(block.count)] + block
+      var codes: [UInt8] = []
+      for pixel in 0..<width * height {
+        if pixel % 64 == 0 { codes.append(0x80) }
+        codes.append(frame.color)
       }
-      bytes += [0]
+      codes.append(0x81)
+      bytes.append(7)
+      for start in stride(from: 0, to: codes.count, by: 255) {
+        let end = min(start + 255, codes.count)
+        bytes.append(UInt8(end - start))
+        bytes += codes[start..<end]
+      }
+      bytes.append(0)
     }
     return bytes + [0x3b]
   }

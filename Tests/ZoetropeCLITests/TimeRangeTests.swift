@@ -3,18 +3,22 @@ import Testing
 @testable import ZoetropeCLI
 
 @Suite(.timeLimit(.minutes(1))) struct TimeRangeTests {
-  @Test(arguments: [
-    ("1.5s-3s", Duration.milliseconds(1500), Duration.seconds(3)), ("500ms-", .milliseconds(500), nil),
+  private static let ranges: [(String, Duration, Duration?)] = [
+    ("1.5s-3s", .milliseconds(1500), .seconds(3)), ("500ms-", .milliseconds(500), nil),
     ("-2", .zero, .seconds(2)), ("2s", .seconds(2), .seconds(2)),
     ("0.25ms-1", .microseconds(250), .seconds(1)),
-  ])
-  func `text gives start and end`(_ text: String, _ start: Duration, _ end: Duration?) throws {
-    let range = try #require(TimeRange(text))
-    #expect(range.start == start)
-    #expect(range.end == end)
+  ]
+
+  @Test(arguments: ranges)
+  func `text gives start and end`(_ item: (text: String, start: Duration, end: Duration?)) throws {
+    let range = try #require(TimeRange(item.text))
+    #expect(range.start == item.start)
+    #expect(range.end == item.end)
   }
 
-  @Test(arguments: ["", "-", "s", "1-2-3", "3s-1s", "1m", "1..5", "-1s-2s", "1s-1s", "1e3", "9999999999"])
+  @Test(arguments: [
+    "", "-", "s", "1-2-3", "3s-1s", "1m", "1..5", "-1s-2s", "1s-1s", "1e3", "9999999999",
+  ])
   func `other text is refused`(_ text: String) {
     #expect(TimeRange(text) == nil)
   }

@@ -22,7 +22,8 @@ struct Tool {
   private static let program: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
-    let path = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let path = String(
+      decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return FilePath(path).removingLastComponent().appending("zoetrope").string
   }()
 
@@ -34,19 +35,19 @@ struct Tool {
   /// As ``run(_:input:)-(String...,_)``.
   func run(_ arguments: [String], input: [UInt8] = []) throws -> Outcome {
     try write(input, to: ".stdin")
-    let command = [Self.program] + arguments
-    var actions = posix_spawn_file_actions_t()
+    // `env -C` sets the directory: glibc's own call for it is not visible to Swift.
+    let command = ["env", "-C", directory, Self.program] + arguments
+    var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     let create = O_WRONLY | O_CREAT | O_TRUNC
     unsafe posix_spawn_file_actions_addopen(&actions, 0, "\(directory)/.stdin", O_RDONLY, 0)
     unsafe posix_spawn_file_actions_addopen(&actions, 1, "\(directory)/.stdout", create, 0o600)
     unsafe posix_spawn_file_actions_addopen(&actions, 2, "\(directory)/.stderr", create, 0o600)
-    unsafe posix_spawn_file_actions_addchdir_np(&actions, directory)
     var process = pid_t()
     var pointers = unsafe command.map { unsafe strdup($0) } + [nil]
-    defer { for pointer in unsafe pointers { unsafe free(pointer) } }
-    let result = unsafe posix_spawn(&process, Self.program, &actions, nil, &pointers, environ)
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    let result = unsafe posix_spawn(&process, "/usr/bin/env", &actions, nil, &pointers, environ)
     guard result == 0 else { throw Errno(rawValue: result) }
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
@@ -64,13 +65,13 @@ struct Tool {
 
   func write(_ bytes: [UInt8], to name: String) throws {
     let file = try FileDescriptor.open(
-      "\(directory)/\(name)", .writeOnly, options: [.create, .truncate],
+      FilePath("\(directory)/\(name)"), .writeOnly, options: [.create, .truncate],
       permissions: [.ownerReadWrite])
     try file.closeAfter { _ = try file.writeAll(bytes) }
   }
 
   func read(_ name: String) throws -> [UInt8] {
-    let file = try FileDescriptor.open("\(directory)/\(name)", .readOnly)
+    let file = try FileDescriptor.open(FilePath("\(directory)/\(name)"), .readOnly)
     return try file.closeAfter {
       var bytes: [UInt8] = []
       var block = [UInt8](repeating: 0, count: 65536)

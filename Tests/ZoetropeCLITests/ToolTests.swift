@@ -51,7 +51,7 @@ import Zoetrope
   }
 
   @Test(arguments: [
-    [], ["nope"], ["info"], ["extract", "cat.gif"], ["info", "--nope", "cat.gif"],
+    ["nope"], ["info"], ["extract", "cat.gif"], ["info", "--nope", "cat.gif"],
     ["extract", "cat.gif", "-o", "x", "--frames", "a"],
     ["extract", "cat.gif", "-o", "x", "--every", "0"],
     ["extract", "cat.gif", "-o", "x", "--force", "--resume"],
@@ -70,7 +70,7 @@ import Zoetrope
     }
   }
 
-  @Test(arguments: [["--help"], ["info", "--help"], ["extract", "--help"], ["--version"]])
+  @Test(arguments: [[], ["--help"], ["info", "--help"], ["extract", "--help"], ["--version"]])
   func `help and version go to standard output`(_ arguments: [String]) throws {
     try withTool { tool in
       let result = try tool.run(arguments)
@@ -107,7 +107,8 @@ import Zoetrope
         let image = try AnimatedImage(bytes: tool.read("out/\(name)"))
         let frame = try #require(try FrameReader(image).next())
         let pixel = frame.bitmap[0, 0]
-        #expect([pixel.red, pixel.green, pixel.blue, pixel.alpha] == Array(gif.pixels(index)[..<4]))
+        #expect(
+          [pixel.red, pixel.green, pixel.blue, pixel.alpha] == Array(gif.pixels(index)[..<4]))
       }
       try tool.write([1], to: "out/cat-0001.png")
       let again = try tool.run("extract", "cat.gif", "-o", "out")
@@ -126,7 +127,8 @@ import Zoetrope
       try tool.write([1], to: "out/cat-0000.png")
       #expect(try tool.shell("rm out/cat-0002.png") == 0)
       try tool.write([1], to: "out/.zoetrope-999999999-0.tmp")
-      let result = try tool.run("extract", "cat.gif", "-o", "out/", "--resume", "--manifest", "m.json")
+      let result = try tool.run(
+        "extract", "cat.gif", "-o", "out/", "--resume", "--manifest", "m.json")
       #expect(result.status == 0)
       #expect(try tool.read("out/cat-0000.png") == [1])
       #expect(try tool.read("out/cat-0002.png") == whole)

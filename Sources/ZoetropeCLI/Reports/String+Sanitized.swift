@@ -9,7 +9,8 @@ extension String {
     for scalar in unicodeScalars {
       if scalar.isUnsafeToPrint {
         let digits = String(scalar.value, radix: 16, uppercase: true)
-        result += scalar.value < 256 ? "\\x\(digits.paddedLeft(to: 2, with: "0"))" : "\\u{\(digits)}"
+        result +=
+          scalar.value < 256 ? "\\x\(digits.paddedLeft(to: 2, with: "0"))" : "\\u{\(digits)}"
       } else {
         result.unicodeScalars.append(scalar)
       }

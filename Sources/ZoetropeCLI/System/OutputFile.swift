@@ -141,7 +141,8 @@ enum OutputFile {
   /// The process that made the temporary file called `name`; nil for other files.
   static func owner(ofTemporary name: String) -> pid_t? {
     guard name.hasPrefix(".zoetrope-"), name.hasSuffix(".tmp") else { return nil }
-    let parts = name.dropFirst(10).dropLast(4).split(separator: "-")
+    let parts = name.dropFirst(10).dropLast(4).split(
+      separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let process = pid_t(parts[0]), process > 0, Int(parts[1]) != nil else {
       return nil
     }

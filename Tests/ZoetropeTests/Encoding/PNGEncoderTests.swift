@@ -1,4 +1,5 @@
 import Testing
+
 @testable import Zoetrope
 
 /// A picture and the form in which it is to be written.
@@ -24,7 +25,9 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     EncodingCase("seventeen colours", Pictures.colors(17), type: 3, depth: 8),
     EncodingCase("256 colours", Pictures.colors(256, width: 64, height: 48), type: 3, depth: 8),
     EncodingCase("257 colours", Pictures.colors(257, width: 64, height: 48), type: 2, depth: 8),
-    EncodingCase("a palette larger than the picture", Pictures.colors(9, width: 3, height: 3), type: 2, depth: 8),
+    EncodingCase(
+      "a palette larger than the picture", Pictures.colors(9, width: 3, height: 3), type: 2,
+      depth: 8),
     EncodingCase("black and white", grey(2, step: 255), type: 0, depth: 1),
     EncodingCase("four greys on the grid", grey(4, step: 85), type: 0, depth: 2),
     EncodingCase("four greys off the grid", grey(4, step: 80), type: 3, depth: 2),
@@ -32,8 +35,9 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     EncodingCase("a transparent colour", transparent, type: 3, depth: 2),
     EncodingCase("grey with alpha", greyAlpha, type: 4, depth: 8),
     EncodingCase("a photograph", Pictures.photograph(97, 61), type: 2, depth: 8),
-    EncodingCase("a photograph with alpha", Pictures.photograph(97, 61, alpha: true), type: 6, depth: 8),
-    EncodingCase("one pixel", Pictures.make(1, 1) { _, _ in .clear }, type: 6, depth: 8),
+    EncodingCase(
+      "a photograph with alpha", Pictures.photograph(97, 61, alpha: true), type: 6, depth: 8),
+    EncodingCase("one pixel", Pictures.make(1, 1) { _, _ in .clear }, type: 4, depth: 8),
   ]
 
   private static func grey(_ count: Int, step: Int) -> Bitmap {
@@ -118,7 +122,8 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     var source = PNGChunks()
     source.append("gAMA", UInt32(45455).bigEndianBytes)
     source.append("pHYs", UInt32(2835).bigEndianBytes + UInt32(2835).bigEndianBytes + [1])
-    source.append("tEXt", Array("Comment".utf8) + [0] + Array(String(repeating: text, count: 9).utf8))
+    source.append(
+      "tEXt", Array("Comment".utf8) + [0] + Array(String(repeating: text, count: 9).utf8))
     source.append("iTXt", Array("Title".utf8) + [0, 0, 0, 0, 0] + Array("Зоотроп".utf8))
     let plain = try PNGEncoder().encode(Pictures.colors(300, width: 32, height: 32))
     let tagged = Array(plain[..<33]) + source.bytes + Array(plain[33...])
