@@ -40,7 +40,9 @@ let package = Package(
     systemLibrary("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev", brew: "xxhash"),
     .target(
       name: "ZoetropeShims",
-      dependencies: ["CGIF", "CPNG", "CDeflate", "CXXHash"]),
+      dependencies: ["CGIF", "CPNG", "CDeflate", "CXXHash"],
+      // What a static libpng needs; pkg-config names them for static linking only.
+      linkerSettings: [.linkedLibrary("z"), .linkedLibrary("m")]),
     .target(
       name: "Zoetrope",
       dependencies: [
