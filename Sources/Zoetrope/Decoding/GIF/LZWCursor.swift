@@ -108,7 +108,8 @@
     let start = Int(unsafe table[code])
     let length = code < clearCode ? 1 : Int(unsafe table[code &+ 1]) &- start &+ 1
     let kept = min(length, end &- position)
-    copyString(from: start, length: kept, isNewest: code == next &- 1)
+    // The last byte of a string that is cut short is no longer there to be put right.
+    copyString(from: start, length: kept, isNewest: code == next &- 1 && kept == length)
     position &+= kept
     bitPosition &+= width
     if isGrowing {
