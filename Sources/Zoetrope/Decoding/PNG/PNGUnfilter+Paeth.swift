@@ -60,15 +60,15 @@ extension PNGUnfilter {
     let below = unsafe row + (count &+ 1)
     var pair = unsafe PaethPair(
       raw: PNGPixelLanes(at: row, size: size), up: PNGPixelLanes(at: above, size: size))
-    var rawBelow = unsafe below.loadUnaligned(as: UInt32.self)
+    var rawBelow = unsafe PNGPixelLanes(at: below, size: size)
     var x = 0
     while x &+ size < count {
       let word = unsafe pair.left.word
       let next = x &+ size
       unsafe pair.next(
-        word: SIMD2((row + next).loadUnaligned(as: UInt32.self), rawBelow),
+        row: PNGPixelLanes(at: row + next, size: size), below: rawBelow,
         up: PNGPixelLanes(at: above + next, size: size), between: pair.left)
-      unsafe rawBelow = (below + next).loadUnaligned(as: UInt32.self)
+      unsafe rawBelow = PNGPixelLanes(at: below + next, size: size)
       unsafe PNGPixelLanes.store(word, at: row + x, size: size)
       if x > 0 { unsafe PNGPixelLanes.store(word >> 32, at: below + (x &- size), size: size) }
       x = next
@@ -76,7 +76,8 @@ extension PNGUnfilter {
     let word = unsafe pair.left.word
     unsafe PNGPixelLanes.storeExactly(word, at: row + x, size: size)
     if x > 0 { unsafe PNGPixelLanes.store(word >> 32, at: below + (x &- size), size: size) }
-    unsafe pair.next(word: SIMD2(0, rawBelow), up: PNGPixelLanes(), between: pair.left)
+    unsafe pair.next(
+      row: PNGPixelLanes(), below: rawBelow, up: PNGPixelLanes(), between: pair.left)
     unsafe PNGPixelLanes.storeExactly(pair.left.word >> 32, at: below + x, size: size)
   }
 
@@ -91,16 +92,16 @@ extension PNGUnfilter {
     var pair = unsafe PaethPair(
       raw: PNGPixelLanes(at: row, size: size), up: PNGPixelLanes(at: above, size: size))
     var between = unsafe pair.left &+ PNGPixelLanes(at: middle, size: size)
-    var rawBelow = unsafe below.loadUnaligned(as: UInt32.self)
+    var rawBelow = unsafe PNGPixelLanes(at: below, size: size)
     var x = 0
     while x &+ size < count {
       let word = unsafe pair.left.word
       let wordBetween = unsafe between.word
       let next = x &+ size
       unsafe pair.next(
-        word: SIMD2((row + next).loadUnaligned(as: UInt32.self), rawBelow),
+        row: PNGPixelLanes(at: row + next, size: size), below: rawBelow,
         up: PNGPixelLanes(at: above + next, size: size), between: between)
-      unsafe rawBelow = (below + next).loadUnaligned(as: UInt32.self)
+      unsafe rawBelow = PNGPixelLanes(at: below + next, size: size)
       unsafe between = pair.left &+ PNGPixelLanes(at: middle + next, size: size)
       unsafe PNGPixelLanes.store(word, at: row + x, size: size)
       unsafe PNGPixelLanes.store(wordBetween, at: middle + x, size: size)
@@ -111,7 +112,8 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly(word, at: row + x, size: size)
     unsafe PNGPixelLanes.storeExactly(between.word, at: middle + x, size: size)
     if x > 0 { unsafe PNGPixelLanes.store(word >> 32, at: below + (x &- size), size: size) }
-    unsafe pair.next(word: SIMD2(0, rawBelow), up: PNGPixelLanes(), between: between)
+    unsafe pair.next(
+      row: PNGPixelLanes(), below: rawBelow, up: PNGPixelLanes(), between: between)
     unsafe PNGPixelLanes.storeExactly(pair.left.word >> 32, at: below + x, size: size)
   }
 }

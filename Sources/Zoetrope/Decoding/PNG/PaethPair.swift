@@ -27,13 +27,17 @@ struct PaethPair {
   /// Goes on to the next pixels.
   ///
   /// - Parameters:
-  ///   - word: The filtered pixel of the first row, and above it that of the other.
-  ///   - up: The pixel above that of the first row, in the low half.
-  ///   - between: The pixel above that of the other row, in the low half.
+  ///   - row: The filtered pixel of the first row.
+  ///   - below: That of the other row.
+  ///   - up: The pixel above that of the first row.
+  ///   - between: The pixel above that of the other row.
   @inline(always)
-  mutating func next(word: SIMD2<UInt32>, up next: PNGPixelLanes, between: PNGPixelLanes) {
-    unsafe raw = PNGPixelLanes(word: unsafeBitCast(word, to: UInt64.self))
-    unsafe up = next
+  mutating func next(
+    row: PNGPixelLanes, below: PNGPixelLanes, up above: PNGPixelLanes, between: PNGPixelLanes
+  ) {
+    unsafe raw = row
+    unsafe raw.lanes.highHalf = below.lanes.lowHalf
+    unsafe up = above
     unsafe up.lanes.highHalf = between.lanes.lowHalf
     unsafe step()
   }
