@@ -75,7 +75,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ZoetropeTests",
-      dependencies: ["Zoetrope", "ZoetropeTestSupport"],
+      dependencies: ["Zoetrope", "ZoetropeTestSupport", "CDeflate"],
       swiftSettings: settings),
     .testTarget(
       name: "ZoetropeCLITests",

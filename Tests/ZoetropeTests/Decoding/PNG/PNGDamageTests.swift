@@ -1,0 +1,151 @@
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1)))
+struct PNGDamageTests {
+  private struct Sample {
+    var image: SampleImage
+    var raw: [UInt8]
+    let pitch: Int
+
+    init(_ width: Int = 12, _ height: Int = 9, seed: UInt64 = 3) {
+      var random = SeededRandom(seed)
+      image = SampleImage(width, height, bitDepth: 8, colorType: 2, random: &random)
+      raw = image.rawData(isInterlaced: false, random: &random)
+      pitch = width * 3 + 1
+    }
+
+    /// Decodes by both decoders, which must agree, and gives what the fast one says.
+    func decode(_ bytes: [UInt8]) throws -> DecodedFrame {
+      var fast = PNGFastDecoder()
+      var reference = PNGReferenceDecoder()
+      let frame = try DecodedFrame(image, isInterlaced: false, bytes: bytes, by: &fast)
+      let other = try DecodedFrame(image, isInterlaced: false, bytes: bytes, by: &reference)
+      #expect(frame.rows == other.rows)
+      return frame
+    }
+
+    /// Whether the frame's rows are the first `count` of the picture.
+    func has(_ count: Int, _ frame: DecodedFrame) throws -> Bool {
+      let whole = try decode(FrameBytes.chunks(FrameBytes.deflated(raw)))
+      return frame.rows == Array(whole.rows.prefix(count))
+    }
+  }
+
+  @Test func `a wrong CRC is reported and its data used`() throws {
+    let sample = Sample()
+    var bytes = FrameBytes.chunks(FrameBytes.deflated(sample.raw), size: 40)
+    bytes[52 + 8 + 40] ^= 1
+    let frame = try sample.decode(bytes)
+    #expect(frame.damage?.kind == .pngCRC)
+    #expect(frame.damage?.byteOffset == 152)
+    #expect(frame.damage?.frameIndex == 3)
+    #expect(try sample.has(9, frame))
+  }
+
+  @Test func `a wrong Adler-32 is reported and costs no row`() throws {
+    let sample = Sample()
+    var stream = FrameBytes.deflated(sample.raw)
+    stream[stream.count - 1] ^= 1
+    let frame = try sample.decode(FrameBytes.chunks(stream))
+    #expect(frame.damage?.kind == .pngAdler)
+    #expect(try sample.has(9, frame))
+  }
+
+  @Test(arguments: [1, 30, 33, 400, 5000])
+  func `surplus data is reported and ignored`(count: Int) throws {
+    let sample = Sample()
+    let surplus = [UInt8](repeating: 77, count: count)
+    let frame = try sample.decode(FrameBytes.chunks(FrameBytes.deflated(sample.raw + surplus)))
+    #expect(frame.damage?.kind == .pngSurplus)
+    #expect(try sample.has(9, frame))
+  }
+
+  @Test func `too few rows are kept and reported as short`() throws {
+    let sample = Sample()
+    for count in [0, 1, sample.pitch - 1, sample.pitch, 5 * sample.pitch + 4] {
+      let raw = Array(sample.raw.prefix(count))
+      let frame = try sample.decode(FrameBytes.chunks(FrameBytes.deflated(raw)))
+      #expect(frame.damage?.kind == .pngShort)
+      #expect(frame.damage?.validRows == count / sample.pitch)
+      #expect(try sample.has(count / sample.pitch, frame))
+    }
+  }
+
+  @Test func `rows before one with an unknown filter are kept`() throws {
+    var sample = Sample()
+    let whole = sample
+    sample.raw[4 * sample.pitch] = 5
+    let frame = try sample.decode(FrameBytes.chunks(FrameBytes.deflated(sample.raw)))
+    #expect(frame.damage?.kind == .pngFilter)
+    #expect(frame.damage?.validRows == 4)
+    #expect(try whole.has(4, frame))
+  }
+
+  @Test func `a file that ends inside a frame keeps the rows until there`() throws {
+    let sample = Sample(12, 60)
+    let bytes = FrameBytes.chunks(FrameBytes.deflated(sample.raw), size: 300)
+    var last = 0
+    for count in stride(from: 0, to: bytes.count, by: 37) {
+      let frame = try sample.decode(Array(bytes.prefix(count)))
+      #expect(frame.rows.count >= last, "more bytes, no fewer rows")
+      #expect(try sample.has(frame.rows.count, frame))
+      if frame.rows.count < 60 {
+        #expect(frame.damage?.kind.isTolerated == false)
+        #expect(frame.damage?.validRows == frame.rows.count)
+      }
+      last = frame.rows.count
+    }
+    #expect(last > 50)
+  }
+
+  @Test func `all rows without the stream's end are all rows`() throws {
+    let sample = Sample()
+    let stream = FrameBytes.deflated(sample.raw)
+    for missing in 1...4 {
+      let frame = try sample.decode(FrameBytes.chunks(Array(stream.dropLast(missing))))
+      #expect(frame.damage?.kind == .pngStreamEnd)
+      #expect(try sample.has(9, frame))
+    }
+  }
+
+  @Test func `other chunks between those of a frame are passed over`() throws {
+    let sample = Sample()
+    let stream = FrameBytes.deflated(sample.raw)
+    let half = stream.count / 2
+    let bytes =
+      FrameBytes.chunk("IDAT", Array(stream.prefix(half)))
+      + FrameBytes.chunk("tEXt", Array("Comment\0IDAT".utf8))
+      + FrameBytes.chunk("IDAT", Array(stream.dropFirst(half)))
+    let frame = try sample.decode(bytes)
+    #expect(frame.damage == nil)
+    #expect(try sample.has(9, frame))
+  }
+
+  @Test(arguments: [(2, 8, false), (6, 8, false), (3, 8, false), (0, 4, false), (6, 16, true)])
+  func `both decoders keep the same rows of corrupted data`(
+    colorType: Int, bitDepth: Int, isInterlaced: Bool
+  ) throws {
+    var random = SeededRandom(UInt64(colorType * 40 + bitDepth))
+    let image = SampleImage(15, 14, bitDepth: bitDepth, colorType: colorType, random: &random)
+    let raw = image.rawData(isInterlaced: isInterlaced, random: &random)
+    let good = FrameBytes.deflated(raw)
+    var fast = PNGFastDecoder()
+    var reference = PNGReferenceDecoder()
+    for _ in 0..<150 {
+      var stream = good
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let place = Int.random(in: 0..<stream.count, using: &random)
+        stream[place] = UInt8.random(in: 0...255, using: &random)
+      }
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        stream.removeLast(Int.random(in: 0..<stream.count, using: &random))
+      }
+      let bytes = FrameBytes.chunks(stream, size: 64)
+      let one = try DecodedFrame(image, isInterlaced: isInterlaced, bytes: bytes, by: &fast)
+      let two = try DecodedFrame(image, isInterlaced: isInterlaced, bytes: bytes, by: &reference)
+      #expect(one.rows == two.rows)
+      #expect(one.rows.count == image.height || one.damage?.kind.isTolerated == false)
+    }
+  }
+}
