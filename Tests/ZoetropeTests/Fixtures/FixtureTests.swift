@@ -20,7 +20,8 @@ import ZoetropeTestSupport
 
   @Test(arguments: recipes)
   func `a fixture opens as its recipe states`(recipe: Recipe) {
-    #expect(FixtureCheck(recipe).mismatches == [])
+    let mismatches = FixtureCheck(recipe).mismatches
+    Self.checking(recipe, OpenMismatches.structure) { #expect(mismatches == []) }
   }
 
   @Test(arguments: recipes)
@@ -33,12 +34,16 @@ import ZoetropeTestSupport
 
   @Test(arguments: recipes.filter { !$0.expectations.losses.isEmpty })
   func `strict throws where something is lost`(recipe: Recipe) {
-    #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
+    Self.checking(recipe, OpenMismatches.strict) {
+      #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
+    }
   }
 
   @Test(arguments: recipes.filter { $0.expectations.strictThrows == true })
   func `strict throws where the recipe says so`(recipe: Recipe) {
-    #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
+    Self.checking(recipe, OpenMismatches.strict) {
+      #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
+    }
   }
 
   @Test(arguments: recipes.filter(\.expectations.isClean))
@@ -58,9 +63,20 @@ import ZoetropeTestSupport
     var forwards: [Bitmap] = []
     let reader = FrameReader(image)
     while let frame = try reader.next() { forwards.append(frame.bitmap) }
-    for index in forwards.indices.reversed() {
-      let bitmap = try reader.frame(at: index).bitmap
-      #expect(bitmap == forwards[index])
+    let backwards = try forwards.indices.reversed().map { try reader.frame(at: $0).bitmap }
+    Self.checking(recipe, OpenMismatches.order) {
+      #expect(Array(backwards.reversed()) == forwards)
+    }
+  }
+
+  /// Runs a check that is known to fail when the recipe is in `open`.
+  private static func checking(
+    _ recipe: Recipe, _ open: [String: String], _ check: () -> Void
+  ) {
+    if let reason = open[recipe.name] {
+      withKnownIssue(Comment(rawValue: reason)) { check() }
+    } else {
+      check()
     }
   }
 
