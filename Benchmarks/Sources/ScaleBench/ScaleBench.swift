@@ -4,6 +4,7 @@ import Zoetrope
 /// Times the scaler on fixed pictures, one line of `name value` a case, as the peers print it:
 /// `CASE FILTER ms`, the best of several runs, one thread.
 ///
+/// Arguments, if any, pick cases: only lines that hold every one of them are run.
 /// Pictures are made from a formula that the peers repeat, so that the work is the same.
 @main
 struct ScaleBench {
@@ -67,6 +68,8 @@ struct ScaleBench {
   static func report(
     _ name: String, _ kind: String, _ filter: ScalingFilter, _ work: () -> Bitmap
   ) {
+    let words = [name, kind, filter.rawValue]
+    guard CommandLine.arguments.dropFirst().allSatisfy(words.contains) else { return }
     var best = Double.infinity
     var spent = 0.0
     var runs = 0

@@ -8,7 +8,7 @@ struct StraightCodec8: BlendCodec {
   @inline(__always)
   func decode(_ address: UnsafeRawPointer) -> SIMD4<Float> {
     let bytes = unsafe address.loadUnaligned(as: SIMD4<UInt8>.self)
-    let words = SIMD4<UInt16>(truncatingIfNeeded: bytes)
+    let words = SIMD4<UInt16>(widening: bytes)
     // Alpha goes in as 255 * alpha: all four numbers then have the same scale.
     let full = SIMD4<UInt16>(words[0], words[1], words[2], 255)
     let products = full &* SIMD4<UInt16>(repeating: words[3])
@@ -67,7 +67,7 @@ enum BlendMath {
   /// generic conversion goes lane by lane.
   @inline(__always)
   static func float(_ words: SIMD4<UInt16>) -> SIMD4<Float> {
-    let bits = SIMD4<UInt32>(truncatingIfNeeded: words) | 0x4B00_0000
+    let bits = SIMD4<UInt32>(widening: words) | 0x4B00_0000
     return unsafe unsafeBitCast(bits, to: SIMD4<Float>.self) - 8_388_608
   }
 
@@ -77,7 +77,7 @@ enum BlendMath {
     let low = values.replacing(with: 0, where: values .< 0)
     let clamped = low.replacing(with: 255, where: low .> 255)
     let bits = unsafe unsafeBitCast(clamped + 8_388_608, to: SIMD4<UInt32>.self)
-    return SIMD4<UInt8>(truncatingIfNeeded: bits)
+    return SIMD4<UInt8>(truncating: bits)
   }
 
   /// A number clamped to 0 and 65535 and rounded to nearest.

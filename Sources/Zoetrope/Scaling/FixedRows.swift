@@ -119,8 +119,8 @@ enum FixedRows {
       let sum = unsafe window(
         row: row, start: Int(starts[index]), weights: weights + index * 2 * quads, quads: quads,
         from: round)
-      let narrow = SIMD4<Int16>(truncatingIfNeeded: (sum &<< left) &>> 16)
-      unsafe (target + index * 8).storeBytes(of: narrow, as: SIMD4<Int16>.self)
+      let words = narrow(sum, sum, left: left)
+      unsafe (target + index * 8).storeBytes(of: words.lowHalf, as: SIMD4<Int16>.self)
     }
   }
 
@@ -195,8 +195,7 @@ enum FixedRows {
 
   @inline(__always)
   private static func narrowSum(_ a: SIMD4<Int32>, _ b: SIMD4<Int32>) -> SIMD8<Int16> {
-    let both = SIMD8<Int32>(lowHalf: a &>> Int32(sumBits), highHalf: b &>> Int32(sumBits))
-    return SIMD8<Int16>(truncatingIfNeeded: both)
+    SIMD8<Int16>(truncating: a &>> Int32(sumBits), b &>> Int32(sumBits))
   }
 
   /// `left` and then 16 to the right: the compiler sees that the result fits, and packs.
@@ -204,8 +203,7 @@ enum FixedRows {
   private static func narrow(
     _ a: SIMD4<Int32>, _ b: SIMD4<Int32>, left: SIMD4<Int32>
   ) -> SIMD8<Int16> {
-    let both = SIMD8<Int32>(lowHalf: (a &<< left) &>> 16, highHalf: (b &<< left) &>> 16)
-    return SIMD8<Int16>(truncatingIfNeeded: both)
+    SIMD8<Int16>(truncating: (a &<< left) &>> 16, (b &<< left) &>> 16)
   }
 
   /// Without comparisons, which do not become vector instructions here: `x & ~(x >> 15)` is the
@@ -214,7 +212,7 @@ enum FixedRows {
   private static func clamp(_ words: SIMD8<Int16>) -> SIMD8<UInt8> {
     let top = SIMD8<Int16>(repeating: 255)
     let room = top &- (words & ~(words &>> 15))
-    return SIMD8<UInt8>(truncatingIfNeeded: top &- (room & ~(room &>> 15)))
+    return SIMD8<UInt8>(truncating: top &- (room & ~(room &>> 15)))
   }
 
   @inline(__always)
@@ -224,14 +222,13 @@ enum FixedRows {
 
   @inline(__always)
   private static func widen(_ bytes: SIMD8<UInt8>) -> SIMD8<Int16> {
-    SIMD8<Int16>(truncatingIfNeeded: bytes)
+    SIMD8<Int16>(widening: bytes)
   }
 
   /// Products of the lanes, each added to its neighbour's.
   @inline(__always)
   private static func multiplyAdd(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
-    let products =
-      SIMD8<Int32>(truncatingIfNeeded: a) &* SIMD8<Int32>(truncatingIfNeeded: b)
+    let products = SIMD8<Int32>(widening: a) &* SIMD8<Int32>(widening: b)
     return products.evenHalf &+ products.oddHalf
   }
 
