@@ -5,8 +5,11 @@ public import Zoetrope
 /// Only cells whose picture changes are painted. With a hold threshold of 0 what is shown depends
 /// on the last picture alone, never on those before it.
 public struct CellEncoder: FrameEncoding {
+  /// The cells that are drawn to.
   public let area: CellRect
+  /// Pixels that the terminal will show; pictures of this size need no scaling.
   public let pixelSize: PixelSize
+  /// Whether the bytes are graphics, which tmux and screen need wrapped.
   public var isGraphics: Bool { false }
   /// Cells painted since the encoder was made.
   public private(set) var paintedCellCount = 0
@@ -42,21 +45,26 @@ public struct CellEncoder: FrameEncoding {
     shown = Array(repeating: .unknown, count: max(area.columns * area.rows, 0))
   }
 
+  /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() {
     previous = nil
     for index in shown.indices { shown[index] = .unknown }
   }
 
+  /// Appends the bytes that free what the terminal keeps for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
+  /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(shown)
     return hasher.finalize()
   }
 
+  /// Bytes of memory that a snapshot may hold for itself.
   public var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
 
+  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

@@ -48,6 +48,12 @@ struct ColorMapper: Sendable {
     return value - 32
   }
 
+  /// The threshold of the pattern at a spot, between 0 and 1.
+  @inline(__always)
+  static func threshold(x: Int, y: Int) -> Float {
+    (Float(pattern[y & 7 << 3 | x & 7] + 32) + 0.5) / 64
+  }
+
   /// The nearest colour for a spot of the screen; `x` and `y` place the dither pattern.
   @inline(__always)
   func color(of light: SIMD4<Float>, x: Int, y: Int) -> TerminalColor {

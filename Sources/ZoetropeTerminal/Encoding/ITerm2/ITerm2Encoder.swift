@@ -5,8 +5,11 @@ public import Zoetrope
 /// The protocol has no way to change a part of an image: every picture that changed is sent whole,
 /// as a PNG of its own size that the terminal scales.
 public struct ITerm2Encoder: FrameEncoding {
+  /// The cells that are drawn to.
   public let area: CellRect
+  /// Pixels that the terminal will show; pictures of this size need no scaling.
   public let pixelSize: PixelSize
+  /// Whether the bytes are graphics, which tmux and screen need wrapped.
   public var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
@@ -26,18 +29,23 @@ public struct ITerm2Encoder: FrameEncoding {
     self.options = options
   }
 
+  /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() { previous = nil }
 
+  /// Appends the bytes that free what the terminal keeps for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
+  /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(previous.map { ObjectIdentifier($0.storage) })
     return hasher.finalize()
   }
 
+  /// Bytes of memory that a snapshot may hold for itself.
   public var stateByteCount: Int { previous?.cost ?? 0 }
 
+  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

@@ -15,8 +15,11 @@ public struct KittyEncoder: FrameEncoding {
     case twoImages
   }
 
+  /// The cells that are drawn to.
   public let area: CellRect
+  /// Pixels that the terminal will show; pictures of this size need no scaling.
   public let pixelSize: PixelSize
+  /// Whether the bytes are graphics, which tmux and screen need wrapped.
   public var isGraphics: Bool { true }
   let method: Method
   let passthrough: Passthrough
@@ -48,8 +51,10 @@ public struct KittyEncoder: FrameEncoding {
     currentID = firstID
   }
 
+  /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() { previous = nil }
 
+  /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(isPlaced)
@@ -60,8 +65,10 @@ public struct KittyEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
+  /// Bytes of memory that a snapshot may hold for itself.
   public var stateByteCount: Int { previous?.cost ?? 0 }
 
+  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -89,6 +96,7 @@ public struct KittyEncoder: FrameEncoding {
     place(part, of: bitmap, pen: &pen, into: &output)
   }
 
+  /// Appends the bytes that free what the terminal keeps for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
     if isPlaced { delete(currentID, into: &output) }
     isPlaced = false

@@ -5,8 +5,11 @@ public import Zoetrope
 /// Sixel colours are whole percents, so "exact" is to the nearest percent. A picture of more colours
 /// gets a fixed palette and a dither pattern fixed to the pixels, so still parts stay still.
 public struct SixelEncoder: FrameEncoding {
+  /// The cells that are drawn to.
   public let area: CellRect
+  /// Pixels that the terminal will show; pictures of this size need no scaling.
   public let pixelSize: PixelSize
+  /// Whether the bytes are graphics, which tmux and screen need wrapped.
   public var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
@@ -53,14 +56,17 @@ public struct SixelEncoder: FrameEncoding {
     band = SixelBand(width: width)
   }
 
+  /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() {
     previous = nil
     shown = Array(repeating: Self.unknownPixel, count: shown.count)
     defined = Array(repeating: false, count: 256)
   }
 
+  /// Appends the bytes that free what the terminal keeps for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
+  /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(shown)
@@ -69,8 +75,10 @@ public struct SixelEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
+  /// Bytes of memory that a snapshot may hold for itself.
   public var stateByteCount: Int { shown.count * 4 }
 
+  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

@@ -1,0 +1,60 @@
+/// What is known of terminals by their names, where no query tells.
+///
+/// Each entry was seen in the terminal or its documentation; a name not listed gets nothing.
+struct TerminalQuirks: Sendable, Hashable {
+  /// iTerm2's images have no query of their own.
+  var hasITerm2Images = false
+  /// Sextants are drawn by the terminal itself.
+  var drawsSextants = false
+  /// Octants are drawn by the terminal itself.
+  var drawsOctants = false
+  /// Sixel colours stay defined between images: not standard, measured.
+  var keepsSixelRegisters = false
+  /// 24-bit colour, even where `COLORTERM` was lost on the way (ssh, sudo).
+  var isFullColor = false
+  /// Frames can be edited (kitty since 0.20), should the answer to the question be lost.
+  var hasKittyEdits = false
+  /// Images break when frames are edited, whatever the terminal answers.
+  var misreportsKittyEdits = false
+
+  private static let table: [(name: String, quirks: TerminalQuirks)] = [
+    ("kitty", TerminalQuirks(drawsSextants: true, isFullColor: true, hasKittyEdits: true)),
+    (
+      "ghostty",
+      TerminalQuirks(
+        drawsSextants: true, drawsOctants: true, isFullColor: true, misreportsKittyEdits: true)
+    ),
+    ("foot", TerminalQuirks(drawsSextants: true, keepsSixelRegisters: true, isFullColor: true)),
+    ("wezterm", TerminalQuirks(hasITerm2Images: true, drawsSextants: true, isFullColor: true)),
+    ("iterm2", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
+    ("iterm.app", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
+    ("contour", TerminalQuirks(drawsSextants: true, isFullColor: true)),
+    ("mintty", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
+    ("mlterm", TerminalQuirks(keepsSixelRegisters: true)),
+    ("xterm", TerminalQuirks(keepsSixelRegisters: true)),
+    ("konsole", TerminalQuirks(isFullColor: true)),
+    ("alacritty", TerminalQuirks(isFullColor: true)),
+    ("vscode", TerminalQuirks(isFullColor: true)),
+  ]
+
+  /// What is known of a terminal that calls itself `name`, such as `foot(1.13.1)`.
+  init(name: String) {
+    let lowered = name.lowercased()
+    let word = lowered.prefix { $0.isLetter || $0.isNumber || $0 == "." }
+    self = Self.table.first { word == $0.name }?.quirks ?? TerminalQuirks()
+  }
+
+  private init(
+    hasITerm2Images: Bool = false, drawsSextants: Bool = false, drawsOctants: Bool = false,
+    keepsSixelRegisters: Bool = false, isFullColor: Bool = false,
+    hasKittyEdits: Bool = false, misreportsKittyEdits: Bool = false
+  ) {
+    self.hasITerm2Images = hasITerm2Images
+    self.drawsSextants = drawsSextants
+    self.drawsOctants = drawsOctants
+    self.keepsSixelRegisters = keepsSixelRegisters
+    self.isFullColor = isFullColor
+    self.hasKittyEdits = hasKittyEdits
+    self.misreportsKittyEdits = misreportsKittyEdits
+  }
+}

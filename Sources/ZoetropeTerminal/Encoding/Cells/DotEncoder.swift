@@ -1,0 +1,163 @@
+public import Zoetrope
+
+/// Draws pictures with the shapes of characters: in the terminal's own colour, or one a cell.
+///
+/// Light and dark come from an ordered dither that is fixed to the screen, so still parts stay
+/// still. What is shown depends on the last picture alone.
+public struct DotEncoder: FrameEncoding {
+  /// The cells that are drawn to.
+  public let area: CellRect
+  /// Pixels that the terminal will show; pictures of this size need no scaling.
+  public let pixelSize: PixelSize
+  /// Whether the bytes are graphics, which tmux and screen need wrapped.
+  public var isGraphics: Bool { false }
+  /// Cells painted since the encoder was made.
+  public private(set) var paintedCellCount = 0
+  private let crop: PixelRect?
+  private let glyphs: DotGlyphs
+  private let options: EncodingOptions
+  private let isInverted: Bool
+  private let screenColumns: Int
+  private let mapper: ColorMapper?
+  private var sampler: CellSampler?
+  private var source = PixelRect.empty
+  private var previous: Bitmap?
+  private var shown: [Shown]
+
+  private struct Shown: Sendable, Hashable {
+    var scalar: UInt32
+    var color: TerminalColor
+  }
+
+  /// An encoder for the cells of `area`.
+  ///
+  /// `isDarkOnLight` says that the terminal's own background is light. With `colors` above
+  /// ``ColorDepth/none`` each character gets the colour of its cell.
+  public init(
+    area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: DotGlyphs,
+    colors: ColorDepth = .none, isDarkOnLight: Bool = false,
+    options: EncodingOptions = EncodingOptions()
+  ) {
+    self.area = area
+    self.crop = crop
+    self.glyphs = glyphs
+    self.options = options
+    isInverted = isDarkOnLight
+    screenColumns = screen.columns
+    pixelSize = PixelSize(
+      width: area.columns * glyphs.columns, height: area.rows * glyphs.rows)
+    mapper =
+      colors == .none
+      ? nil : ColorMapper(depth: colors, dithers: options.dithers, model: options.light)
+    shown = Array(
+      repeating: Shown(scalar: 0, color: .default), count: max(area.columns * area.rows, 0))
+  }
+
+  /// Forgets what the terminal shows: the next picture is sent whole.
+  public mutating func invalidate() {
+    previous = nil
+    for index in shown.indices { shown[index].scalar = 0 }
+  }
+
+  /// Appends nothing: cells keep what they show.
+  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
+
+  /// A hash of everything that the next bytes depend on, the next picture aside.
+  public var stateHash: Int {
+    var hasher = Hasher()
+    hasher.combine(shown)
+    return hasher.finalize()
+  }
+
+  /// Bytes of memory that a snapshot may hold for itself.
+  public var stateByteCount: Int { shown.count * MemoryLayout<Shown>.stride }
+
+  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
+  public mutating func encode(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
+  ) {
+    guard !area.isEmpty, !bitmap.size.isEmpty else { return }
+    prepare(for: bitmap)
+    guard var sampler else { return }
+    let difference = previous.map {
+      FrameDifference(from: $0, to: bitmap, within: changed ?? PixelRect(bitmap.size))
+    }
+    previous = bitmap
+    self.sampler = nil
+    for row in 0..<area.rows {
+      var range = 0..<area.columns
+      if let difference {
+        range = sampler.cellColumns(
+          ofSourceColumns: difference.columns(inRows: sampler.sourceRows(ofCellRow: row)))
+      }
+      if range.isEmpty { continue }
+      sampler.sample(row: row, columns: range, of: bitmap)
+      for column in range {
+        let wanted = cell(sampler, column: column, row: row)
+        let at = row * area.columns + column
+        if wanted == shown[at] { continue }
+        shown[at] = wanted
+        pen.move(toColumn: area.column + column, row: area.row + row, into: &output)
+        if mapper != nil {
+          pen.setColors(foreground: wanted.color, background: .default, into: &output)
+        }
+        output.append(scalar: wanted.scalar)
+        paintedCellCount += 1
+        pen.advance(screenColumns: screenColumns)
+      }
+    }
+    self.sampler = sampler
+  }
+
+  private mutating func prepare(for bitmap: Bitmap) {
+    let all = PixelRect(bitmap.size)
+    let part = crop.map { $0.intersection(all) } ?? all
+    let wanted = part.isEmpty ? all : part
+    if previous?.size != bitmap.size { previous = nil }
+    guard wanted != source || sampler == nil else { return }
+    source = wanted
+    previous = nil
+    let step = 24 / glyphs.rows
+    sampler = CellSampler(
+      source: wanted, columns: area.columns, rows: area.rows,
+      bandCuts: Array(stride(from: 0, through: 24, by: step)), halves: glyphs.columns,
+      hasColumns: false, model: options.light, backdrop: options.backdrop)
+  }
+
+  private func cell(_ sampler: borrowing CellSampler, column: Int, row: Int) -> Shown {
+    let samples = sampler.bands.span
+    let share = Float(glyphs.rows * glyphs.columns)
+    var total = SIMD4<Float>.zero
+    var bits = 0
+    for line in 0..<glyphs.rows {
+      for side in 0..<glyphs.columns {
+        let light = samples[(line * area.columns + column) * glyphs.columns + side] * share
+        total += light
+        let level = brightness(light)
+        let threshold = ColorMapper.threshold(
+          x: column * glyphs.columns + side, y: row * glyphs.rows + line)
+        if level > threshold { bits |= 1 << (line * glyphs.columns + side) }
+      }
+    }
+    let mean = total * (1 / share)
+    let scalar: UInt32
+    if glyphs == .ascii {
+      let shades = Float(DotGlyphs.ramp.count - 1)
+      let index = Int((brightness(mean) * shades).rounded())
+      scalar = UInt32(DotGlyphs.ramp[min(max(index, 0), DotGlyphs.ramp.count - 1)])
+    } else {
+      scalar = glyphs.scalar(bits: bits)
+    }
+    let color = mapper?.color(of: mean, x: column, y: row) ?? .default
+    return Shown(scalar: scalar, color: scalar == 0x20 ? .default : color)
+  }
+
+  /// How much ink a light needs, 0 to 1, as the eye spaces it.
+  private func brightness(_ light: SIMD4<Float>) -> Float {
+    let linear = 0.2126 * light.x + 0.7152 * light.y + 0.0722 * light.z
+    let clamped = min(max(linear, 0), 1)
+    // A dot's light adds up linearly; a character of the ramp is judged by its looks.
+    let level = glyphs == .ascii && options.light == .linear ? clamped.squareRoot() : clamped
+    return isInverted ? 1 - level : level
+  }
+}

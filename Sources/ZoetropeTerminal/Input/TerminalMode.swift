@@ -1,0 +1,62 @@
+/// The strings that take the terminal over, and that give it back.
+///
+/// ``restore`` is built before anything is changed, so that a signal handler needs only to write
+/// it. It is right whatever the terminal was in the middle of, and may be written more than once.
+public struct TerminalMode: Sendable, Hashable {
+  /// Whether the alternate screen is used.
+  public var usesAlternateScreen: Bool
+  /// Whether kitty's keyboard protocol is switched on.
+  public var usesKittyKeyboard: Bool
+  /// Whether size changes are asked for in the input.
+  public var usesInBandResize: Bool
+  /// Whether synchronized output may be open.
+  public var isSynchronized: Bool
+  /// The images of kitty's protocol to delete.
+  public var imageIDs: [Int]
+  /// How sequences get through a multiplexer.
+  public var passthrough: Passthrough
+
+  /// Modes; each argument left out is off.
+  public init(
+    usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
+    usesInBandResize: Bool = false, isSynchronized: Bool = false, imageIDs: [Int] = [],
+    passthrough: Passthrough = .none
+  ) {
+    self.usesAlternateScreen = usesAlternateScreen
+    self.usesKittyKeyboard = usesKittyKeyboard
+    self.usesInBandResize = usesInBandResize
+    self.isSynchronized = isSynchronized
+    self.imageIDs = imageIDs
+    self.passthrough = passthrough
+  }
+
+  /// What to write first: alternate screen, cursor hidden, no wrapping, the modes.
+  public var enter: [UInt8] {
+    var bytes: [UInt8] = []
+    if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }
+    bytes.append(ascii: "\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[m")
+    if usesAlternateScreen { bytes.append(ascii: "\u{1B}[H\u{1B}[2J") }
+    if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[>1u") }
+    if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048h") }
+    return bytes
+  }
+
+  /// What to write last.
+  ///
+  /// Begins with CAN and ST, which end any sequence that was cut off half-way.
+  public var restore: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(ascii: "\u{18}\u{1B}\\")
+    if isSynchronized { bytes.append(ascii: "\u{1B}[?2026l") }
+    for id in imageIDs {
+      var sequence: [UInt8] = []
+      sequence.append(text: "\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\")
+      passthrough.append(sequence, to: &bytes)
+    }
+    if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048l") }
+    if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[<u") }
+    bytes.append(ascii: "\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h")
+    if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049l") }
+    return bytes
+  }
+}
