@@ -75,7 +75,11 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ZoetropeTests",
-      dependencies: ["Zoetrope", "ZoetropeTestSupport", "CDeflate"],
+      dependencies: [
+        "Zoetrope", "ZoetropeTestSupport", "CDeflate",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ZoetropeCLITests",

@@ -1,3 +1,29 @@
+public import SystemPackage
+
+/// Plays the animation in the file at `path`: calls `handler` with each frame at its time.
+///
+/// What `CGAnimateImageAtURLWithBlock` is on other systems, with two differences: it returns when the
+/// animation is over, and its handler runs where the caller runs. Delays are shown by
+/// ``DelayPolicy/imageIO`` unless ``AnimationOptions/delayTime`` is set. A still picture is handed over
+/// once and held for its delay. A handler that takes longer than a frame misses frames; the animation
+/// keeps its time. The file is read and decoded on threads of the library's own.
+///
+/// - Parameters:
+///   - path: the file.
+///   - options: where it starts, how long frames are shown, how often it plays.
+///   - clock: where time comes from. Default: the system's clock.
+///   - handler: gets the frame's index and picture; setting `stop` ends the animation at once.
+/// - Returns: why it ended. Cancelling the task is one of the reasons and takes effect at once.
+public func animateImage(
+  at path: FilePath, options: AnimationOptions = .init(),
+  clock: some Clock<Duration> = ContinuousClock(),
+  handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
+) async -> AnimationStatus {
+  await animate(options: options, clock: clock, handler: handler) {
+    () throws(AnimatedImageError) in try AnimatedImage(contentsOf: path)
+  }
+}
+
 /// Plays an animation in memory: calls `handler` with each frame at its time.
 ///
 /// As ``animateImage(at:options:clock:handler:)``.

@@ -21,9 +21,11 @@ final class DecodeLane: Sendable {
   private let producer = Mutex<(any FrameProducing)?>(nil)
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
+  private let live: LiveObjects
 
-  init(threads: DecodeThreads, makeProducer: @escaping Factory) {
+  init(threads: DecodeThreads, live: LiveObjects, makeProducer: @escaping Factory) {
     self.threads = threads
+    self.live = live
     self.makeProducer = makeProducer
   }
 
@@ -51,8 +53,8 @@ final class DecodeLane: Sendable {
   }
 
   private func decode(_ ticket: FrameTicket) {
-    LiveObjects.add(.decode)
-    defer { LiveObjects.remove(.decode) }
+    live.add(.decode)
+    defer { live.remove(.decode) }
     let clock = ContinuousClock()
     let start = clock.now
     let index = ticket.index

@@ -8,6 +8,7 @@ package final class FrameTicket: Sendable {
   package typealias Outcome = Result<CompositedFrame, AnimatedImageError>
 
   package let index: Int
+  private let live: LiveObjects
   private let state = Mutex(State())
 
   private struct State {
@@ -17,12 +18,13 @@ package final class FrameTicket: Sendable {
     var nextWaiter = 0
   }
 
-  package init(index: Int) {
+  package init(index: Int, live: LiveObjects) {
     self.index = index
-    LiveObjects.add(.ticket)
+    self.live = live
+    live.add(.ticket)
   }
 
-  deinit { LiveObjects.remove(.ticket) }
+  deinit { live.remove(.ticket) }
 
   /// The frame, when there is one by now.
   package var outcome: Outcome? { state.withLock { $0.outcome } }

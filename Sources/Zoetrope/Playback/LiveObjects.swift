@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Counts the objects and the work of running playbacks, so that a test can prove that none is left.
+/// Counts the objects and the work of the playbacks that share their frames, so that a test can prove
+/// that none is left.
 ///
 /// Kept in release builds too: one uncontended lock for a frame is not measurable, and the latency of
 /// cancelling has to be measured in the build that ships.
-package enum LiveObjects {
+package final class LiveObjects: Sendable {
   package enum Kind: Int, Sendable, CaseIterable {
     /// Playbacks that are held by anything.
     case session
@@ -21,12 +22,14 @@ package enum LiveObjects {
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
-  private static let state = Mutex(State())
+  private let state = Mutex(State())
 
-  package static func count(_ kind: Kind) -> Int { state.withLock { $0.counts[kind.rawValue] } }
+  package init() {}
+
+  package func count(_ kind: Kind) -> Int { state.withLock { $0.counts[kind.rawValue] } }
 
   /// Returns when nothing is alive and nothing runs.
-  package static func allGone() async {
+  package func allGone() async {
     await withCheckedContinuation { continuation in
       state.withLock { state in
         if state.counts.allSatisfy({ $0 == 0 }) {
@@ -38,9 +41,9 @@ package enum LiveObjects {
     }
   }
 
-  static func add(_ kind: Kind) { state.withLock { $0.counts[kind.rawValue] += 1 } }
+  func add(_ kind: Kind) { state.withLock { $0.counts[kind.rawValue] += 1 } }
 
-  static func remove(_ kind: Kind) {
+  func remove(_ kind: Kind) {
     state.withLock { state in
       state.counts[kind.rawValue] -= 1
       guard state.counts.allSatisfy({ $0 == 0 }) else { return }

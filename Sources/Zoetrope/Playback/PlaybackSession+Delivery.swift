@@ -9,13 +9,14 @@ extension PlaybackSession {
     guard case .success(let frame) = state.holdings[index]?.ticket.outcome else { return }
     let origin = state.firstDeadline ?? presentation.deadline
     state.firstDeadline = origin
+    // Both hold every change; pixels know more, except after the reader has jumped.
+    let structural = shared.dirtyRect(from: state.lastIndex, to: index)
     let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
     let scheduled = ScheduledFrame(
       index: index, play: presentation.step.play, bitmap: frame.bitmap,
       delay: shared.frames[index].delay, duration: presentation.duration,
       presentationTime: presentation.deadline - origin, lateness: presentation.lateness,
-      dirtyRect: isNextInOrder
-        ? frame.dirtyRect : shared.dirtyRect(from: state.lastIndex, to: index),
+      dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
       skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage)
     state.lastIndex = index
     if mailbox.put(scheduled) { state.statistics.replaced += 1 }

@@ -53,11 +53,11 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
     user = shared.addUser()
     state = Mutex(
       State(machine: PlaybackStateMachine(for: shared, options: options), origin: clock.now))
-    LiveObjects.add(.session)
+    shared.live.add(.session)
     if case .failed(let error) = playbackState { end(.failed(error)) }
   }
 
-  deinit { LiveObjects.remove(.session) }
+  deinit { shared.live.remove(.session) }
 
   var playbackState: PlaybackState { state.withLock { $0.machine.state } }
 
@@ -128,10 +128,10 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
     state.driver?.cancel()
     state.epoch += 1
     let epoch = state.epoch
-    LiveObjects.add(.driver)
+    shared.live.add(.driver)
     state.driver = Task { [self] in
       await drive(epoch)
-      LiveObjects.remove(.driver)
+      shared.live.remove(.driver)
     }
   }
 

@@ -18,6 +18,8 @@ public final class SharedFrames: Sendable {
   public let canvasSize: PixelSize
   /// How often the file asks to be played.
   public let playCount: PlayCount
+  /// What the consumers of these frames keep alive.
+  package let live = LiveObjects()
   private let keeping: Int
   private let makeLane: @Sendable () -> DecodeLane
   private let state = Mutex(State())
@@ -60,7 +62,9 @@ public final class SharedFrames: Sendable {
     self.canvasSize = canvasSize
     self.playCount = playCount
     self.keeping = max(keeping, 0)
-    makeLane = { DecodeLane(threads: threads, makeProducer: makeProducer) }
+    makeLane = { [live] in
+      DecodeLane(threads: threads, live: live, makeProducer: makeProducer)
+    }
   }
 
   /// Frames that were asked to be decoded so far.
@@ -94,7 +98,7 @@ public final class SharedFrames: Sendable {
   func ticket(for index: Int, user: Int) -> (ticket: FrameTicket, isNew: Bool) {
     state.withLock { state in
       if let ticket = state.live[index]?.ticket { return (ticket, false) }
-      let ticket = FrameTicket(index: index)
+      let ticket = FrameTicket(index: index, live: live)
       if state.live.count > 64 { state.live = state.live.filter { $0.value.ticket != nil } }
       state.live[index] = WeakTicket(ticket: ticket)
       if keeping > 0 {

@@ -31,7 +31,7 @@ import ZoetropeTestSupport
     #expect(await frames.next() == nil)
   }
 
-  @Test func `a hundred thousand frames on a jumping clock come exactly on time`() async throws {
+  @Test func `twenty thousand frames on a jumping clock come exactly on time`() async throws {
     let clock = ManualClock(.jumping)
     let delays = [FrameDelay.part(1, 3), .part(1, 7), .part(3, 100), .part(1001, 30000)]
     var options = PlaybackOptions.everyFrame
@@ -41,7 +41,7 @@ import ZoetropeTestSupport
     var count = 0
     for await frame in scheduler.frames() {
       if frame.index == 0 {
-        // A play is 14 161/26 250 of a second... in whole numbers: 1/3 + 1/7 + 3/100 + 1001/30000.
+        // 1/3 + 1/7 + 3/100 + 1001/30000 s, over 210 000.
         let ticks = Int128(count / 4) * (70_000 + 30_000 + 6_300 + 7_007)
         let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: 210_000)
         #expect(
@@ -96,7 +96,6 @@ import ZoetropeTestSupport
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     // Frame 1 is in the stream at 100 ms; it is taken at 450 ms, and frame 2 follows then.
-    await clock.sleepers(count: 0)
     while scheduler.statistics.presented < 2 { await Task.yield() }
     clock.advance(by: .milliseconds(350))
     #expect(await frames.next()?.index == 1)

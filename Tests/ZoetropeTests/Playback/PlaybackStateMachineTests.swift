@@ -35,6 +35,7 @@ import Zoetrope
       delays: Array(repeating: delay, count: frames), playCount: .finite(10_000),
       options: PlaybackOptions(delayPolicy: .exact))
     var count = 0
+    var worst = Duration.zero
     var action = run.machine.handle(.begin, at: .zero)
     var now = Duration.zero
     loop: while true {
@@ -44,12 +45,13 @@ import Zoetrope
         now = moment
         action = run.machine.handle(.due(ahead: 0), at: now)
       case .present(let presentation):
-        #expect(presentation.lateness == .zero)
+        worst = max(worst, presentation.lateness)
         count += 1
         action = run.machine.handle(.presented, at: now)
       default: break loop
       }
     }
+    #expect(worst == .zero)
     #expect(count == 1_000_000)
     let numerator = 1_000_000 * Int64(delay.numerator)
     let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: Int64(delay.denominator))

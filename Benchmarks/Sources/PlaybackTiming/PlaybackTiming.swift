@@ -1,0 +1,1 @@
+@main struct PlaybackTiming { static func main() {} }

@@ -1,0 +1,79 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+/// Also run under `--sanitize=thread`.
+@Suite(.timeLimit(.minutes(1))) struct PlaybackChurnTests {
+  /// Ways in which a playback can be ended.
+  enum Ending: CaseIterable {
+    case stop, cancel, leave, dropScheduler, control
+  }
+
+  @Test(arguments: [FrameBuffering.newest, .lossless])
+  func `a thousand starts and endings at random points leave nothing behind`(
+    buffering: FrameBuffering
+  ) async {
+    var random = SplitMix64(seed: 7)
+    let shared = PaintedFrames.shared(
+      Array(repeating: .part(1, 2000), count: 7), playCount: .indefinite, keeping: 0)
+    for round in 0..<1000 {
+      let ending = Ending.allCases[round % Ending.allCases.count]
+      let frameLimit = Int.random(in: 0...3, using: &random)
+      let spins = Int.random(in: 0...2000, using: &random)
+      await play(shared, buffering, ending: ending, after: frameLimit, spins: spins)
+    }
+    await shared.live.allGone()
+    for kind in LiveObjects.Kind.allCases { #expect(shared.live.count(kind) == 0, "\(kind)") }
+  }
+
+  private func play(
+    _ shared: SharedFrames, _ buffering: FrameBuffering, ending: Ending, after frameLimit: Int,
+    spins: Int
+  ) async {
+    var scheduler: FrameScheduler? = FrameScheduler(
+      sharing: shared, options: PlaybackOptions(delayPolicy: .exact, buffering: buffering))
+    let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
+    let started = scheduler.map { scheduler in
+      consume(scheduler.frames(), frameLimit: frameLimit, leaves: ending == .leave) {
+        continuation.yield()
+      }
+    }
+    guard let consumer = started else { return }
+    for await _ in reached { break }
+    var waste = 0
+    for spin in 0..<spins { waste &+= spin }
+    #expect(waste >= 0)
+    switch ending {
+    case .stop: scheduler?.stop()
+    case .cancel: consumer.cancel()
+    case .leave: break
+    case .dropScheduler: scheduler = nil
+    case .control:
+      scheduler?.rate = 3
+      scheduler?.pause()
+      scheduler?.direction = .backward
+      scheduler?.resume()
+      try? scheduler?.seek(toFrame: 5)
+      scheduler?.stop()
+    }
+    await consumer.value
+    guard let state = await scheduler?.ending() else { return }
+    #expect(state == (ending == .stop || ending == .control ? .stopped : .cancelled))
+  }
+
+  /// Takes frames in a task of its own, which is all that holds the stream.
+  private func consume(
+    _ stream: AsyncStream<ScheduledFrame>, frameLimit: Int, leaves: Bool,
+    whenReached: @escaping @Sendable () -> Void
+  ) -> Task<Void, Never> {
+    Task {
+      var count = 0
+      if frameLimit == 0 { whenReached() }
+      for await _ in stream {
+        count += 1
+        if count == frameLimit { whenReached() }
+        if leaves, count >= frameLimit { break }
+      }
+    }
+  }
+}

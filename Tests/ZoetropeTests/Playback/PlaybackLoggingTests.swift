@@ -1,0 +1,60 @@
+import Logging
+import Synchronization
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct PlaybackLoggingTests {
+  /// Keeps what is logged.
+  final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func append(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  struct Handler: LogHandler {
+    let lines: Lines
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+    func log(event: LogEvent) {
+      lines.append("\(event.level) \(event.message) \(event.metadata ?? [:])")
+    }
+  }
+
+  @Test func `endings are logged once with statistics, failures as warnings`() async {
+    for (failing, start) in [
+      (nil as Int?, "info playback finished"), (2, "warning playback failed"),
+    ] {
+      let lines = Lines()
+      let logger = Logger(label: "test") { _ in Handler(lines: lines) }
+      let scheduler = FrameScheduler(
+        sharing: PaintedFrames.tenths(4, failing: failing), options: .everyFrame,
+        clock: ManualClock(.jumping), logger: logger)
+      for await _ in scheduler.frames() {}
+      scheduler.stop()
+      #expect(lines.all.count == 1)
+      #expect(lines.all.first?.hasPrefix(start) == true, "\(lines.all)")
+      #expect(lines.all.first?.contains("presented=\(failing ?? 4)") == true, "\(lines.all)")
+    }
+  }
+
+  @Test func `skipped frames are logged for debugging`() async {
+    let lines = Lines()
+    let logger = Logger(label: "test") { _ in Handler(lines: lines) }
+    let clock = ManualClock()
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(9), clock: clock, logger: logger)
+    var frames = scheduler.frames().makeAsyncIterator()
+    _ = await frames.next()
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(350))
+    #expect(await frames.next()?.index == 3)
+    #expect(lines.all.count == 1)
+    #expect(lines.all.first?.contains("debug frames skipped") == true)
+    #expect(scheduler.statistics.skipped == 2)
+  }
+}
