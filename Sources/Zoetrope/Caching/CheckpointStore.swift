@@ -10,6 +10,8 @@ package final class CheckpointStore: Sendable {
 
   package let budget: MemoryBudget
   package let byteLimit: Int
+  /// Whether measured times replace estimates; false for tests that are to come out alike.
+  private let isMeasuring: Bool
   /// Bytes of one canvas.
   package let canvasCost: Int
   private let state: Mutex<State>
@@ -23,7 +25,7 @@ package final class CheckpointStore: Sendable {
   /// An empty store for an animation of `frames`.
   package init(
     frames: [FrameControl], canvasSize: PixelSize, format: PixelFormat,
-    budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit
+    budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit, isMeasuring: Bool = true
   ) {
     // Compressed bytes cost about four times what pixels do; only the ratio between frames counts.
     let costs = ReplayCosts(estimates: frames.map { $0.rect.size.area + 4 * $0.byteRange.count })
@@ -31,6 +33,7 @@ package final class CheckpointStore: Sendable {
     state = Mutex(State(policy: CheckpointPolicy(costs: costs, independent: independent)))
     self.budget = budget
     self.byteLimit = byteLimit
+    self.isMeasuring = isMeasuring
     canvasCost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)
     budget.register(self)
   }
@@ -41,7 +44,7 @@ package final class CheckpointStore: Sendable {
   package var capacity: Int { room - room / 4 }
   /// Pictures that one reader may keep on its way back.
   package var trailCapacity: Int { max(room / 4, 2) }
-  private var room: Int { min(byteLimit, budget.checkpointLimit) / canvasCost }
+  private var room: Int { min(byteLimit, budget.limit(for: .checkpoints)) / canvasCost }
   /// Canvases that it holds.
   package var count: Int { state.withLock { $0.canvases.count } }
   /// Bytes that it holds.
@@ -51,6 +54,7 @@ package final class CheckpointStore: Sendable {
 
   /// Takes note of how long drawing frame `index` took.
   package func record(_ time: Duration, of index: Int) {
+    guard isMeasuring else { return }
     let (seconds, attoseconds) = time.components
     let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     state.withLock { $0.policy.costs.record(nanoseconds, of: index) }

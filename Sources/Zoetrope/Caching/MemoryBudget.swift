@@ -10,12 +10,13 @@ public final class MemoryBudget: Sendable {
   public static let shared = MemoryBudget()
 
   /// What the bytes are held for.
-  package enum Kind: Int, Sendable, CaseIterable { case frames, checkpoints }
+  package enum Kind: Sendable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
   private let shift = Atomic<Int>(0)
   private let usedForFrames = Atomic<Int>(0)
   private let usedForCheckpoints = Atomic<Int>(0)
+  private let usedForImages = Atomic<Int>(0)
   private let time = Atomic<UInt64>(1)
   private let members = Mutex<[Member]>([])
 
@@ -39,9 +40,7 @@ public final class MemoryBudget: Sendable {
   public var effectiveLimit: Int { byteLimit >> shift.load(ordering: .relaxed) }
 
   /// Bytes held now.
-  public var usedBytes: Int {
-    usedForFrames.load(ordering: .relaxed) + usedForCheckpoints.load(ordering: .relaxed)
-  }
+  public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
   /// How short memory is; a rise evicts at once. Set by ``MemoryPressureMonitor`` or by the caller.
   public var pressure: MemoryPressure {
@@ -52,10 +51,14 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Bytes held by canvas checkpoints, which may take at most a quarter: a checkpoint saves a replay
-  /// for somebody who seeks, a frame saves a decode for everybody who looks.
-  package var checkpointBytes: Int { usedForCheckpoints.load(ordering: .relaxed) }
-  package var checkpointLimit: Int { effectiveLimit / 4 }
+  /// Bytes held for one purpose.
+  package func used(for kind: Kind) -> Int { counter(kind) { $0.load(ordering: .relaxed) } }
+
+  /// Bytes that may be held for one purpose. Checkpoints and compressed images may take a quarter
+  /// each: they save work for somebody who seeks or comes back, a frame for everybody who looks.
+  package func limit(for kind: Kind) -> Int {
+    kind == .frames ? effectiveLimit : effectiveLimit / 4
+  }
 
   package func register(_ member: any BudgetMember) {
     members.withLock { members in
@@ -65,9 +68,14 @@ public final class MemoryBudget: Sendable {
   }
 
   package func charge(_ byteCount: Int, as kind: Kind) {
+    _ = counter(kind) { $0.add(byteCount, ordering: .relaxed) }
+  }
+
+  private func counter<Value>(_ kind: Kind, _ body: (borrowing Atomic<Int>) -> Value) -> Value {
     switch kind {
-    case .frames: usedForFrames.add(byteCount, ordering: .relaxed)
-    case .checkpoints: usedForCheckpoints.add(byteCount, ordering: .relaxed)
+    case .frames: body(usedForFrames)
+    case .checkpoints: body(usedForCheckpoints)
+    case .images: body(usedForImages)
     }
   }
 
@@ -81,12 +89,15 @@ public final class MemoryBudget: Sendable {
   /// Evicts until the limits hold or only floors are left. Call it with no lock held.
   package func settle() {
     time.add(1, ordering: .relaxed)
-    while checkpointBytes > checkpointLimit {
-      guard relieve(checkpointBytes - checkpointLimit, of: .checkpoints) else { break }
+    for kind in [Kind.checkpoints, .images] {
+      while used(for: kind) > limit(for: kind) {
+        guard relieve(used(for: kind) - limit(for: kind), of: kind) else { break }
+      }
     }
     while usedBytes > effectiveLimit {
       let over = usedBytes - effectiveLimit
-      guard relieve(over, of: .frames) || relieve(over, of: .checkpoints) else { break }
+      guard relieve(over, of: .frames) || relieve(over, of: .checkpoints) || relieve(over, of: .images)
+      else { break }
     }
   }
 

@@ -99,11 +99,11 @@ extension CheckpointStore {
   /// An empty store for `image`.
   package convenience init(
     for image: AnimatedImage, budget: MemoryBudget = .shared,
-    byteLimit: Int = CheckpointStore.defaultByteLimit
+    byteLimit: Int = CheckpointStore.defaultByteLimit, isMeasuring: Bool = true
   ) {
     self.init(
       frames: image.frames, canvasSize: image.canvasSize, format: image.options.canvasFormat,
-      budget: budget, byteLimit: byteLimit)
+      budget: budget, byteLimit: byteLimit, isMeasuring: isMeasuring)
   }
 }
 

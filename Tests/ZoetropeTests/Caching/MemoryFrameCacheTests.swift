@@ -23,13 +23,16 @@ import Zoetrope
   @Test func `bytes, size, format, damage policy and scaling each make another key`() {
     let base = makeAnimation(1)
     let size = base.rendition.size
+    let scaled = { (fit: ScalingFit, filter: ScalingFilter) in
+      Rendition(size: size, scaling: .init(fit: fit, filter: filter))
+    }
     let others = [
       makeAnimation(2),
       makeAnimation(1, width: 17),
       AnimationKey(content: base.content, rendition: .canvas(size, format: .bgra8)),
       AnimationKey(content: base.content, rendition: .canvas(size, damage: .partialRows)),
-      AnimationKey(content: base.content, rendition: Rendition(size: size, fitCode: 1)),
-      AnimationKey(content: base.content, rendition: Rendition(size: size, filterCode: 1)),
+      AnimationKey(content: base.content, rendition: scaled(.fit, .box)),
+      AnimationKey(content: base.content, rendition: scaled(.fill, .box)),
     ]
     #expect(Set(others + [base]).count == others.count + 1)
   }

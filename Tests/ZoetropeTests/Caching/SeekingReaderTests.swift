@@ -17,7 +17,8 @@ import Zoetrope
   private func makeReader(rooms: Int) -> (SeekingReader, CheckpointStore) {
     let canvas = image.canvasSize.width * image.canvasSize.height * 4
     let store = CheckpointStore(
-      for: image, budget: MemoryBudget(byteLimit: 1 << 30), byteLimit: rooms * canvas)
+      for: image, budget: MemoryBudget(byteLimit: 1 << 30), byteLimit: rooms * canvas,
+      isMeasuring: false)
     return (SeekingReader(image, store: store), store)
   }
 
@@ -80,7 +81,7 @@ import Zoetrope
       for index in Array(0..<120) + (0..<120).reversed() {
         _ = try reader.frame(at: index)
         #expect(budget.usedBytes <= 16 * canvas)
-        #expect(budget.checkpointBytes <= budget.checkpointLimit)
+        #expect(budget.used(for: .checkpoints) <= budget.limit(for: .checkpoints))
       }
       #expect(budget.usedBytes > 0)
       budget.byteLimit = 8 * canvas

@@ -1,0 +1,42 @@
+/// Makes the bitmaps of one ``Rendition`` out of composited frames.
+///
+/// Keeps the last bitmap before its conversion, so that of the frame after it only what changed is
+/// scaled. One owner at a time.
+package struct FrameRenderer: Sendable {
+  package let rendition: Rendition
+  private let scaler: FrameScaler?
+  private var last: (index: Int, bitmap: Bitmap)?
+
+  /// A renderer of frames of `canvasSize`, opened with `options`.
+  package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
+    rendition = Rendition(rendering, of: canvasSize, options: options)
+    if rendition.scaling != nil, let target = rendering.target {
+      scaler = FrameScaler(
+        from: canvasSize, into: target, fit: rendering.fit, filter: rendering.filter,
+        linearLight: rendering.linearLight)
+    } else {
+      scaler = nil
+    }
+  }
+
+  /// `frame` as the rendition has it. Its dirty rectangle has to be against the frame rendered last,
+  /// when that is the one before it.
+  ///
+  /// - Throws: `cancelled` between rows when the task is cancelled.
+  package mutating func render(_ frame: CompositedFrame) throws(AnimatedImageError) -> CompositedFrame {
+    var bitmap = frame.bitmap
+    var dirty = frame.dirtyRect
+    if let scaler {
+      if let last, last.index + 1 == frame.index, dirty != PixelRect(bitmap.size) {
+        (bitmap, dirty) = scaler.rescale(bitmap, previous: last.bitmap, dirty: dirty)
+      } else {
+        bitmap = try scaler.scale(bitmap) { Task.isCancelled }
+        dirty = PixelRect(bitmap.size)
+      }
+      last = (frame.index, bitmap)
+    }
+    return CompositedFrame(
+      index: frame.index, bitmap: bitmap.converted(to: rendition.format), dirtyRect: dirty,
+      damage: frame.damage)
+  }
+}

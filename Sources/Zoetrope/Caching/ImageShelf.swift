@@ -1,0 +1,97 @@
+internal import Synchronization
+
+/// Images that were opened before, by what the caller calls them, so that a second show needs no load.
+///
+/// Their compressed bytes are charged to the budget, of which they may take a quarter; the image used
+/// longest ago goes first. A file on disk costs an open descriptor instead: at most ``countLimit``.
+package final class ImageShelf: Sendable {
+  package static let countLimit = 64
+
+  private let budget: MemoryBudget
+  private let state = Mutex(State())
+  private let lastUseTime = Atomic<UInt64>(0)
+
+  private struct State: Sendable {
+    var images: [LoadIdentifier: (image: OpenedImage, turn: Int)] = [:]
+    var turn = 0
+    var cost = 0
+
+    mutating func removeOldest() -> OpenedImage? {
+      guard let oldest = images.min(by: { $0.value.turn < $1.value.turn })?.key else { return nil }
+      return remove(oldest)
+    }
+
+    mutating func remove(_ id: LoadIdentifier) -> OpenedImage? {
+      guard let old = images.removeValue(forKey: id) else { return nil }
+      cost -= old.image.cost
+      return old.image
+    }
+  }
+
+  package init(budget: MemoryBudget) {
+    self.budget = budget
+    budget.register(self)
+  }
+
+  deinit { budget.refund(state.withLock { $0.cost }, as: .images) }
+
+  /// Images held.
+  package var count: Int { state.withLock { $0.images.count } }
+
+  /// The image that was put there under `id`, if it is still there.
+  package func image(for id: LoadIdentifier) -> OpenedImage? {
+    budget.stamp(lastUseTime)
+    return state.withLock { state in
+      state.turn += 1
+      guard let image = state.images[id]?.image else { return nil }
+      state.images[id]?.turn = state.turn
+      return image
+    }
+  }
+
+  /// Puts `image` there under `id`, in place of what was.
+  package func put(_ image: OpenedImage, for id: LoadIdentifier) {
+    budget.stamp(lastUseTime)
+    // Images close files and free bytes when they go: after the lock is given back.
+    var dropped: [OpenedImage] = []
+    state.withLock { state in
+      let before = state.cost
+      if let old = state.remove(id) { dropped.append(old) }
+      state.turn += 1
+      state.images[id] = (image, state.turn)
+      state.cost += image.cost
+      while state.images.count > Self.countLimit, let old = state.removeOldest() {
+        dropped.append(old)
+      }
+      budget.charge(state.cost - before, as: .images)
+    }
+    budget.settle()
+  }
+
+  /// Takes the image of that name away.
+  package func remove(_ id: LoadIdentifier) {
+    let old = state.withLock { state in
+      let before = state.cost
+      let old = state.remove(id)
+      budget.charge(state.cost - before, as: .images)
+      return old
+    }
+    _ = consume old
+  }
+}
+
+extension ImageShelf: BudgetMember {
+  package var kind: MemoryBudget.Kind { .images }
+
+  package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
+
+  package func shed(_ byteCount: Int) -> Int {
+    var dropped: [OpenedImage] = []
+    return state.withLock { state in
+      let before = state.cost
+      while before - state.cost < byteCount, let old = state.removeOldest() { dropped.append(old) }
+      budget.refund(before - state.cost, as: .images)
+      return before - state.cost
+    }
+  }
+}

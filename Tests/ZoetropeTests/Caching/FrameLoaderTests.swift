@@ -1,0 +1,260 @@
+import Glibc
+import SystemPackage
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1))) struct FrameLoaderTests {
+  private let budget = MemoryBudget(byteLimit: 8 << 20)
+  private let cache: MemoryFrameCache
+  private let loader: FrameLoader
+  private let bytes = DeltaGIF.make(width: 32, height: 24, frameCount: 12, patch: 6)
+
+  init() {
+    cache = MemoryFrameCache(budget: budget)
+    loader = FrameLoader(
+      cache: cache, budget: budget, maxConcurrentLoads: 2,
+      playback: PlaybackOptions(fixedDelay: .zero, latePolicy: .stretch, buffering: .lossless))
+  }
+
+  @Test func `a first show goes through loading, poster and playing`() async throws {
+    let bytes = bytes
+    let phases = loader.phases(for: "a") { progress in
+      for step in 0...10 { progress(Double(step) / 10) }
+      return bytes
+    }
+    let seen = await collect(phases)
+    #expect(seen.names.first == "loading" && seen.names.suffix(2) == ["poster", "playing"])
+    #expect(seen.fractions == seen.fractions.sorted() && seen.fractions.last == 1)
+    #expect(seen.fractions.count <= 101)
+    #expect(try #require(seen.poster) == FrameReader(AnimatedImage(bytes: bytes)).frame(at: 0).bitmap)
+  }
+
+  @Test func `playing gives every frame and fills the cache`() async throws {
+    let bytes = bytes
+    let seen = await collect(loader.phases(for: "a") { _ in bytes })
+    let scheduler = try #require(seen.scheduler)
+    let reader = FrameReader(try AnimatedImage(bytes: bytes))
+    var index = 0
+    for await frame in scheduler.frames() {
+      #expect(frame.index == index)
+      #expect(try reader.frame(at: index).bitmap == frame.bitmap)
+      index += 1
+      if index == 12 { break }
+    }
+    #expect(cache.statistics.count == 12)
+  }
+
+  @Test func `a second show starts at once without loading or fetching`() async {
+    let fetches = Tally()
+    let bytes = bytes
+    for _ in 0..<2 {
+      let phases = loader.phases(for: 7) { _ in
+        fetches.add()
+        return bytes
+      }
+      _ = await collect(phases)
+    }
+    let seen = await collect(
+      loader.phases(for: 7) { _ in
+        fetches.add()
+        return bytes
+      })
+    #expect(seen.names == ["poster", "playing"])
+    #expect(fetches.count == 1)
+  }
+
+  @Test func `a poster shows from the cache while bytes that are gone are fetched again`() async {
+    let bytes = bytes
+    let gate = Gate()
+    _ = await collect(loader.phases(for: 1) { _ in bytes })
+    budget.byteLimit = 4 * bytes.count - 4
+    var iterator = loader.phases(for: 1) { _ in
+      await gate.wait()
+      return bytes
+    }.makeAsyncIterator()
+    #expect(await iterator.next()?.name == "poster")
+    gate.open()
+    #expect(await iterator.next()?.name == "playing")
+    #expect(await iterator.next() == nil)
+  }
+
+  @Test func `forgotten bytes that changed give a new poster`() async throws {
+    let bytes = bytes
+    let other = DeltaGIF.make(width: 40, height: 24, frameCount: 1)
+    _ = await collect(loader.phases(for: 1) { _ in bytes })
+    await loader.forget(1)
+    let seen = await collect(loader.phases(for: 1) { _ in other })
+    #expect(seen.names == ["loading", "poster"])
+    #expect(try #require(seen.poster).width == 40)
+  }
+
+  @Test func `fifty loads of one name fetch once`() async {
+    let fetches = Tally()
+    let gate = Gate()
+    let bytes = bytes
+    await withTaskGroup(of: [String].self) { group in
+      for _ in 0..<50 {
+        let phases = loader.phases(for: "a") { _ in
+          fetches.add()
+          await gate.wait()
+          return bytes
+        }
+        group.addTask { await collect(phases).names }
+      }
+      while gate.waiterCount == 0 { await Task.yield() }
+      gate.open()
+      for await names in group { #expect(names.suffix(2) == ["poster", "playing"]) }
+    }
+    #expect(fetches.count == 1)
+  }
+
+  @Test func `no more fetches run at one time than allowed`() async {
+    let gate = Gate()
+    let bytes = bytes
+    let running = Tally()
+    await withTaskGroup(of: [String].self) { group in
+      for id in 0..<8 {
+        let phases = loader.phases(for: id) { _ in
+          running.add()
+          await gate.wait()
+          return bytes
+        }
+        group.addTask { await collect(phases).names }
+      }
+      while gate.waiterCount < 2 { await Task.yield() }
+      for _ in 0..<1000 { await Task.yield() }
+      #expect(running.count == 2)
+      gate.open()
+      for await names in group { #expect(names.last == "playing") }
+    }
+    #expect(running.count == 8)
+  }
+
+  @Test func `another name in the slot ends the first load and cancels its fetch`() async {
+    let slot = LoadSlot()
+    let started = Gate()
+    let cancels = Tally()
+    let bytes = bytes
+    let first = loader.phases(for: "first", in: slot) { _ in
+      started.open()
+      while !Task.isCancelled { await Task.yield() }
+      cancels.add()
+      return bytes
+    }
+    let task = Task { await collect(first).names }
+    await started.wait()
+    let second = await collect(loader.phases(for: "second", in: slot) { _ in bytes })
+    #expect(second.names == ["loading", "poster", "playing"])
+    #expect(await task.value == ["loading"])
+    while cancels.count == 0 { await Task.yield() }
+  }
+
+  @Test func `leaving the loop cancels the fetch`() async {
+    let started = Gate()
+    let ended = Gate()
+    for await _ in loader.phases(
+      for: 1,
+      data: { _ in
+        started.open()
+        while !Task.isCancelled { await Task.yield() }
+        ended.open()
+        return []
+      })
+    {
+      await started.wait()
+      break
+    }
+    await ended.wait()
+  }
+
+  @Test func `an error is a phase of its own and the next load tries again`() async {
+    let fault = AnimatedImageError(.io, "made up")
+    let failed = await collect(loader.phases(for: 1) { _ in throw fault })
+    #expect(failed.names == ["loading", "failed"])
+    #expect(failed.error == fault)
+    let garbage = await collect(loader.phases(for: 1) { _ in [1, 2, 3] })
+    #expect(garbage.error != nil)
+    let bytes = bytes
+    #expect(await collect(loader.phases(for: 1) { _ in bytes }).names.last == "playing")
+  }
+
+  @Test func `frames are scaled and cached at the size asked for`() async throws {
+    let bytes = bytes
+    let small = Rendering(target: TargetSize(width: 8), format: .bgra8)
+    let seen = await collect(loader.phases(for: 1, rendering: small) { _ in bytes })
+    let poster = try #require(seen.poster)
+    #expect(poster.size == PixelSize(width: 8, height: 6) && poster.format == .bgra8)
+    let again = await collect(loader.phases(for: 1, rendering: small) { _ in bytes })
+    #expect(again.names == ["poster", "playing"])
+    #expect(again.poster?.storage === poster.storage)
+  }
+
+  @Test func `a file written anew is opened anew`() async throws {
+    let path = FilePath("/tmp/zoetrope-loader-\(getpid())-\(UInt64.random(in: 0 ... .max)).gif")
+    defer { _ = unsafe path.withPlatformString { unsafe unlink($0) } }
+    try write(bytes, to: path)
+    #expect(await collect(loader.phases(forFileAt: path)).names == ["loading", "poster", "playing"])
+    #expect(await collect(loader.phases(forFileAt: path)).names == ["poster", "playing"])
+    try write(DeltaGIF.make(width: 40, height: 24, frameCount: 3), to: path)
+    let seen = await collect(loader.phases(forFileAt: path))
+    #expect(try #require(seen.poster).width == 40)
+  }
+
+  @Test func `a thousand loads into ten slots end and give everything back`() async {
+    let slots = (0..<10).map { _ in LoadSlot() }
+    let bytes = bytes
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<1000 {
+        let phases = loader.phases(for: number % 13, in: slots[number % 10]) { _ in
+          await Task.yield()
+          return bytes
+        }
+        group.addTask {
+          let names = await collect(phases).names
+          #expect(!names.contains("failed"))
+        }
+      }
+    }
+    #expect(cache.faults() == [])
+  }
+
+  private func write(_ bytes: [UInt8], to path: FilePath) throws {
+    let file = try FileDescriptor.open(
+      path, .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
+    try file.closeAfter { _ = try file.writeAll(bytes) }
+  }
+}
+
+/// What went by in the phases of one load; runs of equal names count once.
+private struct SeenPhases: Sendable {
+  var names: [String] = []
+  var fractions: [Double] = []
+  var poster: Bitmap?
+  var scheduler: FrameScheduler<ContinuousClock>?
+  var error: AnimatedImageError?
+}
+
+private func collect(_ phases: AsyncStream<LoadingPhase>) async -> SeenPhases {
+  var seen = SeenPhases()
+  for await phase in phases {
+    if seen.names.last != phase.name { seen.names.append(phase.name) }
+    switch phase {
+    case .loading(let fraction): if let fraction { seen.fractions.append(fraction) }
+    case .poster(let bitmap): seen.poster = bitmap
+    case .playing(let scheduler): seen.scheduler = scheduler
+    case .failed(let error): seen.error = error
+    }
+  }
+  return seen
+}
+
+extension LoadingPhase {
+  fileprivate var name: String {
+    switch self {
+    case .loading: "loading"
+    case .poster: "poster"
+    case .playing: "playing"
+    case .failed: "failed"
+    }
+  }
+}
