@@ -11,15 +11,3 @@ func makeAnimation(_ number: Int, width: Int = 16, height: Int = 16) -> Animatio
     content: ContentIdentity(high: UInt64(number), low: 7),
     rendition: .canvas(PixelSize(width: width, height: height)))
 }
-
-/// A small generator, so that random tests repeat: xorshift64*.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed | 1 }
-  mutating func next() -> UInt64 {
-    state ^= state >> 12
-    state ^= state << 25
-    state ^= state >> 27
-    return state &* 0x2545_f491_4f6c_dd1d
-  }
-}

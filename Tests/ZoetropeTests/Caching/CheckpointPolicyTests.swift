@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct CheckpointPolicyTests {
   /// A policy over frames of these costs, all measured.
@@ -82,7 +83,7 @@ import Zoetrope
   }
 
   @Test func `sums agree with adding up`() {
-    var random = SeededGenerator(seed: 3)
+    var random = SplitMix64(seed: 3)
     var values = (0..<77).map { _ in Int.random(in: 1...1000, using: &random) }
     var costs = ReplayCosts(estimates: values)
     for index in values.indices {

@@ -1,4 +1,5 @@
 import Zoetrope
+import ZoetropeTestSupport
 
 /// Writes GIFs whose frames are small changes of the one before, as recorders make them.
 ///
@@ -8,7 +9,7 @@ enum DeltaGIF {
   /// `patch` pixels of noise each, at places that wander. Every seventh disposes to *previous*, every
   /// eleventh to *background*.
   static func make(width: Int, height: Int, frameCount: Int, patch: Int = 40) -> [UInt8] {
-    var random = SeededGenerator(seed: 42)
+    var random = SplitMix64(seed: 42)
     var bytes = Array("GIF89a".utf8)
     bytes += word(width) + word(height) + [0xf7, 0, 0]
     for value in 0..<256 { bytes += [UInt8(value), UInt8(255 - value), UInt8(value / 2)] }
@@ -27,7 +28,7 @@ enum DeltaGIF {
   }
 
   private static func appendPixels(
-    _ count: Int, to bytes: inout [UInt8], _ random: inout SeededGenerator
+    _ count: Int, to bytes: inout [UInt8], _ random: inout SplitMix64
   ) {
     var stream: [UInt8] = []
     var bits = 0

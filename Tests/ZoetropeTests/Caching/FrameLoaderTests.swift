@@ -2,6 +2,7 @@ import Glibc
 import SystemPackage
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct FrameLoaderTests {
   private let budget = MemoryBudget(byteLimit: 8 << 20)
@@ -26,7 +27,8 @@ import Zoetrope
     #expect(seen.names.first == "loading" && seen.names.suffix(2) == ["poster", "playing"])
     #expect(seen.fractions == seen.fractions.sorted() && seen.fractions.last == 1)
     #expect(seen.fractions.count <= 101)
-    #expect(try #require(seen.poster) == FrameReader(AnimatedImage(bytes: bytes)).frame(at: 0).bitmap)
+    #expect(
+      try #require(seen.poster) == FrameReader(AnimatedImage(bytes: bytes)).frame(at: 0).bitmap)
   }
 
   @Test func `playing gives every frame and fills the cache`() async throws {
@@ -65,7 +67,7 @@ import Zoetrope
 
   @Test func `a poster shows from the cache while bytes that are gone are fetched again`() async {
     let bytes = bytes
-    let gate = Gate()
+    let gate = TaskGate()
     _ = await collect(loader.phases(for: 1) { _ in bytes })
     budget.byteLimit = 4 * bytes.count - 4
     var iterator = loader.phases(for: 1) { _ in
@@ -90,7 +92,7 @@ import Zoetrope
 
   @Test func `fifty loads of one name fetch once`() async {
     let fetches = Tally()
-    let gate = Gate()
+    let gate = TaskGate()
     let bytes = bytes
     await withTaskGroup(of: [String].self) { group in
       for _ in 0..<50 {
@@ -109,7 +111,7 @@ import Zoetrope
   }
 
   @Test func `no more fetches run at one time than allowed`() async {
-    let gate = Gate()
+    let gate = TaskGate()
     let bytes = bytes
     let running = Tally()
     await withTaskGroup(of: [String].self) { group in
@@ -132,7 +134,7 @@ import Zoetrope
 
   @Test func `another name in the slot ends the first load and cancels its fetch`() async {
     let slot = LoadSlot()
-    let started = Gate()
+    let started = TaskGate()
     let cancels = Tally()
     let bytes = bytes
     let first = loader.phases(for: "first", in: slot) { _ in
@@ -150,8 +152,8 @@ import Zoetrope
   }
 
   @Test func `leaving the loop cancels the fetch`() async {
-    let started = Gate()
-    let ended = Gate()
+    let started = TaskGate()
+    let ended = TaskGate()
     for await _ in loader.phases(
       for: 1,
       data: { _ in
@@ -193,7 +195,8 @@ import Zoetrope
     let path = FilePath("/tmp/zoetrope-loader-\(getpid())-\(UInt64.random(in: 0 ... .max)).gif")
     defer { _ = unsafe path.withPlatformString { unsafe unlink($0) } }
     try write(bytes, to: path)
-    #expect(await collect(loader.phases(forFileAt: path)).names == ["loading", "poster", "playing"])
+    #expect(
+      await collect(loader.phases(forFileAt: path)).names == ["loading", "poster", "playing"])
     #expect(await collect(loader.phases(forFileAt: path)).names == ["poster", "playing"])
     try write(DeltaGIF.make(width: 40, height: 24, frameCount: 3), to: path)
     let seen = await collect(loader.phases(forFileAt: path))

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct MemoryFrameCacheStressTests {
   @Test func `a million mixed operations by four tasks keep every invariant`() async {
@@ -26,7 +27,7 @@ import Zoetrope
 private func mix(
   _ count: Int, seed: UInt64, _ cache: MemoryFrameCache, _ bitmaps: [Bitmap]
 ) {
-  var random = SeededGenerator(seed: seed)
+  var random = SplitMix64(seed: seed)
   var holds: [FrameHold] = []
   for step in 0..<count {
     let key = makeAnimation(Int.random(in: 0..<40, using: &random))[

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct SeekingReaderTests {
   private let image: AnimatedImage
@@ -25,7 +26,7 @@ import Zoetrope
   @Test(arguments: [0, 1, 2, 8, 40, 400])
   func `any order gives the pictures of a plain play`(rooms: Int) throws {
     let (reader, store) = makeReader(rooms: rooms)
-    var random = SeededGenerator(seed: UInt64(rooms + 1))
+    var random = SplitMix64(seed: UInt64(rooms + 1))
     var orders: [Int] = Array(0..<120) + (0..<120).reversed()
     orders += (0..<200).map { _ in Int.random(in: 0..<120, using: &random) }
     for index in orders {

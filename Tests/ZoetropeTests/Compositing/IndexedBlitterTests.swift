@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct IndexedBlitterTests {
@@ -16,7 +17,7 @@ struct IndexedBlitterTests {
     var palette: [UInt32]
     var transparent: UInt8?
 
-    init(random: inout SeededRandom) {
+    init(random: inout SplitMix64) {
       width = [0, 1, 15, 16, 17, 31, 64, 100, 400].randomElement(using: &random) ?? 1
       width += Int.random(in: 0...3, using: &random)
       height = Int.random(in: 0...4, using: &random)
@@ -73,7 +74,7 @@ struct IndexedBlitterTests {
 
   @Test(arguments: 0..<8)
   func `random rectangles are drawn as pixel by pixel, and nothing else is touched`(seed: Int) {
-    var random = SeededRandom(seed: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     for round in 0..<600 {
       let sample = Case(random: &random)
       #expect(sample.drawn() == sample.plainlyDrawn(), "round \(round)")

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct RowBlenderTests {
@@ -27,7 +28,7 @@ struct RowBlenderTests {
 
   @Test(arguments: [0, 32, 64, 96, 128, 160, 192, 224])
   func `blending is exact for every pair of alphas`(firstAlpha: Int) {
-    var random = SeededRandom(UInt64(firstAlpha + 1))
+    var random = SplitMix64(seed: UInt64(firstAlpha + 1))
     let extremes: [UInt8] = [0, 1, 127, 128, 254, 255]
     func channel() -> UInt8 {
       Bool.random(using: &random)
@@ -46,7 +47,7 @@ struct RowBlenderTests {
   }
 
   @Test func `blending onto opaque pixels is exact for every alpha and colour`() {
-    var random = SeededRandom(9)
+    var random = SplitMix64(seed: 9)
     for alpha in 0...255 {
       let above = (0..<256).map { RGBA(red: UInt8($0), green: 255, blue: 0, alpha: UInt8(alpha)) }
       let below = (0..<256).map { index in
@@ -61,7 +62,7 @@ struct RowBlenderTests {
   }
 
   @Test func `runs of every kind and length give what single pixels give`() {
-    var random = SeededRandom(11)
+    var random = SplitMix64(seed: 11)
     for count in 0...70 {
       var above: [RGBA] = []
       var below: [RGBA] = []
@@ -81,7 +82,7 @@ struct RowBlenderTests {
   }
 
   @Test func `blending of 16 bits is exact`() {
-    var random = SeededRandom(12)
+    var random = SplitMix64(seed: 12)
     let extremes: [UInt16] = [0, 1, 32767, 32768, 65534, 65535]
     func channel() -> UInt16 {
       Bool.random(using: &random)

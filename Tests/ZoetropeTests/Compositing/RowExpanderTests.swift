@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct RowExpanderTests {
@@ -35,7 +36,7 @@ struct RowExpanderTests {
   func `every layout expands at every length and writes nothing past it`(
     layout: (FramePixels.Layout, size: Int)
   ) {
-    var random = SeededRandom(UInt64(layout.size))
+    var random = SplitMix64(seed: UInt64(layout.size))
     let palette = (0..<256).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
     for count in 0...37 {
       let source = (0..<count * layout.size).map { _ in
@@ -62,7 +63,7 @@ struct RowExpanderTests {
   func `laying a row over another blends its expanded pixels`(
     layout: (FramePixels.Layout, size: Int)
   ) {
-    var random = SeededRandom(UInt64(layout.size + 20))
+    var random = SplitMix64(seed: UInt64(layout.size + 20))
     let palette = (0..<256).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
     for count in [1, 15, 16, 40, 600] {
       let source = (0..<count * layout.size).map { _ in

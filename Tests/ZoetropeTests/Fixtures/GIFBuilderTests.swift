@@ -47,8 +47,9 @@ import ZoetropeTestSupport
       height: Int.random(in: 1...70, using: &random))
     let colors = 1 << Int.random(in: 1...8, using: &random)
     var picture = Picture(PixelRect(size))
-    let palette = (0..<colors).map {
-      PixelSample(RGBA(red: UInt8($0), green: UInt8(255 - $0), blue: UInt8($0 * 7 & 255)))
+    let palette: [PixelSample] = (0..<colors).map { (index: Int) -> PixelSample in
+      let blue = UInt8(index * 7 & 255)
+      return PixelSample(RGBA(red: UInt8(index), green: UInt8(255 - index), blue: blue))
     }
     if Bool.random(using: &random) {
       picture.noise(seed: seed, palette)

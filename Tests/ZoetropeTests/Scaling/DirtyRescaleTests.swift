@@ -1,12 +1,13 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct DirtyRescaleTests {
   /// 5 filters of 2,400 cases each.
   @Test(arguments: ScalingFilter.allCases)
   func `a dirty rescale is bit-identical to a full one`(filter: ScalingFilter) {
-    var generator = SeededGenerator(seed: 100)
+    var generator = SplitMix64(seed: 100)
     let formats: [PixelFormat] = [
       .rgba8, .rgba8, .rgba8, .bgra8, .rgbx8, .rgba8Premultiplied, .rgba16, .rgb565, .grey8,
     ]
@@ -40,7 +41,7 @@ struct DirtyRescaleTests {
   }
 
   @Test func `nothing dirty gives the previous picture`() {
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let bitmap = Bitmap.random(PixelSize(width: 20, height: 20), using: &generator)
     let scaler = FrameScaler(from: bitmap.size, to: PixelSize(width: 11, height: 30))
     let scaled = scaler.scale(bitmap)
@@ -60,18 +61,18 @@ struct DirtyRescaleTests {
     #expect(touched.width <= 4 && touched.height <= 4)
   }
 
-  private static func randomSize(using generator: inout SeededGenerator) -> PixelSize {
+  private static func randomSize(using generator: inout SplitMix64) -> PixelSize {
     PixelSize(
       width: .random(in: 1...24, using: &generator),
       height: .random(in: 1...24, using: &generator))
   }
 
-  private static func randomAlpha(using generator: inout SeededGenerator) -> AlphaKind {
+  private static func randomAlpha(using generator: inout SplitMix64) -> AlphaKind {
     AlphaKind.allCases[Int.random(in: 0..<4, using: &generator)]
   }
 
   private static func randomRect(
-    in size: PixelSize, using generator: inout SeededGenerator
+    in size: PixelSize, using generator: inout SplitMix64
   ) -> PixelRect {
     let x = Int.random(in: -2..<size.width, using: &generator)
     let y = Int.random(in: -2..<size.height, using: &generator)

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct FrameScalerTests {
@@ -19,7 +20,7 @@ struct FrameScalerTests {
 
   @Test(arguments: ScalingFilter.allCases)
   func `every channel is within 1 of double precision`(filter: ScalingFilter) {
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     let reference = ReferenceScaler(filter: filter)
     for (source, size) in Self.sizes {
       let scaler = FrameScaler(from: source, to: size, filter: filter)
@@ -37,7 +38,7 @@ struct FrameScalerTests {
 
   @Test(arguments: ScalingFilter.allCases.dropFirst())
   func `light is within 1 of double precision`(filter: ScalingFilter) {
-    var generator = SeededGenerator(seed: 6)
+    var generator = SplitMix64(seed: 6)
     let reference = ReferenceScaler(filter: filter, isLinearLight: true)
     for (source, size) in Self.sizes {
       let scaler = FrameScaler(from: source, to: size, filter: filter, linearLight: true)
@@ -117,7 +118,7 @@ struct FrameScalerTests {
 
   @Test(arguments: ScalingFilter.allCases)
   func `premultiplied colours never pass alpha`(filter: ScalingFilter) {
-    var generator = SeededGenerator(seed: 9)
+    var generator = SplitMix64(seed: 9)
     let straight = Bitmap.random(PixelSize(width: 31, height: 27), using: &generator)
     let bitmap = straight.converted(to: .rgba8Premultiplied)
     let scaler = FrameScaler(
@@ -134,7 +135,7 @@ struct FrameScalerTests {
   }
 
   @Test func `an equal size gives the same picture`() {
-    var generator = SeededGenerator(seed: 2)
+    var generator = SplitMix64(seed: 2)
     let bitmap = Bitmap.random(PixelSize(width: 9, height: 4), using: &generator)
     let scaler = FrameScaler(from: bitmap.size, to: bitmap.size, filter: .lanczos3)
     #expect(scaler.scale(bitmap) == bitmap)
@@ -159,7 +160,7 @@ struct FrameScalerTests {
   }
 
   @Test func `a cancelled scaling throws`() {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     let bitmap = Bitmap.random(PixelSize(width: 64, height: 64), using: &generator)
     for filter in ScalingFilter.allCases {
       for size in [PixelSize(width: 30, height: 30), PixelSize(width: 90, height: 90)] {

@@ -1,19 +1,5 @@
 import Zoetrope
-
-/// A small generator (SplitMix64), so that a failing case can be repeated from its seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
+import ZoetropeTestSupport
 
 /// Where alpha of a random picture is 0, 255 or in between.
 enum AlphaKind: CaseIterable {
@@ -44,7 +30,7 @@ extension Bitmap {
   /// Random pixels; in a sprite, about half of the rows and columns are opaque or clear.
   static func random(
     _ size: PixelSize, _ format: PixelFormat = .rgba8, alpha: AlphaKind = .random,
-    using generator: inout SeededGenerator
+    using generator: inout SplitMix64
   ) -> Bitmap {
     let middle = (
       x: Int.random(in: 0...size.width, using: &generator),
@@ -72,7 +58,7 @@ extension Bitmap {
 
   /// The picture with random pixels in `rect`.
   func scribbled(
-    in rect: PixelRect, alpha: AlphaKind, using generator: inout SeededGenerator
+    in rect: PixelRect, alpha: AlphaKind, using generator: inout SplitMix64
   ) -> Bitmap {
     let noise = Bitmap.random(size, format, alpha: alpha, using: &generator)
     let count = format.bytesPerPixel

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct TargetSizeTests {
@@ -66,7 +67,7 @@ struct TargetSizeTests {
   }
 
   @Test func `the size stays in the box and keeps the shape`() {
-    var generator = SeededGenerator(seed: 77)
+    var generator = SplitMix64(seed: 77)
     for _ in 0..<2000 {
       let source = PixelSize(
         width: .random(in: 1...2000, using: &generator),

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct GIFDeblockerTests {
@@ -18,7 +19,7 @@ struct GIFDeblockerTests {
   }
 
   @Test func `blocks of every length are joined and each byte is found again`() {
-    var random = SeededRandom(seed: 1)
+    var random = SplitMix64(seed: 1)
     var deblocker = GIFDeblocker()
     for round in 0..<200 {
       var source: [UInt8] = []

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct LZWExpanderTests {
@@ -22,7 +23,7 @@ struct LZWExpanderTests {
     }
   }
 
-  static func pixels(count: Int, colors: Int, random: inout SeededRandom) -> [UInt8] {
+  static func pixels(count: Int, colors: Int, random: inout SplitMix64) -> [UInt8] {
     var pixels: [UInt8] = []
     let longest = [1, 2, 8, 60, 3000].randomElement(using: &random) ?? 1
     while pixels.count < count {
@@ -40,7 +41,7 @@ struct LZWExpanderTests {
   }
 
   static func packer(
-    minimumCodeSize: Int, random: inout SeededRandom
+    minimumCodeSize: Int, random: inout SplitMix64
   ) -> LZWPacker {
     var packer = LZWPacker(minimumCodeSize: minimumCodeSize)
     packer.clearsFirst = Int.random(in: 0..<8, using: &random) != 0
@@ -55,7 +56,7 @@ struct LZWExpanderTests {
 
   @Test(arguments: 0...8)
   func `what a packer packed comes back`(minimumCodeSize: Int) {
-    var random = SeededRandom(seed: UInt64(minimumCodeSize))
+    var random = SplitMix64(seed: UInt64(minimumCodeSize))
     var expander = LZWExpander()
     for round in 0..<60 {
       let count = [1, 7, 130, 5000, 40_000].randomElement(using: &random) ?? 1
@@ -71,7 +72,7 @@ struct LZWExpanderTests {
 
   @Test(arguments: 0..<16)
   func `whole, cut and corrupted codes expand as the plain expander does`(seed: Int) {
-    var random = SeededRandom(seed: 100 + UInt64(seed))
+    var random = SplitMix64(seed: 100 + UInt64(seed))
     var expander = LZWExpander()
     var differences: [String] = []
     var statuses: Set<LZWResult.Status> = []
@@ -109,7 +110,7 @@ struct LZWExpanderTests {
   }
 
   @Test func `a full dictionary stays as it is until a clear code`() {
-    var random = SeededRandom(seed: 7)
+    var random = SplitMix64(seed: 7)
     let pixels = Self.pixels(count: 200_000, colors: 200, random: &random)
     var packer = LZWPacker(minimumCodeSize: 8)
     packer.clearsWhenFull = false
@@ -122,7 +123,7 @@ struct LZWExpanderTests {
   }
 
   @Test func `a run of one colour expands from ever longer newest strings`() {
-    var random = SeededRandom(seed: 8)
+    var random = SplitMix64(seed: 8)
     let pixels = [UInt8](repeating: 3, count: 1_000_000)
     var packer = LZWPacker(minimumCodeSize: 2)
     let codes = packer.pack(pixels, random: &random)
@@ -134,7 +135,7 @@ struct LZWExpanderTests {
   }
 
   @Test func `codes made at random expand as the plain expander does`() {
-    var random = SeededRandom(seed: 9)
+    var random = SplitMix64(seed: 9)
     var expander = LZWExpander()
     var differences = 0
     for _ in 0..<3000 {

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct PNGDamageTests {
@@ -9,7 +10,7 @@ struct PNGDamageTests {
     let pitch: Int
 
     init(_ width: Int = 12, _ height: Int = 9, seed: UInt64 = 3) {
-      var random = SeededRandom(seed)
+      var random = SplitMix64(seed: seed)
       image = SampleImage(width, height, bitDepth: 8, colorType: 2, random: &random)
       raw = image.rawData(isInterlaced: false, random: &random)
       pitch = width * 3 + 1
@@ -126,7 +127,7 @@ struct PNGDamageTests {
   func `both decoders keep the same rows of corrupted data`(
     colorType: Int, bitDepth: Int, isInterlaced: Bool
   ) throws {
-    var random = SeededRandom(UInt64(colorType * 40 + bitDepth))
+    var random = SplitMix64(seed: UInt64(colorType * 40 + bitDepth))
     let image = SampleImage(15, 14, bitDepth: bitDepth, colorType: colorType, random: &random)
     let raw = image.rawData(isInterlaced: isInterlaced, random: &random)
     let good = FrameBytes.deflated(raw)

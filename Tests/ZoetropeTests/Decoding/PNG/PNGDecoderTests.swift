@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct PNGDecoderTests {
@@ -30,7 +31,7 @@ struct PNGDecoderTests {
 
   @Test(arguments: formats, [false, true])
   func `both decoders give the stored samples`(format: (Int, Int), isInterlaced: Bool) throws {
-    var random = SeededRandom(UInt64(format.0 * 100 + format.1))
+    var random = SplitMix64(seed: UInt64(format.0 * 100 + format.1))
     var fast = PNGFastDecoder(keeps16Bit: true)
     var reference = PNGReferenceDecoder(keeps16Bit: true)
     var shallow = PNGReferenceDecoder()
@@ -54,7 +55,7 @@ struct PNGDecoderTests {
 
   @Test(arguments: [(0, 2), (0, 8), (0, 16), (2, 8), (2, 16)])
   func `a transparent colour makes its pixels transparent`(format: (Int, Int)) throws {
-    var random = SeededRandom(5)
+    var random = SplitMix64(seed: 5)
     var image = SampleImage(9, 7, bitDepth: format.1, colorType: format.0, random: &random)
     image.transparency = image.samples[image.channels * 4..<image.channels * 5].flatMap {
       [UInt8($0 >> 8), UInt8($0 & 255)]
@@ -72,7 +73,7 @@ struct PNGDecoderTests {
   }
 
   @Test func `a frame without pixels is empty and undamaged`() throws {
-    var random = SeededRandom(1)
+    var random = SplitMix64(seed: 1)
     let image = SampleImage(0, 4, bitDepth: 8, colorType: 6, random: &random)
     var fast = PNGFastDecoder()
     let frame = try DecodedFrame(image, isInterlaced: false, bytes: [], by: &fast)

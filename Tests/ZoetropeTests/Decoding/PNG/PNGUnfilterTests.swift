@@ -1,11 +1,12 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct PNGUnfilterTests {
   /// Filtered rows, and what the specification makes of them.
   private func rows(
-    _ count: Int, _ rowBytes: Int, pixelSize: Int, filters: [UInt8], _ random: inout SeededRandom
+    _ count: Int, _ rowBytes: Int, pixelSize: Int, filters: [UInt8], _ random: inout SplitMix64
   ) -> (filtered: [UInt8], plain: [[UInt8]]) {
     var filtered: [UInt8] = []
     var plain: [[UInt8]] = []
@@ -43,7 +44,7 @@ struct PNGUnfilterTests {
 
   @Test(arguments: [1, 2, 3, 4, 6, 8], [[0, 1, 2, 3, 4], [4], [4, 4, 4, 2], [3], [1], [2]])
   func `every filter gives what the specification says`(pixelSize: Int, filters: [UInt8]) {
-    var random = SeededRandom(UInt64(pixelSize * 8 + filters.count))
+    var random = SplitMix64(seed: UInt64(pixelSize * 8 + filters.count))
     for width in [1, 2, 3, 4, 5, 7, 8, 11, 16, 21, 33] {
       let rowBytes = width * pixelSize
       let (filtered, plain) = rows(
@@ -61,7 +62,7 @@ struct PNGUnfilterTests {
 
   @Test(arguments: [1, 3, 4, 8])
   func `a row with a filter that does not exist ends the work`(pixelSize: Int) {
-    var random = SeededRandom(7)
+    var random = SplitMix64(seed: 7)
     let rowBytes = 5 * pixelSize
     for bad in 0..<6 {
       var (filtered, plain) = rows(

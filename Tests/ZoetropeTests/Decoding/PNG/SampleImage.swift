@@ -1,5 +1,6 @@
 import CDeflate
 import Zoetrope
+import ZoetropeTestSupport
 
 /// A picture of known samples that can be stored as a PNG frame in every way that PNG has.
 struct SampleImage {
@@ -16,7 +17,7 @@ struct SampleImage {
 
   /// Random samples; those of a palette mostly lie inside it. Runs make matches and equal pixels.
   init(
-    _ width: Int, _ height: Int, bitDepth: Int, colorType: Int, random: inout SeededRandom
+    _ width: Int, _ height: Int, bitDepth: Int, colorType: Int, random: inout SplitMix64
   ) {
     self.width = width
     self.height = height
@@ -63,7 +64,7 @@ struct SampleImage {
 
   /// The filtered rows of one pass, or of the whole picture.
   private func scanlines(
-    _ columns: [Int], _ rows: [Int], filters: [UInt8], random: inout SeededRandom
+    _ columns: [Int], _ rows: [Int], filters: [UInt8], random: inout SplitMix64
   ) -> [UInt8] {
     guard !columns.isEmpty else { return [] }
     let pixelSize = max(1, bitDepth * channels / 8)
@@ -98,7 +99,7 @@ struct SampleImage {
 
   /// All filtered rows, as they go into the zlib stream.
   func rawData(
-    isInterlaced: Bool, filters: [UInt8] = [0, 1, 2, 3, 4, 4, 4, 2], random: inout SeededRandom
+    isInterlaced: Bool, filters: [UInt8] = [0, 1, 2, 3, 4, 4, 4, 2], random: inout SplitMix64
   ) -> [UInt8] {
     guard isInterlaced else {
       return scanlines(Array(0..<width), Array(0..<height), filters: filters, random: &random)
@@ -129,19 +130,6 @@ enum NaivePNG {
       return distances[1] <= distances[2] ? up : corner
     default: return 0
     }
-  }
-}
-
-/// A generator that gives the same numbers in every run.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state &* 0x2545_f491_4f6c_dd1d
   }
 }
 
