@@ -32,6 +32,23 @@ import ZoetropeTestSupport
     #expect(check.mismatches == [])
   }
 
+  /// Faults that giflib and libpng see otherwise than the fast decoders, and why.
+  static let referenceDiffers: [String: String] = [:]
+
+  @Test(arguments: recipes.filter { $0.expectations.errorCode == nil })
+  func `both decoders give the same frames, the listed faults aside`(recipe: Recipe) throws {
+    guard Self.referenceDiffers[recipe.name] == nil else { return }
+    let pictures = try [PixelDecoder.fast, .reference].map { decoder in
+      var pictures: [Bitmap] = []
+      let image = try AnimatedImage(
+        bytes: recipe.bytes, options: DecodingOptions(decoder: decoder))
+      let reader = FrameReader(image)
+      while let frame = try reader.next() { pictures.append(frame.bitmap) }
+      return pictures
+    }
+    #expect(pictures[0] == pictures[1])
+  }
+
   @Test(arguments: recipes.filter { !$0.expectations.losses.isEmpty })
   func `strict throws where something is lost`(recipe: Recipe) {
     Self.checking(recipe, OpenMismatches.strict) {

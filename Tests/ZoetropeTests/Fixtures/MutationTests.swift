@@ -1,9 +1,10 @@
+import Glibc
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
 /// Every fixture, cut and turned over in many places: an error or frames, never a crash.
-@Suite(.timeLimit(.minutes(5))) struct MutationTests {
+@Suite(.timeLimit(.minutes(60))) struct MutationTests {
   /// What any file may cost here: fixtures are small, and so must be what becomes of them.
   static let options: DecodingOptions = {
     var options = DecodingOptions(damage: .partialRows, parallelism: 1)
@@ -12,13 +13,21 @@ import ZoetropeTestSupport
     return options
   }()
 
-  /// Cuts or flips at most this many places of one file; larger ones are stepped through.
-  static let placeLimit = 600
+  /// Places of one file that are cut and flipped; larger files are stepped through.
+  ///
+  /// `ZOETROPE_MUTATIONS=N` takes N of each, for a long run.
+  static let limits = { () -> (cuts: Int, flips: Int) in
+    // getenv returns a string that ends with a zero byte; it is copied at once.
+    guard let value = unsafe getenv("ZOETROPE_MUTATIONS"),
+      let count = Int(unsafe String(cString: value))
+    else { return (250, 60) }
+    return (count, count)
+  }()
 
   @Test(arguments: FixtureTests.recipes)
   func `cut after any byte, a fixture gives an error or at most its frames`(recipe: Recipe) {
     let whole = Self.frameCount(recipe.bytes) ?? 0
-    for length in Self.places(recipe.bytes.count) {
+    for length in Self.places(recipe.bytes.count, Self.limits.cuts) {
       let count = Self.frameCount(Array(recipe.bytes[..<length])) ?? 0
       // A cut can end an animation whose later bytes were what made it invalid.
       if recipe.expectations.isClean { #expect(count <= whole, "cut to \(length) bytes") }
@@ -29,7 +38,7 @@ import ZoetropeTestSupport
   @Test(arguments: FixtureTests.recipes)
   func `with any byte turned over, a fixture gives an error or frames`(recipe: Recipe) {
     var bytes = recipe.bytes
-    for place in Self.places(bytes.count) {
+    for place in Self.places(bytes.count, Self.limits.flips) {
       for flip: UInt8 in [0xff, 1 << UInt8(place % 8)] {
         bytes[place] ^= flip
         let count = Self.frameCount(bytes) ?? 0
@@ -39,8 +48,8 @@ import ZoetropeTestSupport
     }
   }
 
-  private static func places(_ count: Int) -> StrideTo<Int> {
-    stride(from: 0, to: count, by: max(1, (count + placeLimit - 1) / placeLimit))
+  private static func places(_ count: Int, _ limit: Int) -> StrideTo<Int> {
+    stride(from: 0, to: count, by: max(1, (count + limit - 1) / max(1, limit)))
   }
 
   /// Frames that can be read; nil for an error.

@@ -23,7 +23,7 @@ import ZoetropeTestSupport
 
   @Test func `fixed codes compress repeats and end with a whole byte`() {
     let bytes = FixedDeflate.encode([UInt8](repeating: 0, count: 10_000))
-    #expect(bytes.count < 100)
+    #expect(bytes.count <= 100)
     // A final block of fixed codes with nothing in it: 1, 01, 0000000.
     #expect(FixedDeflate.encode([]) == [0b0000_0011, 0])
   }

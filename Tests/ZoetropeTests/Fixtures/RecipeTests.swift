@@ -9,7 +9,7 @@ import ZoetropeTestSupport
     let text = Self.start + "image 0 0 2 1\n  |rg|\nraw 3b\nexpect frames 1\n"
     let recipe = try Recipe(name: "x", text: text)
     #expect(recipe.isGIF && recipe.outputPath == "x.gif")
-    #expect(recipe.bytes.prefix(10) == Array("GIF89a".utf8) + [2, 0, 1, 0])
+    #expect(recipe.bytes.starts(with: Array("GIF89a".utf8) + [2, 0, 1, 0]))
     #expect(recipe.bytes.last == 0x3b)
     #expect(recipe.expectations.frameCount == 1 && recipe.expectations.isClean)
   }
