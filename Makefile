@@ -30,7 +30,7 @@ demo: release ## the main job on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)
 
 test: install ## all tests
-	swift test
+	swift test --no-parallel
 
 lint: ## formatting, naming, docs of public symbols
 	swift format lint --strict --recursive Package.swift Sources Tests Examples
