@@ -13,7 +13,9 @@ struct ZoetropeCommand: ParsableCommand {
       130 interrupted.
       """,
     version: VersionText.text,
-    subcommands: [InfoCommand.self, ExtractCommand.self, CheckCommand.self])
+    subcommands: [
+      InfoCommand.self, ExtractCommand.self, PlayCommand.self, CheckCommand.self,
+    ])
 }
 
 /// The process.

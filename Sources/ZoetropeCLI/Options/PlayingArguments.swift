@@ -1,0 +1,79 @@
+import ArgumentParser
+import Zoetrope
+
+/// The words of `--protocol`.
+enum DrawingChoice: String, ExpressibleByArgument, CaseIterable {
+  case none
+}
+
+/// The words of `--loops`: a number of plays, `file` or `inf`.
+enum LoopsArgument: ExpressibleByArgument, Hashable {
+  case file
+  case count(PlayCount)
+
+  init?(argument: String) {
+    switch argument {
+    case "file": self = .file
+    case "inf": self = .count(.indefinite)
+    default:
+      guard let plays = Int(argument), plays > 0 else { return nil }
+      self = .count(.finite(plays))
+    }
+  }
+
+  var defaultValueDescription: String { "file" }
+
+  /// For the library; nil takes the file's.
+  var playCount: PlayCount? {
+    if case .count(let count) = self { return count }
+    return nil
+  }
+}
+
+/// The words of `--start`: a frame, or a time with its unit.
+enum StartArgument: ExpressibleByArgument, Hashable {
+  case frame(Int)
+  case time(Duration)
+
+  init?(argument: String) {
+    if let index = Int(argument) {
+      guard index >= 0 else { return nil }
+      self = .frame(index)
+    } else if argument.hasSuffix("s"), let range = TimeRange(argument) {
+      self = .time(range.start)
+    } else {
+      return nil
+    }
+  }
+
+  /// The frame of `image` that is meant.
+  func index(in image: AnimatedImage, policy: DelayPolicy) -> Int {
+    switch self {
+    case .frame(let index): index
+    case .time(let time): image.frameIndex(at: time, policy: policy)
+    }
+  }
+}
+
+/// The words of `--late`.
+struct LateArgument: ExpressibleByArgument, Hashable {
+  let policy: LatePolicy
+
+  init(policy: LatePolicy) { self.policy = policy }
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1)
+    switch (parts.first, parts.count) {
+    case ("skip", 1), ("drop", 1): policy = .skip
+    case ("stretch", 1), ("keep", 1): policy = .stretch
+    case ("latest", 1): policy = .latest
+    case ("catchup", 1): policy = .catchUp(maximumRate: 2)
+    case ("catchup", 2):
+      guard let rate = Double(parts[1]), rate > 1, rate.isFinite else { return nil }
+      policy = .catchUp(maximumRate: rate)
+    default: return nil
+    }
+  }
+
+  var defaultValueDescription: String { "\(policy)" }
+}
