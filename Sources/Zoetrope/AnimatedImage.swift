@@ -60,10 +60,14 @@ public struct AnimatedImage: Sendable {
     }
     try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
     guard !scan.frames.isEmpty else {
+      let isCut = scan.damage.contains { $0.kind == .cutBlock || $0.kind == .cutFrame }
       throw AnimatedImageError(
-        .noFrames, "no frame can be decoded", format: header.format, byteOffset: scan.byteCount)
+        isCut ? .truncated : .noFrames, "no frame can be decoded", format: header.format,
+        byteOffset: scan.byteCount)
     }
-    if options.damage == .strict, let damage = scan.damage.first(where: { !$0.kind.isTolerated }) {
+    if options.damage == .strict,
+      let damage = scan.damage.first(where: { $0.kind.isRefusedByStrict })
+    {
       throw damage.error(format: header.format)
     }
     self.header = header

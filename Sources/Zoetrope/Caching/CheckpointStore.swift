@@ -25,7 +25,8 @@ package final class CheckpointStore: Sendable {
   /// An empty store for an animation of `frames`.
   package init(
     frames: [FrameControl], canvasSize: PixelSize, format: PixelFormat,
-    budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit, isMeasuring: Bool = true
+    budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit,
+    isMeasuring: Bool = true
   ) {
     // Compressed bytes cost about four times what pixels do; only the ratio between frames counts.
     let costs = ReplayCosts(estimates: frames.map { $0.rect.size.area + 4 * $0.byteRange.count })

@@ -60,7 +60,8 @@ public actor FrameLoader {
   /// - Parameter slot: where it is shown; a load into the same slot before this one is cancelled.
   public nonisolated func phases(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
-    data: @escaping @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
+    data:
+      @escaping @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
   ) -> AsyncStream<LoadingPhase> {
     start(LoadIdentifier(id), in: slot, rendering, .data(data))
   }

@@ -23,7 +23,9 @@ package struct FrameRenderer: Sendable {
   /// when that is the one before it.
   ///
   /// - Throws: `cancelled` between rows when the task is cancelled.
-  package mutating func render(_ frame: CompositedFrame) throws(AnimatedImageError) -> CompositedFrame {
+  package mutating func render(_ frame: CompositedFrame) throws(AnimatedImageError)
+    -> CompositedFrame
+  {
     var bitmap = frame.bitmap
     var dirty = frame.dirtyRect
     if let scaler {

@@ -96,7 +96,8 @@ public final class MemoryBudget: Sendable {
     }
     while usedBytes > effectiveLimit {
       let over = usedBytes - effectiveLimit
-      guard relieve(over, of: .frames) || relieve(over, of: .checkpoints) || relieve(over, of: .images)
+      guard
+        relieve(over, of: .frames) || relieve(over, of: .checkpoints) || relieve(over, of: .images)
       else { break }
     }
   }

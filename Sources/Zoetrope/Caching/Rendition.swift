@@ -53,7 +53,8 @@ public struct Rendition: Sendable, Hashable {
   }
 
   /// What frames of a canvas of `canvasSize`, opened with `options`, become by `rendering`.
-  public init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions = .init()) {
+  public init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions = .init())
+  {
     var scaling: Scaling?
     var size = canvasSize
     if let target = rendering.target {

@@ -10,6 +10,8 @@ public final class FrameReader {
   private var compositor: Compositor
   private var worker: FrameWorker
   private var pixels = FramePixels()
+  /// Whether the canvas is clear because the next frame should not need what was there before.
+  private var isAssumedClear = false
   /// Nil when frames are decoded one after the other on the calling thread.
   private let ahead: DecodeAhead?
 
@@ -42,7 +44,13 @@ public final class FrameReader {
   private func drawNext() throws(AnimatedImageError) -> PixelRect {
     let record = image.records[nextIndex]
     try decode(record)
-    if image.options.damage == .strict, let damage = pixels.damage, !damage.kind.isTolerated {
+    if isAssumedClear, pixels.validPixels < record.control.rect.size.area {
+      // Damaged, it shows what lies below after all: build that, and take the frame again.
+      try replay(before: record.control.index)
+      try decode(record)
+    }
+    isAssumedClear = false
+    if image.options.damage == .strict, let damage = pixels.damage, damage.kind.isRefusedByStrict {
       throw damage.error(format: image.format)
     }
     let dirty = compositor.draw(pixels, record.control)
@@ -85,13 +93,24 @@ public final class FrameReader {
   package func restore(nextIndex: Int, canvas: Bitmap) {
     compositor.resume(from: canvas)
     self.nextIndex = nextIndex
+    isAssumedClear =
+      nextIndex > 0 && nextIndex < image.records.count
+      && image.records[nextIndex].control.isIndependent
     ahead?.restart(at: nextIndex)
+  }
+
+  /// Draws what frame `index` lies on, from an independent frame before it.
+  private func replay(before index: Int) throws(AnimatedImageError) {
+    jump(to: image.records[..<index].lastIndex { $0.control.isIndependent } ?? 0)
+    while nextIndex < index { try drawNext() }
+    compositor.markAllDirty()
   }
 
   /// Starts over at an independent frame.
   private func jump(to index: Int) {
     compositor.reset()
     nextIndex = index
+    isAssumedClear = index > 0
     ahead?.restart(at: index)
   }
 

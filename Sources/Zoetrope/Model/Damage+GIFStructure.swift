@@ -7,6 +7,8 @@ extension Damage.Kind {
   public static let cutFrame = Damage.Kind("cutFrame", isTolerated: false)
   /// The file ends inside a block or chunk that holds no pixels.
   public static let cutBlock = Damage.Kind("cutBlock", isTolerated: true)
+  /// A pixel has an index past the palette; it is opaque black.
+  public static let pixelIndex = Damage.Kind("pixelIndex", isTolerated: true)
   /// A byte that starts no block stands where one should; reading ends there, as in browsers.
   public static let gifStrayByte = Damage.Kind("gif.strayByte", isTolerated: true)
   /// The screen has a side of 0, or the first frame is larger; the canvas grew to hold it.
@@ -23,6 +25,8 @@ extension Damage.Kind {
   public static let gifControlUnused = Damage.Kind("gif.controlUnused", isTolerated: true)
   /// A disposal method of 4 to 7: 4 is read as *previous*, the others as *keep*.
   public static let gifReservedDisposal = Damage.Kind("gif.reservedDisposal", isTolerated: true)
+  /// The transparent index lies past the palette; it has no effect unless a pixel has it.
+  public static let gifTransparentIndex = Damage.Kind("gif.transparentIndex", isTolerated: true)
   /// A loop block whose data is no loop count.
   public static let gifLoopBlock = Damage.Kind("gif.loopBlock", isTolerated: true)
   /// A second loop count; the last one counts.

@@ -1,6 +1,8 @@
 extension Damage.Kind {
-  /// A chunk of a frame's data has a wrong CRC; its data was used as it is.
-  public static let pngCRC = Damage.Kind("png.crc", isTolerated: true)
+  /// An fdAT chunk has a wrong CRC; its data is used as it is, as in browsers.
+  public static let pngCRC = Damage.Kind("png.crc", isTolerated: true, isRefusedByStrict: true)
+  /// An IDAT chunk has a wrong CRC; its data is used as it is, where Chromium gives the frame up.
+  public static let pngImageCRC = Damage.Kind("png.imageCRC", isTolerated: false)
   /// The checksum at the end of a frame's zlib stream is wrong; its pixels were used as they are.
   public static let pngAdler = Damage.Kind("png.adler", isTolerated: true)
   /// A frame has more data than its pixels need; the rest was ignored.

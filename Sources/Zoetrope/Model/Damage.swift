@@ -9,9 +9,12 @@ public struct Damage: Sendable, Hashable {
     public let name: String
     /// Whether nothing is lost by it.
     public let isTolerated: Bool
-    package init(_ name: String, isTolerated: Bool) {
+    /// Whether ``DamagePolicy/strict`` throws for it: something is lost, or data may be wrong.
+    public let isRefusedByStrict: Bool
+    package init(_ name: String, isTolerated: Bool, isRefusedByStrict: Bool? = nil) {
       self.name = name
       self.isTolerated = isTolerated
+      self.isRefusedByStrict = isRefusedByStrict ?? !isTolerated
     }
   }
 

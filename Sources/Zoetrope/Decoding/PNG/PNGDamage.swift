@@ -22,7 +22,9 @@ struct PNGDamage {
       }
     }
     if let badChunk = data.badChunk {
-      return make(.pngCRC, "a data chunk has a wrong CRC", at: start + badChunk)
+      return make(
+        data.isSequenced ? .pngCRC : .pngImageCRC, "a data chunk has a wrong CRC",
+        at: start + badChunk)
     }
     return switch ending.fault {
     case .none: data.isCut ? make(.pngStreamEnd, "the data has no end", at: end) : nil

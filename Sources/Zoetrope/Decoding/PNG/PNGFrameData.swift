@@ -7,6 +7,8 @@ internal import CDeflate
 struct PNGFrameData {
   /// The first data chunk whose CRC is wrong: the byte where it starts, counted from the range's.
   private(set) var badChunk: Int?
+  /// Whether the data lies in fdAT chunks, not IDAT.
+  private(set) var isSequenced = false
   /// Whether the bytes end inside a chunk.
   private(set) var isCut = false
   /// Bytes of the stream.
@@ -38,6 +40,7 @@ struct PNGFrameData {
         isCut = total - start < length + 4
         if name == type ?? name {
           type = name
+          isSequenced = name == Self.fdAT
           let skipped = name == Self.fdAT ? 4 : 0
           let isLast = total - end <= 4
           unsafe append(base, min(start + skipped, end)..<end, limit: total, isLast: isLast)

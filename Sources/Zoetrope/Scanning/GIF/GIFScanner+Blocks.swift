@@ -47,6 +47,12 @@ extension GIFScanner {
     noteFrame(index, rect, hasPalette: localCount > 0 || image.header?.palette.isEmpty == false)
     let graphic = control ?? GIFGraphicControl()
     control = nil
+    let colors = localCount > 0 ? localCount : image.header?.palette.count ?? 0
+    if let transparent = graphic.transparentIndex, colors > 0, Int(transparent) >= colors {
+      note(
+        .gifTransparentIndex, "index \(transparent) of \(colors) colours", frame: index,
+        at: blockOffset)
+    }
     let canvas = PixelRect(image.header?.canvasSize ?? screen)
     let isIndependent = independence.add(
       rect: rect, canvas: canvas, disposal: graphic.disposal,

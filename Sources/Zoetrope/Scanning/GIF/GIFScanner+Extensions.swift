@@ -68,6 +68,9 @@ extension GIFScanner {
       note(.gifLoopBlock, "a loop block without a loop count", at: block.offset)
       return
     }
+    if block.payloadSize != 3 {
+      note(.gifLoopBlock, "a loop block of \(block.payloadSize) bytes", at: block.offset)
+    }
     if image.storedLoopCount != nil {
       note(.gifLoopTwice, "another loop count, \(count)", at: block.offset)
     }

@@ -32,6 +32,8 @@ struct PNGAnimationState: Sendable {
   /// The type of the last chunk that was read, to notice data that is split by others.
   var lastType = PNGChunkType.header
   var hasTransparency = false
+  /// Whether any fcTL was seen.
+  var hasFrameControl = false
   /// Whether the image data before all fdAT is frame 0.
   var hasStaticFrame = false
 

@@ -80,11 +80,12 @@ extension PNGScanner {
         .truncated, "\(image.byteCount) bytes, too few for a PNG header",
         byteOffset: image.byteCount)
     }
-    if !isAtEnd { try finishEarly() }
+    let isCut = !isAtEnd
+    if isCut { try finishEarly() }
     isAtEnd = true
     guard animation.phase != .beforeData else {
       throw AnimatedImageError(
-        .noFrames, "no image data", format: .png, byteOffset: image.byteCount)
+        isCut ? .truncated : .noFrames, "no image data", format: .png, byteOffset: image.byteCount)
     }
     settleAnimation()
   }
@@ -112,6 +113,9 @@ extension PNGScanner {
     guard animation.isAnimated,
       animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame
     else {
+      if animation.hasFrameControl, animation.announcedFrames == nil, !animation.isBroken {
+        note(.pngStaticOnly, "frame controls without acTL", at: image.byteCount)
+      }
       makeStatic()
       return
     }

@@ -21,6 +21,7 @@ extension PNGScanner {
 
   /// A frame control chunk was read to its end.
   mutating func readFrameControl(hasValidCRC: Bool) throws(AnimatedImageError) {
+    animation.hasFrameControl = true
     guard !animation.isListEnded, !animation.isBroken else { return }
     if animation.phase != .beforeData {
       guard animation.isAnimated else { return }
