@@ -21,7 +21,7 @@ import ZoetropeTestSupport
   @Test(arguments: recipes)
   func `a fixture opens as its recipe states`(recipe: Recipe) {
     let mismatches = FixtureCheck(recipe).mismatches
-    Self.checking(recipe, OpenMismatches.structure) { #expect(mismatches == []) }
+    #expect(mismatches == [])
   }
 
   @Test(arguments: recipes)
@@ -55,16 +55,12 @@ import ZoetropeTestSupport
 
   @Test(arguments: recipes.filter { !$0.expectations.losses.isEmpty })
   func `strict throws where something is lost`(recipe: Recipe) {
-    Self.checking(recipe, OpenMismatches.strict) {
-      #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
-    }
+    #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
   }
 
   @Test(arguments: recipes.filter { $0.expectations.strictThrows == true })
   func `strict throws where the recipe says so`(recipe: Recipe) {
-    Self.checking(recipe, OpenMismatches.strict) {
-      #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
-    }
+    #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }
   }
 
   @Test(arguments: recipes.filter(\.expectations.isClean))
@@ -85,20 +81,7 @@ import ZoetropeTestSupport
     let reader = FrameReader(image)
     while let frame = try reader.next() { forwards.append(frame.bitmap) }
     let backwards = try forwards.indices.reversed().map { try reader.frame(at: $0).bitmap }
-    Self.checking(recipe, OpenMismatches.order) {
-      #expect(Array(backwards.reversed()) == forwards)
-    }
-  }
-
-  /// Runs a check that is known to fail when the recipe is in `open`.
-  private static func checking(
-    _ recipe: Recipe, _ open: [String: String], _ check: () -> Void
-  ) {
-    if let reason = open[recipe.name] {
-      withKnownIssue(Comment(rawValue: reason)) { check() }
-    } else {
-      check()
-    }
+    #expect(Array(backwards.reversed()) == forwards)
   }
 
   /// The number of frames that can be read.

@@ -38,6 +38,13 @@ package struct GIFFastDecoder: FrameDecoding {
       let (result, blocks) = unsafe expand(source, codeSize: codeSize, count: count, into: pixels)
       pixels.validPixels = result.pixelCount
       pixels.isOpaque = result.pixelCount == count && pixels.transparentIndex == nil
+      defer {
+        let colors =
+          record.localPaletteCount > 0 ? record.localPaletteCount : header.palette.count
+        if colors < 1 << codeSize, colors > 0 {
+          pixels.noteIndices(past: colors, in: record.control)
+        }
+      }
       guard let (kind, detail) = Self.damage(result, blocks, count: count) else { return }
       let offset =
         kind == .gifMissingTerminator

@@ -31,6 +31,7 @@ package struct PNGFastDecoder: FrameDecoding {
       PNGDamage(
         ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
       ).damage
+    pixels.noteIndices(past: header.palette.count, in: record.control)
   }
 
   /// Inflates and unfilters; nil when libdeflate refuses, and the pixels are then not set.
