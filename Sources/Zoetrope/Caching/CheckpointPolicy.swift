@@ -11,10 +11,13 @@ package struct CheckpointPolicy: Sendable {
   /// What drawing costs.
   package var costs: ReplayCosts
   private let independent: [Int]
+  /// What starting at a checkpoint costs: one that spares less is not worth its memory.
+  private let startCost: Int
 
   /// A policy with nothing kept. `independent` lists the frames that need no other, in order;
   /// frame 0 is always one.
-  package init(costs: ReplayCosts, independent: [Int]) {
+  package init(costs: ReplayCosts, independent: [Int], startCost: Int = 0) {
+    self.startCost = startCost
     self.costs = costs
     self.independent = independent.first == 0 ? independent : [0] + independent
   }
@@ -54,7 +57,7 @@ package struct CheckpointPolicy: Sendable {
       Self.last(kept, upTo: index) != index
     else { return false }
     let spacing = costs.sum(0..<count) / (capacity + 1)
-    guard costs.sum(start(upTo: index)..<index) >= max(spacing, 1) else { return false }
+    guard costs.sum(start(upTo: index)..<index) >= max(spacing, startCost, 1) else { return false }
     let next = nextStart(after: index)
     if next < count, costs.sum(index..<next) < spacing / 2 { return false }
     guard kept.count >= capacity, let least = leastWorth else { return true }

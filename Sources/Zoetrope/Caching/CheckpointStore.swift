@@ -31,11 +31,15 @@ package final class CheckpointStore: Sendable {
     // Compressed bytes cost about four times what pixels do; only the ratio between frames counts.
     let costs = ReplayCosts(estimates: frames.map { $0.rect.size.area + 4 * $0.byteRange.count })
     let independent = frames.indices.filter { frames[$0].isIndependent }
-    state = Mutex(State(policy: CheckpointPolicy(costs: costs, independent: independent)))
+    let cost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)
+    // The canvas is copied before it is drawn on, at 4 GB/s or so: nanoseconds, like measured costs.
+    let policy = CheckpointPolicy(
+      costs: costs, independent: independent, startCost: isMeasuring ? cost / 4 : 0)
+    state = Mutex(State(policy: policy))
+    canvasCost = cost
     self.budget = budget
     self.byteLimit = byteLimit
     self.isMeasuring = isMeasuring
-    canvasCost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)
     budget.register(self)
   }
 

@@ -4,8 +4,9 @@ internal import Synchronization
 ///
 /// Charges the bytes that bitmaps really hold. A hit takes well under a microsecond, allocates nothing
 /// and copies nothing: the bitmap that comes back is the one that was stored. One lock guards the
-/// table; it is held for a few dozen nanoseconds, so that splitting the table was measured to gain
-/// nothing. Bitmaps are freed outside of it.
+/// table, held for some 100 ns: two threads that do nothing but hit still take under half a
+/// microsecond each, and a hundred players at 60 frames a second ask 6000 times. So the table is not
+/// split, which would split the order of use too. Bitmaps are freed outside of the lock.
 public final class MemoryFrameCache: FrameCaching {
   /// The cache of this process, on ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()

@@ -1,37 +1,64 @@
 /// What a replay on the way back leaves behind, so that the next steps back need not repeat it.
 ///
-/// Keeps the last frames of the stretch themselves. When the stretch is longer than there is room,
-/// it also keeps canvases along the way, a room's length apart: then each frame is decoded twice at
-/// most (once to lay the canvases, once from the nearest of them) instead of once for each step.
+/// For each frame of the stretch it keeps the pixels that the frame after it changes, and the picture
+/// it stands at: a step back puts one such patch back, which costs what the change is large, as a
+/// step forward does. (Whole frames were tried first: for small changes, copying the canvas made a
+/// step back eight times as dear as one forward.) Patches that do not fit are left out from the
+/// front of the stretch; canvases along the way then keep the distance to replay short, so that each
+/// frame is decoded about twice instead of once for each step.
 struct ReplayTrail: ~Copyable {
+  private struct Patch {
+    let pixels: SavedRect
+    let damage: Damage?
+    let cost: Int
+  }
+
   private let budget: MemoryBudget
+  private let frames: [FrameControl]
+  private let bounds: PixelRect
+  private let bytesPerPixel: Int
   private let canvasCost: Int
-  private var frames: [Int: CompositedFrame] = [:]
+  /// By the frame whose pixels they are; each leads there from the frame after it.
+  private var patches: [Int: Patch] = [:]
+  /// By the frame that is drawn on them.
   private var canvases: [Int: Bitmap] = [:]
+  /// The picture of frame `position`.
+  private var picture: Canvas?
+  private var position = -1
+  private var firstKept = 0
   private var stretch = 0..<0
-  private var spacing = 1
-  /// Frames it has room for.
-  private(set) var capacity = 2
+  /// Frames from one canvas to the next; 0 for none.
+  private var spacing = 0
+  private var patchCost = 0
   private var charged = 0
 
-  init(budget: MemoryBudget, canvasCost: Int) {
-    self.budget = budget
-    self.canvasCost = canvasCost
+  init(_ image: AnimatedImage, store: CheckpointStore) {
+    budget = store.budget
+    frames = image.frames
+    bounds = PixelRect(image.canvasSize)
+    bytesPerPixel = image.options.canvasFormat.bytesPerPixel
+    canvasCost = store.canvasCost
   }
 
   deinit { budget.refund(charged, as: .checkpoints) }
 
-  /// Gets ready for a replay of `stretch` with room for `capacity` pictures in all.
+  /// Gets ready for a replay of `stretch`, after which the frame behind it is shown, with room for
+  /// `capacity` canvases' bytes in all.
   mutating func begin(_ stretch: Range<Int>, capacity: Int) {
-    frames.removeAll(keepingCapacity: true)
+    patches.removeAll(keepingCapacity: true)
+    patchCost = 0
+    picture = nil
+    self.stretch = stretch
     // Canvases of a longer stretch, laid earlier, still serve what lies before this one.
     canvases = canvases.filter { $0.key <= stretch.lowerBound }
-    let room = max(capacity - canvases.count, 2)
-    let isLong = stretch.count > room
-    self.capacity = isLong ? max(room / 2, 1) : room
-    let canvasRoom = isLong ? max(room - self.capacity, 1) : 0
-    spacing = isLong ? max(self.capacity, (stretch.count + canvasRoom) / (canvasRoom + 1)) : 0
-    self.stretch = stretch
+    let room = max(capacity - canvases.count - 1, 1) * canvasCost
+    firstKept = first(fitting: room)
+    spacing = 0
+    if firstKept > stretch.lowerBound {
+      firstKept = first(fitting: room / 2)
+      let canvasRoom = max(room / 2 / canvasCost, 1)
+      spacing = max(stretch.upperBound - firstKept, stretch.count / (canvasRoom + 1) + 1)
+    }
     settle()
   }
 
@@ -45,35 +72,82 @@ struct ReplayTrail: ~Copyable {
     settle()
   }
 
-  /// Keeps `frame` if it is among the last of the stretch that there is room for.
-  mutating func keepFrame(_ frame: CompositedFrame) {
-    guard frame.index >= stretch.upperBound - capacity else { return }
-    frames[frame.index] = frame
+  /// Keeps of `frame` what the frame after it will change, if there is room.
+  mutating func keep(_ frame: CompositedFrame) {
+    guard frame.index >= firstKept, frame.index < stretch.upperBound else { return }
+    let rect = changedRect(after: frame.index)
+    let cost = cost(of: rect)
+    patches[frame.index] = Patch(
+      pixels: Canvas(frame.bitmap).copy(rect), damage: frame.damage, cost: cost)
+    patchCost += cost
     settle()
   }
 
-  /// Frame `index`, if it was kept. It is given up: whoever steps back does not come again soon.
-  mutating func takeFrame(_ index: Int) -> CompositedFrame? {
-    guard let frame = frames.removeValue(forKey: index) else { return nil }
+  /// The replay has arrived: `frame` is shown, and steps back start from it.
+  mutating func arrive(at frame: CompositedFrame) {
+    picture = Canvas(frame.bitmap)
+    position = frame.index
     settle()
-    return frame
+  }
+
+  /// Goes back to frame `index`, if every patch on the way is there. Patches used are given up:
+  /// whoever steps back does not come again soon.
+  mutating func step(backTo index: Int) -> CompositedFrame? {
+    guard index < position, picture != nil, (index..<position).allSatisfy({ patches[$0] != nil })
+    else { return nil }
+    var damage: Damage?
+    while position > index, let patch = patches.removeValue(forKey: position - 1) {
+      picture?.restore(patch.pixels)
+      damage = patch.damage
+      patchCost -= patch.cost
+      position -= 1
+    }
+    settle()
+    return picture.map {
+      CompositedFrame(index: index, bitmap: $0.bitmap, dirtyRect: bounds, damage: damage)
+    }
   }
 
   /// The nearest canvas at or before frame `index`.
   func start(for index: Int) -> (index: Int, canvas: Bitmap?)? {
-    canvases.filter { $0.key <= index }.max { $0.key < $1.key }.map { ($0.key, $0.value) }
+    canvases.keys.filter { $0 <= index }.max().map { ($0, canvases[$0]) }
   }
 
   mutating func removeAll() {
     guard charged > 0 else { return }
-    frames.removeAll()
+    patches.removeAll()
+    patchCost = 0
     canvases.removeAll()
+    picture = nil
     settle()
+  }
+
+  /// The first frame of the stretch from which on all patches fit into `room` bytes.
+  private func first(fitting room: Int) -> Int {
+    var first = stretch.upperBound
+    var sum = 0
+    while first > stretch.lowerBound {
+      sum += cost(of: changedRect(after: first - 1))
+      if sum > room { break }
+      first -= 1
+    }
+    return first
+  }
+
+  /// Where the picture of the frame after `index` may differ from that of `index`.
+  private func changedRect(after index: Int) -> PixelRect {
+    let rect = frames[index + 1].rect.intersection(bounds)
+    guard frames[index].disposal != .keep else { return rect }
+    return rect.union(frames[index].rect.intersection(bounds))
+  }
+
+  private func cost(of rect: PixelRect) -> Int {
+    max(rect.size.area * bytesPerPixel, 64)
   }
 
   /// Charges what is held now. Nothing is evicted for it: it is bounded, and in use.
   private mutating func settle() {
-    let cost = (frames.count + canvases.count) * canvasCost
+    let cost = patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost
     budget.charge(cost - charged, as: .checkpoints)
     charged = cost
   }

@@ -1,13 +1,15 @@
 /// Reads composited frames in any order, at the price of few decoded frames.
 ///
 /// Forward it is a ``FrameReader`` that leaves checkpoints behind. A jump starts at the nearest
-/// checkpoint or independent frame. Stepping back replays a stretch once and keeps its frames, so
-/// that the next steps back cost nothing: about one decoded frame a step, as forward. One owner at
-/// a time; the store may be shared.
+/// checkpoint or independent frame. Stepping back replays a stretch once and keeps what its frames
+/// changed, so that the next steps back decode nothing: about one decoded frame a step, as forward.
+/// One owner at a time; the store may be shared.
 package final class SeekingReader {
   private let reader: FrameReader
   private let store: CheckpointStore
   private var trail: ReplayTrail
+  /// Frames back that count as a step, so that more of them are likely; further is a jump.
+  private static let longestStep = 8
   /// The frame given last; -1 before the first.
   private var lastIndex = -1
   /// Frames decoded so far, replays included.
@@ -17,7 +19,7 @@ package final class SeekingReader {
   package init(_ image: AnimatedImage, store: CheckpointStore? = nil) {
     reader = FrameReader(image)
     self.store = store ?? CheckpointStore(for: image)
-    trail = ReplayTrail(budget: self.store.budget, canvasCost: self.store.canvasCost)
+    trail = ReplayTrail(image, store: self.store)
   }
 
   /// The image that is read.
@@ -35,15 +37,15 @@ package final class SeekingReader {
         .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
     }
     let previous = lastIndex
-    if let kept = trail.takeFrame(index) {
+    if index < previous, let frame = trail.step(backTo: index) {
       lastIndex = index
-      return index == previous + 1 ? kept : kept.allDirty
+      return frame
     }
-    // A step back, or a few: more of them are likely.
-    let isBackward = index < previous && previous - index <= max(trail.capacity, 1)
-    if !isBackward, index != previous { trail.removeAll() }
+    let isBackward = index < previous && previous - index <= Self.longestStep
+    if !isBackward { trail.removeAll() }
     try seek(to: index, isBackward: isBackward)
     let frame = try drawNext()
+    if isBackward { trail.arrive(at: frame) }
     guard frame.index == index else {
       throw AnimatedImageError(.parameter, "no frame \(index)", format: image.format)
     }
@@ -58,7 +60,6 @@ package final class SeekingReader {
     var start = store.start(for: index)
     if let kept = trail.start(for: index), kept.index > start.index { start = kept }
     if current > index || start.index > current { restart(at: start) }
-    guard reader.nextIndex < index else { return }
     if isBackward {
       trail.begin(reader.nextIndex..<index, capacity: store.trailCapacity)
     }
@@ -69,7 +70,7 @@ package final class SeekingReader {
         trail.keepCanvas(reader.snapshot().canvas, at: next)
       }
       let frame = try drawNext()
-      if isBackward { trail.keepFrame(frame) }
+      if isBackward { trail.keep(frame) }
     }
   }
 

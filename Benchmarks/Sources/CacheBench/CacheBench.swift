@@ -1,0 +1,42 @@
+import Glibc
+import Zoetrope
+
+/// Measures the memory cache and seeking; `CacheBench FILE` seeks in that file too.
+///
+/// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates.
+@main
+struct CacheBench {
+  static func main() async throws {
+    let isClean = HitBench.run()
+    await HitBench.runOnTwoThreads()
+    LoopBench.run()
+    IdentityBench.run()
+    for path in CommandLine.arguments.dropFirst() { try SeekBench.run(path) }
+    if !isClean { exit(1) }
+  }
+
+  static func report(_ name: String, _ value: Double, _ unit: String) {
+    let tenths = (value * 10).rounded() / 10
+    print(name, tenths, unit)
+  }
+
+  /// Time of `body` in nanoseconds.
+  static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
+    let begin = ContinuousClock.now
+    try body()
+    let parts = begin.duration(to: .now).components
+    return Double(parts.seconds) * 1e9 + Double(parts.attoseconds) / 1e9
+  }
+
+  static func median(_ values: [Double]) -> Double {
+    values.sorted()[values.count / 2]
+  }
+
+  static func animation(_ number: Int) -> AnimationKey {
+    AnimationKey(
+      content: ContentIdentity(high: UInt64(number), low: 1),
+      rendition: .canvas(PixelSize(width: 16, height: 16)))
+  }
+
+  static let bitmap = PixelBuffer(size: PixelSize(width: 16, height: 16)).finish()
+}
