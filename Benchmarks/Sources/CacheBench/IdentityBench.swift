@@ -5,9 +5,10 @@ enum IdentityBench {
   static func run() {
     let bytes = (0..<32 << 20).map { UInt8(truncatingIfNeeded: $0 &* 131) }
     var seen = ContentIdentity(of: [])
-    let time = (0..<5).map { _ in
-      CacheBench.nanoseconds { seen = ContentIdentity(of: bytes) }
-    }.min() ?? 1
+    let time =
+      (0..<5).map { _ in
+        CacheBench.nanoseconds { seen = ContentIdentity(of: bytes) }
+      }.min() ?? 1
     precondition(seen == ContentIdentity(of: bytes))
     CacheBench.report("identity", Double(bytes.count) / time, "GB/s")
   }

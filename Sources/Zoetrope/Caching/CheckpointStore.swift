@@ -20,6 +20,8 @@ package final class CheckpointStore: Sendable {
   fileprivate struct State: Sendable {
     var policy: CheckpointPolicy
     var canvases: [Int: Bitmap] = [:]
+    /// Bytes that readers hold on their way back, within the same limit.
+    var reserved = 0
   }
 
   /// An empty store for an animation of `frames`.
@@ -32,9 +34,9 @@ package final class CheckpointStore: Sendable {
     let costs = ReplayCosts(estimates: frames.map { $0.rect.size.area + 4 * $0.byteRange.count })
     let independent = frames.indices.filter { frames[$0].isIndependent }
     let cost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)
-    // The canvas is copied before it is drawn on, at 4 GB/s or so: nanoseconds, like measured costs.
+    // The canvas is copied before it is drawn on, at 16 GB/s or so: nanoseconds, like measured costs.
     let policy = CheckpointPolicy(
-      costs: costs, independent: independent, startCost: isMeasuring ? cost / 4 : 0)
+      costs: costs, independent: independent, startCost: isMeasuring ? cost / 16 : 0)
     state = Mutex(State(policy: policy))
     canvasCost = cost
     self.budget = budget
@@ -45,11 +47,14 @@ package final class CheckpointStore: Sendable {
 
   deinit { budget.refund(byteCount, as: .checkpoints) }
 
-  /// Canvases that it may hold now: three quarters of the room, the rest is for stepping back.
-  package var capacity: Int { room - room / 4 }
-  /// Pictures that one reader may keep on its way back.
-  package var trailCapacity: Int { max(room / 4, 2) }
-  private var room: Int { min(byteLimit, budget.limit(for: .checkpoints)) / canvasCost }
+  /// Bytes that it may hold now, what is reserved included.
+  private var limit: Int { min(byteLimit, budget.limit(for: .checkpoints)) }
+  /// Canvases that it may hold now.
+  package var capacity: Int {
+    state.withLock { max(limit - $0.reserved, 0) / canvasCost }
+  }
+  /// Canvases' worth of bytes that one reader may keep on its way back: a quarter of the room.
+  package var trailCapacity: Int { max(limit / canvasCost / 4, 2) }
   /// Canvases that it holds.
   package var count: Int { state.withLock { $0.canvases.count } }
   /// Bytes that it holds.
@@ -85,6 +90,20 @@ package final class CheckpointStore: Sendable {
       budget.charge(canvasCost, as: .checkpoints)
     }
     budget.settle()
+  }
+
+  /// Makes room for `byteCount` bytes more (or less) that a reader holds on its way back.
+  package func reserve(_ byteCount: Int) {
+    let limit = limit
+    var dropped: [Bitmap] = []
+    state.withLock { state in
+      state.reserved += byteCount
+      while state.reserved + state.canvases.count * canvasCost > limit, let old = state.dropLeast()
+      {
+        dropped.append(old)
+      }
+    }
+    budget.charge(byteCount - dropped.count * canvasCost, as: .checkpoints)
   }
 
   /// Where a replay to frame `index` starts best: the nearest frame before it that needs no canvas,

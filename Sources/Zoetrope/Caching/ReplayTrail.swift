@@ -13,11 +13,11 @@ struct ReplayTrail: ~Copyable {
     let cost: Int
   }
 
-  private let budget: MemoryBudget
+  private let store: CheckpointStore
   private let frames: [FrameControl]
   private let bounds: PixelRect
   private let bytesPerPixel: Int
-  private let canvasCost: Int
+  private var canvasCost: Int { store.canvasCost }
   /// By the frame whose pixels they are; each leads there from the frame after it.
   private var patches: [Int: Patch] = [:]
   /// By the frame that is drawn on them.
@@ -33,14 +33,13 @@ struct ReplayTrail: ~Copyable {
   private var charged = 0
 
   init(_ image: AnimatedImage, store: CheckpointStore) {
-    budget = store.budget
+    self.store = store
     frames = image.frames
     bounds = PixelRect(image.canvasSize)
     bytesPerPixel = image.options.canvasFormat.bytesPerPixel
-    canvasCost = store.canvasCost
   }
 
-  deinit { budget.refund(charged, as: .checkpoints) }
+  deinit { store.reserve(-charged) }
 
   /// Gets ready for a replay of `stretch`, after which the frame behind it is shown, with room for
   /// `capacity` canvases' bytes in all.
@@ -145,10 +144,11 @@ struct ReplayTrail: ~Copyable {
     max(rect.size.area * bytesPerPixel, 64)
   }
 
-  /// Charges what is held now. Nothing is evicted for it: it is bounded, and in use.
+  /// Has the store make room for what is held now.
   private mutating func settle() {
     let cost = patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost
-    budget.charge(cost - charged, as: .checkpoints)
+    guard cost != charged else { return }
+    store.reserve(cost - charged)
     charged = cost
   }
 }
