@@ -56,7 +56,12 @@ package enum PNGUnfilter {
         }
         let isWide = size == 3 || size == 4
         let below = unsafe y + 1 < rows ? (row + (pitch - 1)).load(as: UInt8.self) : none
-        if isWide, below == paeth {
+        if isWide, y + 3 < rows, rowBytes >= quadWidth * size,
+          unsafe isPaeth(row - 1, rows: 4, pitch: pitch)
+        {
+          unsafe undoPaethQuad(row, above: above, count: rowBytes, pixel)
+          y += 3
+        } else if isWide, below == paeth {
           unsafe undoPaethPair(row, above: above, count: rowBytes, pixel)
           y += 1
         } else if isWide, below == up, y + 2 < rows,
@@ -72,5 +77,12 @@ package enum PNGUnfilter {
       y += 1
     }
     return rows
+  }
+
+  @unsafe
+  private static func isPaeth(
+    _ filter: UnsafeMutableRawPointer, rows: Int, pitch: Int
+  ) -> Bool {
+    (0..<rows).allSatisfy { unsafe (filter + $0 * pitch).load(as: UInt8.self) == paeth }
   }
 }
