@@ -1,8 +1,8 @@
 /// Decodes frames with libdeflate and the loops of this package.
 ///
 /// The pixels are those of ``PNGReferenceDecoder``, in the layout that the file has. What the loops do
-/// not take (interlacing, samples below 8 bits, a transparent colour) and what libdeflate refuses goes
-/// to libpng, which also keeps the rows before the damage.
+/// not take (interlacing, samples below 8 bits, a transparent colour), and data that is not proved right
+/// by libdeflate and its checksum, goes to libpng, which also keeps the rows before the damage.
 package struct PNGFastDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
@@ -18,15 +18,18 @@ package struct PNGFastDecoder: FrameDecoding {
     data.collect(bytes)
     pixels.resetForPNG(record.control.rect.size)
     guard !record.control.rect.isEmpty else { return }
-    let ending = try unsafe data.withBytes(of: bytes) {
-      stream -> Result<PNGEnding, AnimatedImageError> in
-      if let format = PNGSampleFormat(header),
-        let ending = unsafe decode(stream, format, header: header, into: pixels)
-      {
-        return .success(ending)
-      }
-      return unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
-    }.get()
+    var ending = PNGEnding(fault: .stream)
+    let isDone = unsafe data.withBytes(of: bytes) { stream in
+      guard let format = PNGSampleFormat(header) else { return false }
+      return unsafe decode(stream, format, header: header, into: pixels, &ending)
+    }
+    if !isDone {
+      let checksum = ending.fault
+      ending = try unsafe data.withBytes(of: bytes) { stream in
+        unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
+      }.get()
+      if checksum == .adler, ending.fault == .none { ending.fault = .adler }
+    }
     pixels.damage =
       PNGDamage(
         ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
@@ -34,24 +37,34 @@ package struct PNGFastDecoder: FrameDecoding {
     pixels.noteIndices(past: header.palette.count, in: record.control)
   }
 
-  /// Inflates and unfilters; nil when libdeflate refuses, and the pixels are then not set.
+  /// Inflates and unfilters; false when the data is not proved right, and nothing is then set but
+  /// perhaps the fault.
   ///
   /// Unsafe code: the rows lie `front` bytes into a storage that has `front` more bytes after them,
   /// which is the slack that the inflater and the filters are promised.
   @unsafe
   private func decode(
     _ stream: UnsafeRawBufferPointer, _ format: PNGSampleFormat, header: ImageHeader,
-    into pixels: FramePixels
-  ) -> PNGEnding? {
+    into pixels: FramePixels, _ ending: inout PNGEnding
+  ) -> Bool {
     let front = 64
     let rowBytes = pixels.width * format.pixelSize
-    let expected = (rowBytes + 1) * pixels.height
+    let (expected, isTooLarge) = (rowBytes + 1).multipliedReportingOverflow(by: pixels.height)
+    // libpng's side says so.
+    guard !isTooLarge else { return false }
     pixels.reserve(byteCount: expected + 2 * front)
     let base = unsafe pixels.storage.baseAddress + front
-    guard let (inflated, end) = unsafe inflater.inflate(stream, into: base, expected: expected)
-    else { return nil }
+    let inflated: Int
+    switch unsafe inflater.inflate(stream, into: base, expected: expected) {
+    case .inflated(let count, let hasSurplus):
+      inflated = count
+      ending.fault = hasSurplus ? .surplus : .none
+    case .wrongChecksum:
+      ending.fault = .adler
+      return false
+    case .refused: return false
+    }
 
-    var ending = PNGEnding(fault: end)
     let rows = min(inflated / (rowBytes + 1), pixels.height)
     ending.rows = unsafe PNGUnfilter.unfilter(
       base, rows: rows, rowBytes: rowBytes, pixelSize: format.pixelSize)
@@ -66,6 +79,6 @@ package struct PNGFastDecoder: FrameDecoding {
     pixels.offset = front + 1
     pixels.validPixels = ending.rows * pixels.width
     pixels.isOpaque = header.isOpaquePNG
-    return ending
+    return true
   }
 }
