@@ -23,7 +23,13 @@ final class DecodeLane: Sendable {
   private let threads: DecodeThreads
   private let live: LiveObjects
 
-  init(threads: DecodeThreads, live: LiveObjects, makeProducer: @escaping Factory) {
+  private let whenDecoded: @Sendable (FrameTicket) -> Void
+
+  init(
+    threads: DecodeThreads, live: LiveObjects, makeProducer: @escaping Factory,
+    whenDecoded: @escaping @Sendable (FrameTicket) -> Void
+  ) {
+    self.whenDecoded = whenDecoded
     self.threads = threads
     self.live = live
     self.makeProducer = makeProducer
@@ -67,6 +73,7 @@ final class DecodeLane: Sendable {
         return frame
       }
     }
+    whenDecoded(ticket)
     ticket.complete(outcome, after: clock.now - start)
   }
 }

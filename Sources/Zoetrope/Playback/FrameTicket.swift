@@ -22,9 +22,13 @@ package final class FrameTicket: Sendable {
     self.index = index
     self.live = live
     live.add(.ticket)
+    live.add(.wanted)
   }
 
-  deinit { live.remove(.ticket) }
+  deinit {
+    if outcome == nil { live.remove(.wanted) }
+    live.remove(.ticket)
+  }
 
   /// The frame, when there is one by now.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
@@ -64,6 +68,7 @@ package final class FrameTicket: Sendable {
       defer { state.waiters = [:] }
       return state.waiters.values.map { $0 }
     }
+    live.remove(.wanted)
     for waiter in waiters { waiter.resume(returning: outcome) }
   }
 }

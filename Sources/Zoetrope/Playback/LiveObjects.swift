@@ -11,15 +11,31 @@ package final class LiveObjects: Sendable {
     case session
     /// Tasks that drive a playback.
     case driver
-    /// Frames asked for and held.
+    /// Frames held.
     case ticket
+    /// Frames asked for, not decoded yet and still wanted.
+    case wanted
     /// Decodes that are running.
     case decode
   }
 
   private struct State {
     var counts = [Int](repeating: 0, count: Kind.allCases.count)
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [(goal: Goal, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func meets(_ goal: Goal) -> Bool {
+      Kind.allCases.allSatisfy { kind in
+        counts[kind.rawValue] == 0 || (goal == .noWork && (kind == .session || kind == .ticket))
+      }
+    }
+  }
+
+  /// What can be waited for.
+  package enum Goal: Sendable {
+    /// Nothing runs or is about to run.
+    case noWork
+    /// Nothing is held either.
+    case nothing
   }
 
   private let state = Mutex(State())
@@ -28,14 +44,14 @@ package final class LiveObjects: Sendable {
 
   package func count(_ kind: Kind) -> Int { state.withLock { $0.counts[kind.rawValue] } }
 
-  /// Returns when nothing is alive and nothing runs.
-  package func allGone() async {
+  /// Returns when the goal is met.
+  package func reach(_ goal: Goal) async {
     await withCheckedContinuation { continuation in
       state.withLock { state in
-        if state.counts.allSatisfy({ $0 == 0 }) {
+        if state.meets(goal) {
           continuation.resume()
         } else {
-          state.waiters.append(continuation)
+          state.waiters.append((goal, continuation))
         }
       }
     }
@@ -46,9 +62,10 @@ package final class LiveObjects: Sendable {
   func remove(_ kind: Kind) {
     state.withLock { state in
       state.counts[kind.rawValue] -= 1
-      guard state.counts.allSatisfy({ $0 == 0 }) else { return }
-      for waiter in state.waiters { waiter.resume() }
-      state.waiters = []
+      guard !state.waiters.isEmpty else { return }
+      let waiters = state.waiters
+      state.waiters = waiters.filter { !state.meets($0.goal) }
+      for waiter in waiters where state.meets(waiter.goal) { waiter.continuation.resume() }
     }
   }
 }

@@ -21,7 +21,8 @@ public final class SharedFrames: Sendable {
   /// What the consumers of these frames keep alive.
   package let live = LiveObjects()
   private let keeping: Int
-  private let makeLane: @Sendable () -> DecodeLane
+  private let threads: DecodeThreads
+  private let makeProducer: DecodeLane.Factory
   private let state = Mutex(State())
 
   private struct WeakTicket {
@@ -62,9 +63,8 @@ public final class SharedFrames: Sendable {
     self.canvasSize = canvasSize
     self.playCount = playCount
     self.keeping = max(keeping, 0)
-    makeLane = { [live] in
-      DecodeLane(threads: threads, live: live, makeProducer: makeProducer)
-    }
+    self.threads = threads
+    self.makeProducer = makeProducer
   }
 
   /// Frames that were asked to be decoded so far.
@@ -86,6 +86,12 @@ public final class SharedFrames: Sendable {
     return try outcome.get()
   }
 
+  /// Returns once nothing is decoded, waited for or played any more.
+  ///
+  /// When every stream has ended, that is at most one frame's decoding away. Ends nothing itself, and
+  /// is not ended by cancelling.
+  public func idle() async { await live.reach(.noWork) }
+
   /// A number by which a consumer is told from others.
   func addUser() -> Int {
     state.withLock { state in
@@ -101,13 +107,20 @@ public final class SharedFrames: Sendable {
       let ticket = FrameTicket(index: index, live: live)
       if state.live.count > 64 { state.live = state.live.filter { $0.value.ticket != nil } }
       state.live[index] = WeakTicket(ticket: ticket)
-      if keeping > 0 {
-        if state.recent.count >= keeping { state.recent.removeFirst() }
-        state.recent.append(ticket)
-      }
       state.decodeCount += 1
       lane(for: index, user: user, in: &state).enqueue(ticket)
       return (ticket, true)
+    }
+  }
+
+  private func makeLane() -> DecodeLane {
+    // Only decoded frames are kept: what nobody wants any more must not be decoded for the keeping.
+    DecodeLane(threads: threads, live: live, makeProducer: makeProducer) { [weak self] ticket in
+      guard let self, keeping > 0 else { return }
+      state.withLock { state in
+        if state.recent.count >= keeping { state.recent.removeFirst() }
+        state.recent.append(ticket)
+      }
     }
   }
 

@@ -22,7 +22,7 @@ import ZoetropeTestSupport
       let spins = Int.random(in: 0...2000, using: &random)
       await play(shared, buffering, ending: ending, after: frameLimit, spins: spins)
     }
-    await shared.live.allGone()
+    await shared.live.reach(.nothing)
     for kind in LiveObjects.Kind.allCases { #expect(shared.live.count(kind) == 0, "\(kind)") }
   }
 
