@@ -2,6 +2,7 @@
 struct LinearCodec8: BlendCodec {
   static var bytesPerPixel: Int { 4 }
   static var allowsFixedPoint: Bool { false }
+  static var allowsProducts: Bool { false }
 
   private let toLight = SRGB.light8
   private let toCode = SRGB.codes
@@ -38,6 +39,7 @@ struct LinearCodec8: BlendCodec {
 struct LinearCodec16: BlendCodec {
   static var bytesPerPixel: Int { 8 }
   static var allowsFixedPoint: Bool { false }
+  static var allowsProducts: Bool { false }
 
   private let toLight = SRGB.light16
 

@@ -4,6 +4,7 @@
 struct StraightCodec8: BlendCodec {
   static var bytesPerPixel: Int { 4 }
   static var allowsFixedPoint: Bool { true }
+  static var allowsProducts: Bool { true }
 
   @inline(__always)
   func decode(_ address: UnsafeRawPointer) -> SIMD4<Float> {
@@ -35,6 +36,7 @@ struct StraightCodec8: BlendCodec {
 struct StraightCodec16: BlendCodec {
   static var bytesPerPixel: Int { 8 }
   static var allowsFixedPoint: Bool { false }
+  static var allowsProducts: Bool { false }
 
   @inline(__always)
   func decode(_ address: UnsafeRawPointer) -> SIMD4<Double> {

@@ -9,6 +9,9 @@ protocol BlendCodec {
   /// result to within rounding.
   static var allowsFixedPoint: Bool { get }
 
+  /// Whether vertical sums may be taken of whole-number products.
+  static var allowsProducts: Bool { get }
+
   /// The pixel at `address`, multiplied.
   func decode(_ address: UnsafeRawPointer) -> SIMD4<Scalar>
 
@@ -26,6 +29,8 @@ protocol BlendScalar: SIMDScalar, Hashable, Codable {
     _ sum: SIMD4<Self>, _ pixel: SIMD4<Self>, _ weight: Self
   ) -> SIMD4<Self>
 
+  static func add(_ one: SIMD4<Self>, _ other: SIMD4<Self>) -> SIMD4<Self>
+
   /// The kernel's weights in this type.
   static func weights(of kernel: ResamplingKernel) -> [Self]
 }
@@ -38,6 +43,9 @@ extension Float: BlendScalar {
     sum + pixel * SIMD4<Float>(repeating: weight)
   }
 
+  @inline(__always)
+  static func add(_ one: SIMD4<Float>, _ other: SIMD4<Float>) -> SIMD4<Float> { one + other }
+
   static func weights(of kernel: ResamplingKernel) -> [Float] { kernel.floatWeights }
 }
 
@@ -48,6 +56,9 @@ extension Double: BlendScalar {
   ) -> SIMD4<Double> {
     sum + pixel * SIMD4<Double>(repeating: weight)
   }
+
+  @inline(__always)
+  static func add(_ one: SIMD4<Double>, _ other: SIMD4<Double>) -> SIMD4<Double> { one + other }
 
   static func weights(of kernel: ResamplingKernel) -> [Double] { kernel.weights }
 }

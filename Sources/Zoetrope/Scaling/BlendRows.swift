@@ -1,8 +1,8 @@
 /// The floating-point passes over rows of four channels, for pixels that alpha weighs and for
 /// what the fixed-point passes do not take.
 ///
-/// Bounds: callers hand in rows that hold every pixel of the windows and ranges they name; no
-/// pass reads or writes past them. Sums run in the order of the taps, so a pixel comes out the
+/// Bounds: callers hand in rows that hold every pixel of the windows and ranges they name, and
+/// scratch rows padded by 8 pixels; no pass reads or writes past them. Sums run in the order of the taps, so a pixel comes out the
 /// same whichever range it is computed in.
 enum BlendRows<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
@@ -33,16 +33,24 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// The sum of one window.
+  /// The sum of one window: even and odd taps apart, since an addition has to wait for the one
+  /// before it.
   @inline(__always)
   static func window(
     row: Pixels, start: Int, count: Int, weights: UnsafePointer<Scalar>
   ) -> SIMD4<Scalar> {
-    var sum = SIMD4<Scalar>()
-    for tap in 0..<count {
-      sum = unsafe Scalar.multiplyAdd(sum, row[start + tap], weights[tap])
+    var even = SIMD4<Scalar>()
+    var odd = SIMD4<Scalar>()
+    var tap = 0
+    while tap + 1 < count {
+      even = unsafe Scalar.multiplyAdd(even, row[start + tap], weights[tap])
+      odd = unsafe Scalar.multiplyAdd(odd, row[start + tap + 1], weights[tap + 1])
+      tap += 2
     }
-    return sum
+    if tap < count {
+      even = unsafe Scalar.multiplyAdd(even, row[start + tap], weights[tap])
+    }
+    return Scalar.add(even, odd)
   }
 
   /// Sums windows of a row into encoded pixels `range` of `target`.

@@ -216,7 +216,7 @@ enum FixedRows {
   }
 
   @inline(__always)
-  private static func spread(_ pair: UInt32) -> SIMD8<Int16> {
+  static func spread(_ pair: UInt32) -> SIMD8<Int16> {
     unsafe unsafeBitCast(SIMD4<UInt32>(repeating: pair), to: SIMD8<Int16>.self)
   }
 
@@ -227,13 +227,13 @@ enum FixedRows {
 
   /// Products of the lanes, each added to its neighbour's.
   @inline(__always)
-  private static func multiplyAdd(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
+  static func multiplyAdd(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
     let products = SIMD8<Int32>(widening: a) &* SIMD8<Int32>(widening: b)
     return products.evenHalf &+ products.oddHalf
   }
 
   @inline(__always)
-  private static func interleaveLow(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
+  static func interleaveLow(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
     var mixed = SIMD8<Int16>()
     mixed.evenHalf = a.lowHalf
     mixed.oddHalf = b.lowHalf
@@ -241,7 +241,7 @@ enum FixedRows {
   }
 
   @inline(__always)
-  private static func interleaveHigh(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
+  static func interleaveHigh(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
     var mixed = SIMD8<Int16>()
     mixed.evenHalf = a.highHalf
     mixed.oddHalf = b.highHalf

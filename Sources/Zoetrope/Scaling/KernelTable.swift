@@ -7,6 +7,8 @@ struct KernelTable<Scalar: BlendScalar> {
   let weights: UnsafePointer<Scalar>
   /// `taps / 2` for each target pixel; not to be read when the kernel has no fixed point.
   let pairs: UnsafePointer<UInt32>
+  /// `taps` for each target pixel, as ``ProductRows`` takes them; nil when there are none.
+  let finePairs: UnsafePointer<UInt32>?
   let taps: Int
 }
 
@@ -25,12 +27,16 @@ extension ResamplingKernel {
           (numbers) throws(AnimatedImageError) -> Result in
           try unsafe words.withUnsafeBufferPointer {
             (words) throws(AnimatedImageError) -> Result in
-            guard let starts = starts.baseAddress, let ends = ends.baseAddress,
-              let numbers = numbers.baseAddress, let words = words.baseAddress
-            else { preconditionFailure("a kernel has at least one target pixel") }
-            return try unsafe body(
-              KernelTable(
-                starts: starts, ends: ends, weights: numbers, pairs: words, taps: taps))
+            try unsafe finePairs.withUnsafeBufferPointer {
+              (fine) throws(AnimatedImageError) -> Result in
+              guard let starts = starts.baseAddress, let ends = ends.baseAddress,
+                let numbers = numbers.baseAddress, let words = words.baseAddress
+              else { preconditionFailure("a kernel has at least one target pixel") }
+              return try unsafe body(
+                KernelTable(
+                  starts: starts, ends: ends, weights: numbers, pairs: words,
+                  finePairs: fine.isEmpty ? nil : fine.baseAddress, taps: taps))
+            }
           }
         }
       }

@@ -15,6 +15,8 @@ struct OpacityMap {
   /// The target pixels of the row last looked at, from left to right.
   private(set) var runs: [Run] = []
 
+  /// The window last looked at; rows of an enlarged picture share theirs.
+  private var lastRows = 0..<0
   /// What is known of each source row over `columns`, found when first asked for.
   private var rowKinds: [Kind?]
   private let columns: Range<Int>
@@ -22,17 +24,14 @@ struct OpacityMap {
   private var all: [UInt32]
   private var any: [UInt32]
   /// Columns before each column that are not wholly opaque, and that are not wholly clear.
-  private var holes: [Int32]
-  private var marks: [Int32]
+  private var counts: [SIMD2<Int32>]
 
-  init(sourceHeight: Int, columns: Range<Int>, targetWidth: Int) {
+  init(sourceHeight: Int, columns: Range<Int>) {
     self.columns = columns
-    rowKinds = []
     rowKinds = [Kind?](repeating: nil, count: sourceHeight)
     all = []
     any = []
-    holes = []
-    marks = []
+    counts = []
   }
 
   /// Makes the row one run.
@@ -47,6 +46,8 @@ struct OpacityMap {
     rows: Range<Int>, source: UnsafeRawPointer, stride: Int, starts: UnsafePointer<Int32>,
     ends: UnsafePointer<Int32>, range: Range<Int>
   ) {
+    if rows == lastRows { return }
+    lastRows = rows
     var common: Kind?
     for row in rows {
       let kind: Kind
@@ -64,20 +65,24 @@ struct OpacityMap {
     }
     unsafe countColumns(rows: rows, source: source, stride: stride)
     runs.removeAll(keepingCapacity: true)
-    var first = range.lowerBound
-    var current: Kind?
-    for index in range {
-      let start = unsafe Int(starts[index]) - columns.lowerBound
-      let end = unsafe Int(ends[index]) - columns.lowerBound
-      let kind: Kind =
-        holes[end] == holes[start] ? .opaque : marks[end] == marks[start] ? .clear : .blended
-      if kind != current {
-        if let current { runs.append(Run(range: first..<index, kind: current)) }
-        first = index
-        current = kind
+    // Windows lie in `columns`, so starts and ends are indices of the counts.
+    unsafe counts.withUnsafeBufferPointer { counts in
+      let base = columns.lowerBound
+      var first = range.lowerBound
+      var current: Kind?
+      for index in range {
+        let before = unsafe counts[Int(starts[index]) &- base]
+        let after = unsafe counts[Int(ends[index]) &- base]
+        let kind: Kind =
+          after[0] == before[0] ? .opaque : after[1] == before[1] ? .clear : .blended
+        if kind != current {
+          if let current { runs.append(Run(range: first..<index, kind: current)) }
+          first = index
+          current = kind
+        }
       }
+      if let current { runs.append(Run(range: first..<range.upperBound, kind: current)) }
     }
-    if let current { runs.append(Run(range: first..<range.upperBound, kind: current)) }
   }
 
   private mutating func countColumns(
@@ -87,8 +92,7 @@ struct OpacityMap {
     if all.count != count {
       all = [UInt32](repeating: 0, count: count)
       any = all
-      holes = [Int32](repeating: 0, count: count + 1)
-      marks = holes
+      counts = [SIMD2<Int32>](repeating: SIMD2(), count: count + 1)
     }
     unsafe all.withUnsafeMutableBufferPointer { all in
       unsafe any.withUnsafeMutableBufferPointer { any in
@@ -104,13 +108,14 @@ struct OpacityMap {
         }
       }
     }
-    var hole: Int32 = 0
-    var mark: Int32 = 0
-    for index in 0..<count {
-      hole &+= UInt32(littleEndian: all[index]) >> 24 == 255 ? 0 : 1
-      mark &+= UInt32(littleEndian: any[index]) >> 24 == 0 ? 0 : 1
-      holes[index + 1] = hole
-      marks[index + 1] = mark
+    unsafe counts.withUnsafeMutableBufferPointer { counts in
+      var hole: Int32 = 0
+      var mark: Int32 = 0
+      for index in 0..<count {
+        hole &+= UInt32(littleEndian: all[index]) < 0xFF00_0000 ? 1 : 0
+        mark &+= UInt32(littleEndian: any[index]) > 0x00FF_FFFF ? 1 : 0
+        unsafe counts[index + 1] = SIMD2(hole, mark)
+      }
     }
   }
 

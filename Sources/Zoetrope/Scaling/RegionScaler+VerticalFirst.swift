@@ -6,10 +6,11 @@ extension RegionScaler {
     let width = unsafe max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound)
     let words = PixelStorage(byteCount: (width + 16) * 8)
     let numbers = PixelStorage(
-      byteCount: width * MemoryLayout<SIMD4<Scalar>>.stride, zeroed: false)
+      byteCount: (width + 8) * MemoryLayout<SIMD4<Scalar>>.stride, zeroed: false)
     let wordRow = unsafe words.baseAddress
     let numberRow = unsafe numbers.baseAddress.bindMemory(
-      to: SIMD4<Scalar>.self, capacity: width)
+      to: SIMD4<Scalar>.self, capacity: width + 8)
+    var products = unsafe ProductRing(slots: vertical.taps, width: width)
     for y in unsafe region.y..<region.maxY {
       try unsafe checkCancelled(at: y, isCancelled)
       let rows = unsafe sourceRows(of: y)
@@ -23,7 +24,9 @@ extension RegionScaler {
           unsafe (targetRow(y) + run.range.lowerBound * Codec.bytesPerPixel).initializeMemory(
             as: UInt8.self, repeating: 0, count: run.range.count * Codec.bytesPerPixel)
         case .opaque: unsafe drawFixed(run.range, y: y, scratch: wordRow)
-        case .blended: unsafe drawBlended(run.range, y: y, rows: rows, scratch: numberRow)
+        case .blended:
+          unsafe drawBlended(
+            run.range, y: y, rows: rows, products: &products, scratch: numberRow)
         }
       }
       if unsafe isPremultiplied { unsafe clampToAlpha(y: y) }
@@ -61,14 +64,27 @@ extension RegionScaler {
   }
 
   private func drawBlended(
-    _ range: Range<Int>, y: Int, rows: Range<Int>, scratch: Rows.Pixels
+    _ range: Range<Int>, y: Int, rows: Range<Int>, products: inout ProductRing,
+    scratch: Rows.Pixels
   ) {
     let needed = unsafe axes.horizontal.sources(of: range)
-    unsafe taps.withUnsafeBufferPointer { taps in
-      guard let addresses = taps.baseAddress else { return }
-      unsafe Rows.vertical(
-        codec, rows: addresses, weights: vertical.weights + y * vertical.taps,
-        count: rows.count, range: needed, into: scratch)
+    if Codec.allowsProducts, let weights = unsafe vertical.finePairs {
+      let addresses = unsafe products.addresses(rows, count: vertical.taps) { row, target in
+        unsafe ProductRows.multiply(row: sourceRow(row), range: columns, into: target)
+      }
+      // Only the codec of `Float` allows products.
+      let target = unsafe UnsafeMutableRawPointer(scratch)
+        .assumingMemoryBound(to: SIMD4<Float>.self)
+      unsafe ProductRows.vertical(
+        rows: addresses, weights: weights + y * vertical.taps, pairs: vertical.taps / 2,
+        range: needed, into: target)
+    } else {
+      unsafe taps.withUnsafeBufferPointer { taps in
+        guard let addresses = taps.baseAddress else { return }
+        unsafe Rows.vertical(
+          codec, rows: addresses, weights: vertical.weights + y * vertical.taps,
+          count: rows.count, range: needed, into: scratch)
+      }
     }
     unsafe Rows.horizontalEncoded(
       codec, row: scratch, table: horizontal, range: range, into: targetRow(y))

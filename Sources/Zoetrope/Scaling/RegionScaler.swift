@@ -66,8 +66,7 @@ struct RegionScaler<Codec: BlendCodec> {
     } else {
       unsafe arithmetic = isFixed ? .mixed : .blended
     }
-    unsafe opacity = OpacityMap(
-      sourceHeight: bitmap.height, columns: columns, targetWidth: region.maxX)
+    unsafe opacity = OpacityMap(sourceHeight: bitmap.height, columns: columns)
     unsafe taps = unsafe [UnsafeRawPointer](
       repeating: UnsafeRawPointer(target), count: axes.vertical.taps)
   }

@@ -29,6 +29,9 @@ struct ResamplingKernel: Sendable {
   /// The same in fixed point, two taps in one word (the first one low), `taps / 2` words a row.
   /// Each row sums to exactly `1 << bits`, so a flat picture stays as it is.
   let pairs: [UInt32]
+  /// Weights of 24 bits for ``ProductRows``: for each two taps their high parts in one word and
+  /// their low parts in the next. Empty across, and where windows are too long.
+  let finePairs: [UInt32]
   /// Bits after the point in `pairs`: 14 when a weight may reach 1, up to 18 for long windows.
   let bits: Int
   /// False when a weight does not fit 16 bits; then everything takes the float passes.
@@ -87,6 +90,10 @@ struct ResamplingKernel: Sendable {
     var bits = 14
     while bits < 18, largest * Double(2 << bits) < 32766 { bits += 1 }
     self.bits = bits
+    finePairs =
+      layout == .vertical && isFixedPoint && taps <= ProductRows.maximumTaps
+      ? Self.finePairs(weights, taps: taps)
+      : []
     pairs =
       isFixedPoint
       ? Self.fixedPairs(weights, taps: taps, bits: bits, layout: layout)
@@ -143,6 +150,35 @@ struct ResamplingKernel: Sendable {
         for offset in stride(from: 0, to: taps, by: 4) {
           pairs.append(fixed[offset] | fixed[offset + 2] << 16)
           pairs.append(fixed[offset + 1] | fixed[offset + 3] << 16)
+        }
+      }
+    }
+    return pairs
+  }
+
+  /// As `fixedPairs`, with weights split in two.
+  private static func finePairs(_ weights: [Double], taps: Int) -> [UInt32] {
+    let one = Double(1 << 24)
+    var pairs: [UInt32] = []
+    pairs.reserveCapacity(weights.count)
+    for row in stride(from: 0, to: weights.count, by: taps) {
+      var sum = 0.0
+      var done = 0
+      var high: UInt32 = 0
+      var low: UInt32 = 0
+      for offset in 0..<taps {
+        sum += weights[row + offset]
+        let total = Int((sum * one).rounded())
+        let weight = total - done
+        done = total
+        let upper = (weight + 512) >> 10
+        let shift = UInt32(offset & 1) * 16
+        high |= UInt32(UInt16(bitPattern: Int16(clamping: upper))) << shift
+        low |= UInt32(UInt16(bitPattern: Int16(clamping: weight - upper << 10))) << shift
+        if offset & 1 == 1 {
+          pairs.append(high)
+          pairs.append(low)
+          (high, low) = (0, 0)
         }
       }
     }

@@ -47,6 +47,16 @@ extension SIMD8<UInt8> {
   }
 }
 
+extension SIMD8<UInt16> {
+  /// Each lane zero-extended.
+  @inline(__always)
+  init(widening x: SIMD8<UInt8>) {
+    self.init(
+      UInt16(x[0]), UInt16(x[1]), UInt16(x[2]), UInt16(x[3]), UInt16(x[4]), UInt16(x[5]),
+      UInt16(x[6]), UInt16(x[7]))
+  }
+}
+
 extension SIMD4<UInt16> {
   /// Each lane zero-extended.
   @inline(__always)
@@ -70,5 +80,13 @@ extension SIMD4<UInt8> {
     self.init(
       UInt8(truncatingIfNeeded: x[0]), UInt8(truncatingIfNeeded: x[1]),
       UInt8(truncatingIfNeeded: x[2]), UInt8(truncatingIfNeeded: x[3]))
+  }
+}
+
+extension SIMD4<Float> {
+  /// Each lane rounded to the nearest number there is.
+  @inline(__always)
+  init(converting x: SIMD4<Int32>) {
+    self.init(Float(x[0]), Float(x[1]), Float(x[2]), Float(x[3]))
   }
 }
