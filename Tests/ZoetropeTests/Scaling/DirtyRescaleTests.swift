@@ -68,7 +68,7 @@ struct DirtyRescaleTests {
   }
 
   private static func randomAlpha(using generator: inout SplitMix64) -> AlphaKind {
-    AlphaKind.allCases[Int.random(in: 0..<4, using: &generator)]
+    AlphaKind.allCases.randomElement(using: &generator) ?? .random
   }
 
   private static func randomRect(

@@ -50,6 +50,33 @@ struct FrameScalerTests {
     }
   }
 
+  @Test(arguments: [ScalingFilter.bicubic, .lanczos3])
+  func `the greatest overshoot is clamped, not wrapped`(filter: ScalingFilter) {
+    // White where both weights have the same sign: the largest sum there can be, and its negative.
+    let reference = ReferenceScaler(filter: filter)
+    for (source, target) in [(4, 5), (6, 11), (14, 13), (40, 17), (9, 32)] {
+      let size = PixelSize(width: target, height: target)
+      let scaler = FrameScaler(
+        from: PixelSize(width: source, height: source), to: size, filter: filter)
+      for index in 0..<target {
+        let window = reference.weights(index, source: source, target: target)
+        let signs = (0..<source).map { position in
+          let offset = position - window.first
+          return window.weights.indices.contains(offset) && window.weights[offset] > 0
+        }
+        for isInverse in [false, true] {
+          for format in [PixelFormat.rgba8, .rgbx8] {
+            let bitmap = Bitmap.drawn(scaler.sourceSize, format) { x, y, byte in
+              if byte == 3, format == .rgbx8 { return 255 }
+              return (signs[x] == signs[y]) != isInverse ? 255 : 0
+            }
+            #expect(reference.largestError(of: scaler.scale(bitmap), from: bitmap) <= 1)
+          }
+        }
+      }
+    }
+  }
+
   @Test func `a long window stays within 1 in the worst pattern`() {
     // Every weight's rounding error in one direction: white where the error is positive.
     let source = PixelSize(width: 1000, height: 3)

@@ -1,9 +1,9 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Where alpha of a random picture is 0, 255 or in between.
+/// Where alpha of a random picture is 0, 255 or in between; faint is 0 to 4.
 enum AlphaKind: CaseIterable {
-  case opaque, random, sprite, clear
+  case opaque, random, sprite, clear, faint
 }
 
 extension Bitmap {
@@ -47,6 +47,7 @@ extension Bitmap {
         case .opaque: return 255
         case .clear: return 0
         case .random: return value
+        case .faint: return byte == 6 ? value : value % 5
         case .sprite:
           let distance = max(abs(x - middle.x), abs(y - middle.y))
           return distance < radius ? 255 : distance == radius ? value : 0
