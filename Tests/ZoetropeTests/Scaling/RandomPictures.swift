@@ -14,15 +14,16 @@ extension Bitmap {
   ) -> Bitmap {
     var buffer = PixelBuffer(size: size, format: format)
     let stride = buffer.bytesPerRow
-    var bytes = buffer.mutableBytes
+    let count = format.bytesPerPixel
+    var all = [UInt8](repeating: 0, count: stride * size.height)
     for y in 0..<size.height {
       for x in 0..<size.width {
-        for byte in 0..<format.bytesPerPixel {
-          bytes.storeBytes(
-            of: fill(x, y, byte), toByteOffset: y * stride + x * format.bytesPerPixel + byte,
-            as: UInt8.self)
-        }
+        for byte in 0..<count { all[y * stride + x * count + byte] = fill(x, y, byte) }
       }
+    }
+    var bytes = buffer.mutableBytes
+    for (offset, byte) in all.enumerated() {
+      bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
     }
     return buffer.finish()
   }

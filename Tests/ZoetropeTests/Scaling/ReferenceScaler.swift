@@ -48,32 +48,30 @@ struct ReferenceScaler {
     }
   }
 
-  /// The four channels of a target pixel of a straight picture, before rounding, from 0 to the
-  /// format's greatest value.
-  func pixel(_ bitmap: Bitmap, x: Int, y: Int, size: PixelSize) -> SIMD4<Double> {
-    let across = weights(x, source: bitmap.width, target: size.width)
-    let down = weights(y, source: bitmap.height, target: size.height)
+  /// A straight picture with its colours times alpha, from 0 to 1, row after row.
+  func decoded(_ bitmap: Bitmap) -> [SIMD4<Double>] {
     let top: Double = bitmap.format == .rgba16 ? 65535 : 255
-    var sum = SIMD4<Double>()
-    for (j, v) in down.weights.enumerated() {
-      for (i, h) in across.weights.enumerated() {
+    var pixels: [SIMD4<Double>] = []
+    for y in 0..<bitmap.height {
+      for x in 0..<bitmap.width {
         var value = SIMD4<Double>()
-        for channel in 0..<4 {
-          value[channel] =
-            Double(bitmap.channel(channel, x: across.first + i, y: down.first + j)) / top
-        }
+        for c in 0..<4 { value[c] = Double(bitmap.channel(c, x: x, y: y)) / top }
         if isLinearLight { for c in 0..<3 { value[c] = light(value[c]) } }
         let alpha = value[3]
-        value *= alpha
-        value[3] = alpha
-        sum += value * (v * h)
+        pixels.append(
+          SIMD4(value[0] * alpha, value[1] * alpha, value[2] * alpha, alpha))
       }
     }
+    return pixels
+  }
+
+  /// The channels of a sum before rounding, from 0 to `top`.
+  private func encoded(_ sum: SIMD4<Double>, top: Double) -> SIMD4<Double> {
     let alpha = sum[3]
     guard (alpha * top) >= 0.5 else { return SIMD4() }
-    var result = sum / alpha
+    var result = SIMD4<Double>()
     for c in 0..<3 {
-      let clamped = min(max(result[c], 0), 1)
+      let clamped = min(max(sum[c] / alpha, 0), 1)
       result[c] = (isLinearLight ? code(clamped) : clamped) * top
     }
     result[3] = min(alpha, 1) * top
@@ -91,18 +89,27 @@ struct ReferenceScaler {
   /// The greatest difference between `scaled` and the definition, in steps of a channel.
   func largestError(of scaled: Bitmap, from bitmap: Bitmap) -> Double {
     let top: Double = bitmap.format == .rgba16 ? 65535 : 255
+    let pixels = decoded(bitmap)
+    let across = (0..<scaled.width).map {
+      weights($0, source: bitmap.width, target: scaled.width)
+    }
     var worst = 0.0
     for y in 0..<scaled.height {
+      let down = weights(y, source: bitmap.height, target: scaled.height)
       for x in 0..<scaled.width {
-        let expected = pixel(bitmap, x: x, y: y, size: scaled.size)
+        var sum = SIMD4<Double>()
+        for (j, v) in down.weights.enumerated() {
+          let start = (down.first + j) * bitmap.width + across[x].first
+          for (i, h) in across[x].weights.enumerated() { sum += pixels[start + i] * (v * h) }
+        }
+        let expected = encoded(sum, top: top)
         let alpha = scaled.channel(3, x: x, y: y)
         worst = max(worst, abs(expected[3].rounded() - Double(alpha)))
         // On the edge of alpha 0 the colours are either there or cleared; both are right.
-        let isEdge = alpha == 0 || expected[3] < 0.5 + 1e-3
-        if isEdge && min(Double(alpha), expected[3]) < top { continue }
-        for channel in 0..<3 {
-          let value = Double(scaled.channel(channel, x: x, y: y))
-          worst = max(worst, abs(expected[channel].rounded() - value))
+        if alpha == 0 || expected[3] < 0.5 + 1e-3 { continue }
+        for c in 0..<3 {
+          let value = Double(scaled.channel(c, x: x, y: y))
+          worst = max(worst, abs(expected[c].rounded() - value))
         }
       }
     }
