@@ -87,6 +87,10 @@ let package = Package(
         "ZoetropeCLI", "Zoetrope", .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "ZoetropeTerminalTests",
+      dependencies: ["Zoetrope", "ZoetropeTerminal", "CDeflate"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

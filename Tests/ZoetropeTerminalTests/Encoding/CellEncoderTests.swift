@@ -15,13 +15,14 @@ struct CellEncoderTests {
     [ColorDepth.full, .indexed, .basic].map { Mode(glyphs: glyphs, colors: $0) }
   }
 
-  @Test(arguments: modes)
+  @Test(.serialized, arguments: modes)
   func `a thousand random deltas show what full repaints show`(_ mode: Mode) {
     var random = SplitMix(state: 7)
     var checked = 0
+    let isLarge = mode.glyphs == .sextants || mode.glyphs == .octants
     for round in 0..<8 {
-      let columns = [5, 9, 12, 7][round % 4]
-      let rows = [3, 4, 2, 6][round % 4]
+      let columns = (isLarge ? [2, 1, 2, 3] : [3, 2, 5, 1])[round % 4]
+      let rows = (isLarge ? [1, 2, 1, 1] : [2, 3, 1, 4])[round % 4]
       let touchesEdge = round % 2 == 0
       let screen = ScreenSize(columns: columns + (touchesEdge ? 2 : 5), rows: rows + 1)
       let area = CellRect(column: 2, row: 1, columns: columns, rows: rows)
@@ -32,7 +33,7 @@ struct CellEncoderTests {
       var delta = encoder()
       var terminal = MiniTerminal(columns: screen.columns, rows: screen.rows)
       var pen = PenState.unknown
-      var sketch = Sketch(width: [40, 23, 6, 100][round % 4], height: [30, 64, 5, 9][round % 4])
+      var sketch = Sketch(width: [13, 9, 4, 7][round % 4], height: [11, 17, 4, 10][round % 4])
       for step in 0..<130 {
         let bitmap = sketch.bitmap
         var bytes: [UInt8] = []
@@ -44,10 +45,10 @@ struct CellEncoderTests {
         var all: [UInt8] = []
         full.encode(bitmap, changed: nil, pen: &freshPen, into: &all)
         fresh.apply(all)
-        #expect(terminal.accidents == 0 && fresh.accidents == 0)
-        let same = terminal.pictures == fresh.pictures
-        #expect(same, "round \(round), step \(step)")
-        if !same { return }
+        guard terminal.looksLike(fresh), terminal.accidents == 0, fresh.accidents == 0 else {
+          Issue.record("round \(round), step \(step)")
+          return
+        }
         checked += 1
         sketch.change(&random, colors: mode.colors == .full ? 500 : 40)
       }
@@ -57,19 +58,19 @@ struct CellEncoderTests {
 
   @Test(arguments: CellGlyphs.allCases)
   func `cells that do not change are not painted`(_ glyphs: CellGlyphs) {
-    let screen = ScreenSize(columns: 40, rows: 12)
+    let screen = ScreenSize(columns: 16, rows: 6)
     var encoder = CellEncoder(
-      area: CellRect(column: 0, row: 0, columns: 40, rows: 12), screen: screen, glyphs: glyphs,
+      area: CellRect(column: 0, row: 0, columns: 16, rows: 6), screen: screen, glyphs: glyphs,
       options: .exact)
-    var sketch = Sketch(width: 320, height: 192)
+    var sketch = Sketch(width: 60, height: 50)
     var random = SplitMix(state: 3)
     for _ in 0..<20 { sketch.change(&random, colors: 300) }
     var pen = PenState.unknown
     var bytes: [UInt8] = []
-    var terminal = MiniTerminal(columns: 40, rows: 12)
+    var terminal = MiniTerminal(columns: 16, rows: 6)
     encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
     terminal.apply(bytes)
-    for _ in 0..<50 {
+    for _ in 0..<40 {
       let before = terminal.pictures
       let painted = terminal.paintedCount
       sketch.change(&random, colors: 300)
@@ -92,7 +93,7 @@ struct CellEncoderTests {
       area: area, screen: screen, glyphs: .half, options: EncodingOptions(holdThreshold: 4))
     var heldPen = PenState.unknown
     var shown = MiniTerminal(columns: 10, rows: 5)
-    for step in 0..<200 {
+    for step in 0..<100 {
       var sketch = Sketch(width: 10, height: 10)
       for index in sketch.pixels.indices {
         sketch.pixels[index] = RGBA(

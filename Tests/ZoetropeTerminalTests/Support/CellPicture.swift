@@ -8,7 +8,7 @@ struct CellPicture: Hashable {
   var set: TerminalColor
 
   init(_ cell: MiniTerminal.Cell) {
-    lines = Self.raster(cell.scalar)
+    lines = Self.rasters[cell.scalar] ?? Self.raster(cell.scalar)
     clear = cell.background
     set = cell.foreground
     if lines[0] & 1 == 1 {
@@ -18,6 +18,16 @@ struct CellPicture: Hashable {
     if clear == set { lines = Array(repeating: 0, count: 24) }
     if lines.allSatisfy({ $0 == 0 }) { set = clear }
   }
+
+  /// The rasters of all block characters, made once.
+  private static let rasters: [UInt32: [UInt8]] = {
+    var found: [UInt32: [UInt8]] = [:]
+    for glyph in BlockGlyph.all(in: .octants) {
+      found[glyph.scalar] = raster(glyph.scalar)
+      if glyph.opposite != 0 { found[glyph.opposite] = raster(glyph.opposite) }
+    }
+    return found
+  }()
 
   /// The ink of a block character, from the names that Unicode gives them.
   static func raster(_ scalar: UInt32) -> [UInt8] {
@@ -53,6 +63,11 @@ struct CellPicture: Hashable {
 }
 
 extension MiniTerminal {
+  /// Whether every cell looks the same as in the other terminal.
+  func looksLike(_ other: MiniTerminal) -> Bool {
+    zip(cells, other.cells).allSatisfy { $0 == $1 || CellPicture($0) == CellPicture($1) }
+  }
+
   /// The pictures of all cells.
   var pictures: [CellPicture] { cells.map { CellPicture($0) } }
 }

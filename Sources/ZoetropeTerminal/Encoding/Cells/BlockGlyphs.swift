@@ -40,8 +40,13 @@ struct BlockGlyph: Sendable, Hashable {
     }
   }
 
+  private static let sets = Dictionary(
+    uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, list(of: $0)) })
+
   /// The splits of a glyph set, no split and its opposite twice; the first is ``Shape/whole``.
-  static func all(in set: CellGlyphs) -> [BlockGlyph] {
+  static func all(in set: CellGlyphs) -> [BlockGlyph] { sets[set] ?? [] }
+
+  private static func list(of set: CellGlyphs) -> [BlockGlyph] {
     var glyphs = [BlockGlyph(scalar: 0x20, opposite: 0x2588, shape: .whole)]
     glyphs.append(BlockGlyph(scalar: 0x2584, opposite: 0x2580, shape: .lower(4)))
     if set == .half { return glyphs }
@@ -95,7 +100,7 @@ struct BlockGlyph: Sendable, Hashable {
   }
 
   /// The characters that draw eight parts and nothing simpler does, by their bits.
-  static var octantScalars: [Int: UInt32] {
+  static let octantScalars: [Int: UInt32] = {
     // Quadrants, halves and quarters were characters before the octants came, and their row of
     // Unicode skips them; the middle and corner quarters lie elsewhere.
     var known: Set<Int> = [0b11, 0b11_1111, 0b1100_0000, 0b1111_1100]
@@ -115,5 +120,5 @@ struct BlockGlyph: Sendable, Hashable {
       next += 1
     }
     return scalars
-  }
+  }()
 }

@@ -150,20 +150,28 @@ public struct CellEncoder: FrameEncoding {
   /// With few colours the best split is the one with the least error after rounding to them.
   private func bestOfPalette(first: ShownCell, column: Int, row: Int) -> ShownCell {
     var best = first
-    var least = Float.infinity
+    var least = error(of: first)
     for index in chooser.glyphs.indices {
+      // Rounding only adds to the error, so a split that explains too little cannot win.
+      if -chooser.explained(index) >= least - 1e-6 { continue }
       let candidate = cell(split: index, column: column, row: row)
-      let area = chooser.glyphs[index].area
-      let inkError = chooser.inkLight(index) - mapper.light(of: candidate.ink)
-      let paperError = chooser.paperLight(index) - mapper.light(of: candidate.paper)
-      let squares = inkError * inkError * area + paperError * paperError * (1 - area)
-      let error = squares.x + squares.y + squares.z - chooser.explained(index)
+      let error = error(of: candidate)
       if error < least - 1e-6 {
         least = error
         best = candidate
       }
     }
     return best
+  }
+
+  /// The squared error of the loaded cell, less the sum of its squares.
+  private func error(of candidate: ShownCell) -> Float {
+    let index = Int(candidate.split)
+    let area = chooser.glyphs[index].area
+    let inkError = chooser.inkLight(index) - mapper.light(of: candidate.ink)
+    let paperError = chooser.paperLight(index) - mapper.light(of: candidate.paper)
+    let squares = inkError * inkError * area + paperError * paperError * (1 - area)
+    return squares.x + squares.y + squares.z - chooser.explained(index)
   }
 
   /// Paints one cell with the polarity that costs the fewest bytes.

@@ -11,9 +11,14 @@ struct ColorMapper: Sendable {
     self.dithers = dithers
     let tables = LightTables.tables(for: model)
     self.tables = tables
-    palette =
-      depth == .full
-      ? [] : (0..<256).map { tables.light(of: Self.entry(UInt8($0))) }
+    palette = depth == .full ? [] : model == .linear ? Self.linearPalette : Self.codedPalette
+  }
+
+  private static let linearPalette = light(LightTables.linear)
+  private static let codedPalette = light(LightTables.plain)
+
+  private static func light(_ tables: LightTables) -> [SIMD4<Float>] {
+    (0..<256).map { tables.light(of: entry(UInt8($0))) }
   }
 
   /// xterm's colour for entry `index`.

@@ -18,7 +18,13 @@ struct SplitChooser: Sendable {
   /// The light of the whole cell.
   private(set) var total = SIMD4<Float>.zero
 
-  init(_ set: CellGlyphs) {
+  private static let prototypes = Dictionary(
+    uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, SplitChooser(making: $0)) })
+
+  /// A chooser for a set of glyphs; its tables are shared by all of them.
+  init(_ set: CellGlyphs) { self = Self.prototypes[set] ?? SplitChooser(making: set) }
+
+  private init(making set: CellGlyphs) {
     glyphs = BlockGlyph.all(in: set)
     inkScale = glyphs.map { $0.area == 0 ? 0 : 1 / $0.area }
     paperScale = glyphs.map { 1 / (1 - $0.area) }

@@ -1,0 +1,157 @@
+import Testing
+import Zoetrope
+
+@testable import ZoetropeTerminal
+
+@Suite(.timeLimit(.minutes(1)))
+struct GraphicsEncoderTests {
+  let screen = ScreenSize(columns: 12, rows: 6, cell: PixelSize(width: 5, height: 10))
+  let area = CellRect(column: 1, row: 1, columns: 10, rows: 4)
+
+  @Test(arguments: [KittyEncoder.Method.edits, .twoImages], [false, true])
+  func `kitty shows every picture pixel for pixel`(
+    _ method: KittyEncoder.Method, _ hasAlpha: Bool
+  ) {
+    var random = SplitMix(state: 5)
+    var sketch = Sketch(width: 50, height: 40)
+    var encoder = KittyEncoder(
+      area: area, pictureSize: PixelSize(width: 50, height: 40), method: method, imageID: 9)
+    var kitty = MiniGraphics.Kitty()
+    var pen = PenState.unknown
+    for step in 0..<120 {
+      var bytes: [UInt8] = []
+      encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+      var terminal = MiniTerminal(columns: 12, rows: 6)
+      terminal.apply(bytes)
+      kitty.apply(terminal.strings)
+      guard kitty.placed.count == 1, let id = kitty.placed.first,
+        kitty.images[id]?.pixels == sketch.pixels, kitty.problems.isEmpty
+      else {
+        Issue.record("step \(step): \(kitty.problems)")
+        return
+      }
+      sketch.change(&random, colors: 300)
+      if hasAlpha, step > 30 {
+        sketch.fill(PixelRect(x: step % 40, y: 3, width: 7, height: 9), .clear)
+      }
+    }
+    var bytes: [UInt8] = []
+    encoder.remove(pen: &pen, into: &bytes)
+    var terminal = MiniTerminal(columns: 12, rows: 6)
+    terminal.apply(bytes)
+    kitty.apply(terminal.strings)
+    #expect(kitty.images.isEmpty)
+  }
+
+  @Test func `a small change costs kitty a small edit`() {
+    var sketch = Sketch(width: 320, height: 240)
+    for index in sketch.pixels.indices {
+      sketch.pixels[index] = RGBA(
+        word: UInt32(truncatingIfNeeded: index &* 2_654_435_761) | 0xFF00_0000)
+    }
+    var encoder = KittyEncoder(
+      area: area, pictureSize: PixelSize(width: 320, height: 240), imageID: 9)
+    var pen = PenState.unknown
+    var bytes: [UInt8] = []
+    encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+    sketch.fill(PixelRect(x: 100, y: 100, width: 3, height: 2), .black)
+    bytes = []
+    encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == "\u{1B}_Ga=f,i=9,r=1,X=1,q=2,x=100,y=100,s=3,v=2,f=24;AAAAAAAAAAAAAAAAAAAAAAAA\u{1B}\\")
+  }
+
+  @Test(arguments: [30, 400])
+  func `sixels show every picture, and exactly while 256 colours do`(_ colors: Int) {
+    var random = SplitMix(state: 6)
+    var sketch = Sketch(width: 50, height: 40)
+    let size = PixelSize(width: 50, height: 40)
+    var encoder = SixelEncoder(area: area, screen: screen, imageSize: size)
+    #expect(encoder.pixelSize == PixelSize(width: 50, height: 36))
+    encoder = SixelEncoder(
+      area: CellRect(column: 1, row: 1, columns: 10, rows: 5), screen: screen, imageSize: size)
+    #expect(encoder.pixelSize == size)
+    var pen = PenState.unknown
+    var sixels = MiniGraphics.Sixels(screen: screen)
+    for step in 0..<120 {
+      var bytes: [UInt8] = []
+      encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+      var terminal = MiniTerminal(columns: 12, rows: 6)
+      terminal.apply(bytes)
+      sixels.apply(terminal.strings)
+      var worst = 0
+      for y in 0..<40 {
+        for x in 0..<50 {
+          let pixel = sketch.pixels[y * 50 + x]
+          let shown = sixels.pixels[(y + 10) * sixels.width + x + 5]
+          let color = TerminalColor(word: shown)
+          worst = max(
+            worst,
+            color.distance(
+              to: TerminalColor(red: pixel.red, green: pixel.green, blue: pixel.blue)))
+        }
+      }
+      guard worst <= (colors == 30 ? 2 : 60), sixels.outside == 0, !sixels.isOpaqueBackground
+      else {
+        Issue.record("step \(step): \(worst) \(sixels.outside)")
+        return
+      }
+      sketch.change(&random, colors: colors)
+    }
+  }
+
+  @Test func `a still picture sends no sixel twice`() {
+    let sketch = Sketch(width: 20, height: 20, color: RGBA(red: 9, green: 9, blue: 9))
+    var encoder = SixelEncoder(
+      area: area, screen: screen, imageSize: PixelSize(width: 20, height: 20))
+    var pen = PenState.unknown
+    var bytes: [UInt8] = []
+    encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == "\u{1B}[2;2H\u{1B}P7;1q#0;2;4;4;4#0!20~-#0!20~-#0!20~-#0!20B\u{1B}\\")
+    bytes = []
+    encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+    #expect(bytes.isEmpty)
+  }
+
+  @Test(arguments: [5, 4000], [false, true])
+  func `iTerm2 gets a file with every pixel`(_ colors: Int, _ hasAlpha: Bool) throws {
+    var random = SplitMix(state: 8)
+    var sketch = Sketch(width: 60, height: 33)
+    for _ in 0..<30 { sketch.change(&random, colors: colors) }
+    if hasAlpha { sketch.fill(PixelRect(x: 2, y: 3, width: 7, height: 9), .clear) }
+    var encoder = ITerm2Encoder(area: area, pictureSize: PixelSize(width: 60, height: 33))
+    var pen = PenState.unknown
+    var bytes: [UInt8] = []
+    encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+    var terminal = MiniTerminal(columns: 12, rows: 6)
+    terminal.apply(bytes)
+    let body = try #require(terminal.strings.first?.body)
+    let colon = try #require(body.firstIndex(of: 58))
+    let file = MiniGraphics.base64(body[(colon + 1)...])
+    let head = String(decoding: body[..<colon], as: UTF8.self)
+    #expect(head.contains("size=\(file.count);width=10;height=4"))
+    let picture = try #require(MiniGraphics.png(file))
+    #expect(picture.pixels == sketch.pixels)
+    bytes = []
+    encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+    #expect(bytes.isEmpty)
+  }
+
+  @Test func `inside tmux kitty's image is placed by characters`() {
+    var encoder = KittyEncoder(
+      area: CellRect(column: 0, row: 0, columns: 2, rows: 2),
+      pictureSize: PixelSize(width: 1, height: 1), imageID: 0x010203, passthrough: .tmux)
+    var pen = PenState.unknown
+    var bytes: [UInt8] = []
+    encoder.encode(
+      Sketch(width: 1, height: 1).bitmap, changed: nil, pen: &pen, into: &bytes)
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == "\u{1B}Ptmux;\u{1B}\u{1B}_Ga=T,i=66051,U=1,q=2,c=2,r=2,s=1,v=1,f=24;AAAA\u{1B}\u{1B}\\"
+        + "\u{1B}\\\u{1B}[38;2;1;2;3;49m\u{1B}[1H\u{10EEEE}\u{305}\u{305}\u{10EEEE}\u{305}\u{30D}"
+        + "\r\n\u{10EEEE}\u{30D}\u{305}\u{10EEEE}\u{30D}\u{30D}")
+  }
+}

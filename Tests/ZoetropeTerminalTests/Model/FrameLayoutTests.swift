@@ -1,0 +1,95 @@
+import Testing
+import Zoetrope
+
+@testable import ZoetropeTerminal
+
+@Suite(.timeLimit(.minutes(1)))
+struct FrameLayoutTests {
+  let screen = ScreenSize(columns: 80, rows: 24, cell: PixelSize(width: 10, height: 20))
+  let room = CellRect(column: 0, row: 0, columns: 80, rows: 24)
+
+  @Test(
+    arguments: [
+      (FrameLayout.Fit.contain, CellRect(column: 8, row: 0, columns: 64, rows: 24)),
+      (.shrink, CellRect(column: 24, row: 6, columns: 32, rows: 12)),
+      (.original, CellRect(column: 24, row: 6, columns: 32, rows: 12)),
+      (.integer, CellRect(column: 8, row: 0, columns: 64, rows: 24)),
+      (.cover, CellRect(column: 0, row: 0, columns: 80, rows: 24)),
+      (.stretch, CellRect(column: 0, row: 0, columns: 80, rows: 24)),
+    ])
+  func `a picture of 320x240 lies where it should`(_ fit: FrameLayout.Fit, _ area: CellRect) {
+    let layout = FrameLayout(
+      of: PixelSize(width: 320, height: 240), in: room, screen: screen, fit: fit)
+    #expect(layout.area == area)
+    #expect((layout.crop == nil) == (fit != .cover))
+    if fit == .cover { #expect(layout.crop == PixelRect(x: 0, y: 24, width: 320, height: 192)) }
+  }
+
+  @Test func `zoom shows the middle, and pan the sides`() {
+    let size = PixelSize(width: 400, height: 240)
+    let middle = FrameLayout(of: size, in: room, screen: screen, zoom: 2)
+    #expect(middle.crop == PixelRect(x: 100, y: 60, width: 200, height: 120))
+    let left = FrameLayout(of: size, in: room, screen: screen, zoom: 2, pan: (-1, 1))
+    #expect(left.crop == PixelRect(x: 0, y: 120, width: 200, height: 120))
+  }
+
+  @Test(arguments: FrameLayout.Fit.allCases)
+  func `nothing ever leaves its room`(_ fit: FrameLayout.Fit) {
+    var random = SplitMix(state: 2)
+    for _ in 0..<300 {
+      let size = PixelSize(
+        width: Int.random(in: 1...3000, using: &random),
+        height: Int.random(in: 1...3000, using: &random))
+      let room = CellRect(
+        column: 2, row: 1, columns: Int.random(in: 1...90, using: &random),
+        rows: Int.random(in: 1...40, using: &random))
+      let layout = FrameLayout(
+        of: size, in: room, screen: screen, fit: fit,
+        zoom: Double.random(in: 0.1...5, using: &random))
+      let area = layout.area
+      let isInside =
+        area.column >= 2 && area.row >= 1 && area.columns >= 1 && area.rows >= 1
+        && area.column + area.columns <= 2 + room.columns && area.row + area.rows <= 1 + room.rows
+      let crop = layout.crop ?? PixelRect(size)
+      #expect(isInside && PixelRect(size).contains(crop) && !crop.isEmpty)
+      #expect(layout.imageSize.width <= room.columns * 10)
+      #expect(layout.imageSize.height <= room.rows * 20)
+    }
+  }
+
+  @Test func `a border that the terminal counts in does not make cells larger`() {
+    let size = ScreenSize(columns: 80, rows: 24, pixelWidth: 644, pixelHeight: 412)
+    #expect(size.cell == PixelSize(width: 8, height: 17))
+    let unknown = ScreenSize(columns: 80, rows: 24, pixelWidth: 0, pixelHeight: 0)
+    #expect(unknown.cell == PixelSize(width: 8, height: 16))
+  }
+
+  @Test func `every mode has a name that gives it back`() {
+    for mode in DrawingMode.all { #expect(DrawingMode(name: mode.name) == mode) }
+    #expect(DrawingMode(name: "octant") == .blocks(.octants))
+    #expect(DrawingMode(name: "vga") == nil)
+  }
+
+  @Test(arguments: DrawingMode.all)
+  func `every mode draws any picture in any place`(_ mode: DrawingMode) {
+    var random = SplitMix(state: 9)
+    for _ in 0..<12 {
+      let size = PixelSize(
+        width: Int.random(in: 1...50, using: &random),
+        height: Int.random(in: 1...50, using: &random))
+      let room = CellRect(
+        column: 0, row: 0, columns: Int.random(in: 1...8, using: &random),
+        rows: Int.random(in: 1...5, using: &random))
+      let layout = FrameLayout(
+        of: size, in: room, screen: screen,
+        fit: FrameLayout.Fit.allCases.randomElement(using: &random) ?? .contain,
+        zoom: Double.random(in: 0.3...3, using: &random))
+      let encoder = mode.encoder(
+        layout: layout, screen: screen, pictureSize: size, capabilities: TerminalCapabilities())
+      var writer = FrameWriter(encoder: encoder, isSynchronized: false)
+      var output: [UInt8] = []
+      writer.frame(Sketch(width: size.width, height: size.height).bitmap, into: &output)
+      #expect(!output.isEmpty)
+    }
+  }
+}
