@@ -3,7 +3,7 @@ public struct EncodingOptions: Sendable, Hashable {
   /// A cell stays as it is while no channel of what it shows is farther than this from what it
   /// should show, in coded values of 0 to 255. Default: 2; 0 sends every change.
   public var holdThreshold: Int
-  /// In which numbers cells average and compare colours. Default: ``LightModel/linear``.
+  /// In which numbers cells average and compare colours. Default: ``LightModel/coded``.
   public var light: LightModel
   /// What transparent pixels are laid over. Default: ``Backdrop/black``.
   public var backdrop: Backdrop
@@ -14,7 +14,7 @@ public struct EncodingOptions: Sendable, Hashable {
 
   /// Options; each argument left out has its default.
   public init(
-    holdThreshold: Int = 2, light: LightModel = .linear, backdrop: Backdrop = .black,
+    holdThreshold: Int = 2, light: LightModel = .coded, backdrop: Backdrop = .black,
     keepsTransparency: Bool = true, dithers: Bool = true
   ) {
     self.holdThreshold = holdThreshold

@@ -1,11 +1,15 @@
 internal import Glibc
 
 /// In which numbers colours are averaged and compared.
+///
+/// Measured with a photograph in 62 x 23 cells: averaging light instead of coded values costs 0.85
+/// dB (half blocks) to 1.4 dB (fine) of signal to noise in the file's own numbers, which is also how
+/// other programs average. It is right where the file itself mixes colours by fine patterns.
 public enum LightModel: String, Sendable, Hashable {
-  /// Amounts of light: a fine black and white pattern keeps its brightness. The default.
-  case linear
-  /// The coded values: smaller squared error in the file's own numbers, dark patterns too dark.
+  /// The coded values: the least squared error in the file's own numbers. The default.
   case coded
+  /// Amounts of light: a fine black and white pattern keeps its brightness.
+  case linear
 }
 
 /// Tables from coded values to amounts of light and back.
