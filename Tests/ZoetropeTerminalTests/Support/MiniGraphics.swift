@@ -82,6 +82,16 @@ enum MiniGraphics {
         placed.remove(id)
         return
       }
+      if number("f") == 100 {
+        guard let picture = png(data), keys["a"] == "T" else {
+          problems.append("bad file")
+          return
+        }
+        images[id] = Image(
+          width: picture.size.width, height: picture.size.height, pixels: picture.pixels)
+        placed.insert(id)
+        return
+      }
       let (width, height) = (number("s"), number("v"))
       let size = number("f") == 32 ? 4 : 3
       let raw = keys["o"] == "z" ? inflate(data, count: width * height * size) ?? [] : data

@@ -113,11 +113,16 @@ public struct CellEncoder: FrameEncoding {
     let now = shown[row * area.columns + column]
     let hold = options.holdThreshold
     if glyphs == .half {
-      let wanted = cell(split: 1, column: column, row: row)
+      var wanted = cell(split: 1, column: column, row: row)
       if now.split != .max, now.ink.distance(to: wanted.ink) <= hold,
         now.paper.distance(to: wanted.paper) <= hold
       {
         return nil
+      }
+      // Two colours so near that their mean is within half the threshold of both are one.
+      if wanted.ink != wanted.paper, wanted.ink.distance(to: wanted.paper) <= hold & ~1 {
+        wanted.paper = mapper.color(of: chooser.total, x: column, y: row * 2)
+        wanted.ink = wanted.paper
       }
       return wanted
     }

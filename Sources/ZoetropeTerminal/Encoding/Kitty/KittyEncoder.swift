@@ -157,18 +157,40 @@ public struct KittyEncoder: FrameEncoding {
     keys.append(decimal: value)
   }
 
-  /// Sends pixels in chunks of 4096 characters, the most that the protocol allows.
+  /// Sends pixels: as a PNG file when nothing will be edited later, since a picture of few colours
+  /// is a fifth smaller so (measured: 48 KB for 59), else as they are.
   private func send(
     _ rect: PixelRect, of bitmap: Bitmap, keys: [UInt8], isEdit: Bool,
     into output: inout [UInt8]
   ) {
+    var keys = keys
+    if method == .twoImages,
+      let file = CompactPNG.encode(
+        bitmap, rect, over: hasAlpha ? nil : options.backdrop, deflater: deflater)
+    {
+      keys.append(ascii: ",f=100")
+      send(file, keys: keys, isEdit: isEdit, into: &output)
+      return
+    }
     let pixels =
       hasAlpha
       ? PixelBlock.rgba(bitmap, rect)
       : PixelBlock.rgb(bitmap, rect, over: options.backdrop)
-    let compressed = deflater.zlib(pixels)
-    let packed = compressed.flatMap { $0.count < pixels.count ? $0 : nil }
-    let data = packed ?? pixels
+    append(key: "s", rect.width, to: &keys)
+    append(key: "v", rect.height, to: &keys)
+    append(key: "f", hasAlpha ? 32 : 24, to: &keys)
+    if let packed = deflater.zlib(pixels), packed.count < pixels.count {
+      keys.append(ascii: ",o=z")
+      send(packed, keys: keys, isEdit: isEdit, into: &output)
+    } else {
+      send(pixels, keys: keys, isEdit: isEdit, into: &output)
+    }
+  }
+
+  /// Sends data in chunks of 4096 characters, the most that the protocol allows.
+  private func send(
+    _ data: [UInt8], keys: [UInt8], isEdit: Bool, into output: inout [UInt8]
+  ) {
     let chunkBytes = 3072
     var start = 0
     repeat {
@@ -178,10 +200,6 @@ public struct KittyEncoder: FrameEncoding {
       sequence.append(ascii: "\u{1B}_G")
       if start == 0 {
         sequence += keys
-        append(key: "s", rect.width, to: &sequence)
-        append(key: "v", rect.height, to: &sequence)
-        append(key: "f", hasAlpha ? 32 : 24, to: &sequence)
-        if packed != nil { sequence.append(ascii: ",o=z") }
         if end < data.count { sequence.append(ascii: ",m=1") }
       } else {
         // Later chunks of a frame's data have to say again that they are that.
