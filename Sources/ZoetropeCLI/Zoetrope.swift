@@ -28,6 +28,7 @@ enum ZoetropeTool {
 
   /// Runs the command that `arguments` name.
   static func run(_ arguments: [String]) -> ExitStatus {
+    if let command = QuickArguments.command(arguments) { return command.run() }
     do {
       var command = try ZoetropeCommand.parseAsRoot(arguments)
       if let command = command as? any ZoetropeSubcommand { return command.execute() }

@@ -144,7 +144,8 @@ public final class PNGEncoder {
     }
     if let filter, byFilter < plain {
       filter.filter(lines, rows: 0..<size.height, into: filtered)
-      return (filtered, effort == .fast ? 2 : 6)
+      // Level 6 takes a third longer for half a percent less.
+      return (filtered, effort == .fast ? 2 : 5)
     }
     if effort == .fast { return (lines, 2) }
     return (lines, plain < sampled / 12 ? 8 : 7)

@@ -50,79 +50,103 @@ struct RowFilter {
   }
 
   private typealias Lane = SIMD16<UInt8>
+  // Vectors, not scalars, as operands: the standard library takes a scalar lane by lane.
+  private static var half: Lane { @inline(always) get { Lane(repeating: 127) } }
+  private static var full: Lane { @inline(always) get { Lane(repeating: 0xff) } }
+
+  /// Sums of byte magnitudes, one for each filter: two bytes are added up in each 16-bit lane.
+  private struct Sums {
+    private var lanes = SIMD8<UInt16>.zero
+    private(set) var total: UInt64 = 0
+
+    @inline(always)
+    mutating func add(_ value: Lane) {
+      // The distance from zero modulo 256, then neighbours in one lane: no conversion of the
+      // standard library, which stay calls in large loops.
+      let magnitude = value.replacing(with: Lane.zero &- value, where: value .> RowFilter.half)
+      let pairs = unsafe unsafeBitCast(magnitude, to: SIMD8<UInt16>.self)
+      lanes &+= (pairs & SIMD8(repeating: 0xff)) &+ (pairs &>> SIMD8(repeating: 8))
+    }
+
+    /// Empties the lanes, which hold 255 additions of at most 256 each.
+    @inline(always)
+    mutating func flush() {
+      for lane in 0..<8 { total &+= UInt64(lanes[lane]) }
+      lanes = .zero
+    }
+  }
 
   /// Computes the four candidates; gives the number of the best filter, 0 for none.
   private func choose(current: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer) -> Int {
-    // Lanes past the row's end must count nothing: the last, partial lane is masked.
-    var (none, sub, up) = (SIMD16<UInt32>(), SIMD16<UInt32>(), SIMD16<UInt32>())
-    var (average, paeth) = (SIMD16<UInt32>(), SIMD16<UInt32>())
+    var (none, sub, up, average, paeth) = (Sums(), Sums(), Sums(), Sums(), Sums())
     let target = unsafe candidates.baseAddress
+    let whole = rowBytes & ~15
+    let one = Lane(repeating: 1)
     var x = 0
+    var mask = Lane(repeating: 0xff)
     while x < rowBytes {
-      // Sums of 8-bit magnitudes fit 16 bits for 256 lanes of 16 bytes.
-      let end = min(x + 256 * 16, rowBytes)
-      var (none16, sub16, up16) = (SIMD16<UInt16>(), SIMD16<UInt16>(), SIMD16<UInt16>())
-      var (average16, paeth16) = (SIMD16<UInt16>(), SIMD16<UInt16>())
+      // The last, partial lane reaches past the row's end: bytes there count nothing.
+      if x == whole { mask = Self.mask(rowBytes &- whole) }
+      let end = x == whole ? rowBytes : min(x &+ 255 &* 16, whole)
       while x < end {
         let value = unsafe current.loadUnaligned(fromByteOffset: x, as: Lane.self)
-        let left = unsafe current.loadUnaligned(fromByteOffset: x - bytesPerPixel, as: Lane.self)
+        let left = unsafe current.loadUnaligned(fromByteOffset: x &- bytesPerPixel, as: Lane.self)
         let over = unsafe above.loadUnaligned(fromByteOffset: x, as: Lane.self)
-        let corner = unsafe above.loadUnaligned(fromByteOffset: x - bytesPerPixel, as: Lane.self)
+        let corner = unsafe above.loadUnaligned(fromByteOffset: x &- bytesPerPixel, as: Lane.self)
         let bySub = value &- left
         let byUp = value &- over
-        let byAverage = value &- ((left & over) &+ ((left ^ over) &>> 1))
+        let byAverage = value &- ((left & over) &+ ((left ^ over) &>> one))
         let byPaeth = value &- Self.paeth(left, over, corner)
         unsafe target.storeBytes(of: bySub, toByteOffset: x, as: Lane.self)
-        unsafe target.storeBytes(of: byUp, toByteOffset: x + stride, as: Lane.self)
-        unsafe target.storeBytes(of: byAverage, toByteOffset: x + 2 * stride, as: Lane.self)
-        unsafe target.storeBytes(of: byPaeth, toByteOffset: x + 3 * stride, as: Lane.self)
-        let counts = min(16, rowBytes - x)
-        let mask = counts == 16 ? Lane(repeating: 0xff) : Self.mask(counts)
-        none16 &+= Self.magnitude(value & mask)
-        sub16 &+= Self.magnitude(bySub & mask)
-        up16 &+= Self.magnitude(byUp & mask)
-        average16 &+= Self.magnitude(byAverage & mask)
-        paeth16 &+= Self.magnitude(byPaeth & mask)
-        x += 16
+        unsafe target.storeBytes(of: byUp, toByteOffset: x &+ stride, as: Lane.self)
+        unsafe target.storeBytes(of: byAverage, toByteOffset: x &+ 2 &* stride, as: Lane.self)
+        unsafe target.storeBytes(of: byPaeth, toByteOffset: x &+ 3 &* stride, as: Lane.self)
+        none.add(value & mask)
+        sub.add(bySub & mask)
+        up.add(byUp & mask)
+        average.add(byAverage & mask)
+        paeth.add(byPaeth & mask)
+        x &+= 16
       }
-      none &+= SIMD16<UInt32>(truncatingIfNeeded: none16)
-      sub &+= SIMD16<UInt32>(truncatingIfNeeded: sub16)
-      up &+= SIMD16<UInt32>(truncatingIfNeeded: up16)
-      average &+= SIMD16<UInt32>(truncatingIfNeeded: average16)
-      paeth &+= SIMD16<UInt32>(truncatingIfNeeded: paeth16)
+      none.flush()
+      sub.flush()
+      up.flush()
+      average.flush()
+      paeth.flush()
     }
-    let sums = [none, sub, up, average, paeth].map { $0.wrappedSum() }
-    var best = 0
-    for (index, sum) in sums.enumerated() where sum < sums[best] { best = index }
-    return best
+    var (best, least) = (0, none.total)
+    if sub.total < least { (best, least) = (1, sub.total) }
+    if up.total < least { (best, least) = (2, up.total) }
+    if average.total < least { (best, least) = (3, average.total) }
+    return paeth.total < least ? 4 : best
   }
 
-  @inline(__always)
+  @inline(always)
   private static func mask(_ count: Int) -> Lane {
     let places = Lane(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-    return Lane(repeating: 0).replacing(with: 0xff, where: places .< UInt8(count))
+    return Lane.zero.replacing(with: full, where: places .< Lane(repeating: UInt8(count)))
   }
 
-  /// The distance of each difference from zero, modulo 256.
-  @inline(__always)
-  private static func magnitude(_ value: Lane) -> SIMD16<UInt16> {
-    let negated = 0 &- value
-    return SIMD16<UInt16>(truncatingIfNeeded: pointwiseMin(value, negated))
+  @inline(always)
+  private static func distance(_ first: Lane, _ second: Lane) -> Lane {
+    let isLess = first .< second
+    return first.replacing(with: second, where: isLess)
+      &- second.replacing(with: first, where: isLess)
   }
 
   /// Paeth's predictor in 8 bits: when both neighbours lie on one side of the corner, the third
   /// distance is the sum of the other two and can be taken as 255, else their difference.
-  @inline(__always)
+  @inline(always)
   private static func paeth(_ left: Lane, _ over: Lane, _ corner: Lane) -> Lane {
-    let toLeft = pointwiseMax(over, corner) &- pointwiseMin(over, corner)
-    let toOver = pointwiseMax(left, corner) &- pointwiseMin(left, corner)
-    let leftAbove = left .>= corner
-    let overAbove = over .>= corner
-    let apart = leftAbove .^ overAbove
-    let difference = pointwiseMax(toLeft, toOver) &- pointwiseMin(toLeft, toOver)
-    let toCorner = Lane(repeating: 0xff).replacing(with: difference, where: apart)
-    let takesLeft = (toLeft .<= toOver) .& (toLeft .<= toCorner)
-    let takesOver = toOver .<= toCorner
-    return corner.replacing(with: over, where: takesOver).replacing(with: left, where: takesLeft)
+    let toLeft = distance(over, corner)
+    let toOver = distance(left, corner)
+    let leftBelow = Lane.zero.replacing(with: full, where: left .< corner)
+    let overBelow = Lane.zero.replacing(with: full, where: over .< corner)
+    let apart = leftBelow ^ overBelow
+    let toCorner = (distance(toLeft, toOver) & apart) | ~apart
+    let upward = corner.replacing(with: over, where: toOver .<= toCorner)
+    // Left wins when it is no farther than either: than the lesser of the two.
+    let other = toOver.replacing(with: toCorner, where: toCorner .< toOver)
+    return upward.replacing(with: left, where: toLeft .<= other)
   }
 }

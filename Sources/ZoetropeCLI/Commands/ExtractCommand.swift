@@ -82,7 +82,8 @@ struct ExtractCommand: ZoetropeSubcommand {
     if let manifest, manifest.isEmpty { throw ValidationError("the manifest's name is empty") }
   }
 
-  func execute() -> ExitStatus {
+  /// The command as a value.
+  var request: ExtractRequest {
     var options = decoding.options
     options.pixelFormat = depth == 16 ? .rgba16 : .rgba8
     return ExtractRequest(
@@ -90,7 +91,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       selection: FrameSelection(
         frames: frames, time: time, every: every, maximum: max ?? .max),
       isRaw: raw, format: format, staticImage: staticImage, manifest: manifest, jobs: jobs ?? 0,
-      isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, options: options
-    ).run()
+      isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, options: options)
   }
+
+  func execute() -> ExitStatus { request.run() }
 }

@@ -31,10 +31,12 @@ struct InfoCommand: ZoetropeSubcommand {
 
   @OptionGroup var decoding: DecodingArguments
 
-  func execute() -> ExitStatus {
+  /// The command as a value.
+  var request: InfoRequest {
     InfoRequest(
       files: files, isJSON: json, showsFrames: frames, showsMetadata: metadata,
-      policy: timing.policy, options: decoding.options
-    ).run()
+      policy: timing.policy, options: decoding.options)
   }
+
+  func execute() -> ExitStatus { request.run() }
 }

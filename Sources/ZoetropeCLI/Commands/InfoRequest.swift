@@ -1,7 +1,7 @@
 import Zoetrope
 
 /// `zoetrope info` as a value: what to read and how to print it.
-struct InfoRequest {
+struct InfoRequest: Hashable {
   var files: [String]
   var isJSON = false
   var showsFrames = false

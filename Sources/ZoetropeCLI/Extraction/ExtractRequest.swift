@@ -1,7 +1,7 @@
 import Zoetrope
 
 /// `zoetrope extract` as a value.
-struct ExtractRequest {
+struct ExtractRequest: Hashable {
   var files: [String]
   var output = "-"
   var selection = FrameSelection()
