@@ -9,10 +9,9 @@ STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -
 ZOETROPE := .build-static/release/zoetrope
 CORPUS ?= ../shared/corpus
 CHECK ?= ../shared/tools/check_corpus.py
-TIME ?= 60
 
 .PHONY: help install build release demo test lint format fixtures conformance bench docs api-check \
-	sanitize fuzz soak clean
+	sanitize clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -48,17 +47,14 @@ bench: install ## runs us and the peers on one bench set: ratios, spread, memory
 	$(MAKE) -C Benchmarks
 
 docs: install ## builds the documentation of the library
-	swift package generate-documentation --target Zoetrope
+	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope
 
 api-check: install ## fails when the public API lost something since BASE (default: the last tag)
 	swift package diagnose-api-breaking-changes $(or $(BASE),$$(git describe --tags --abbrev=0)) \
 	  --products Zoetrope
 
-sanitize: install ## tests under the address and thread sanitizers
+sanitize: install ## the tests under the address sanitizer, then the thread sanitizer
 	Scripts/sanitize.sh
-
-fuzz: install ## fuzzes for TIME seconds a target
-	Scripts/fuzz.sh $(TIME)
 
 clean:
 	rm -rf .build .build-*

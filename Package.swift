@@ -73,6 +73,11 @@ let package = Package(
       dependencies: ["Zoetrope", "ZoetropeTestSupport"],
       path: "Tests/FixtureTool",
       swiftSettings: settings),
+    .executableTarget(
+      name: "dump-frames",
+      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Examples/DumpFrames",
+      swiftSettings: settings),
     .testTarget(
       name: "ZoetropeTests",
       dependencies: [
@@ -96,3 +101,9 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Building the documentation needs a plugin that users of the library do not.
+if Context.environment["ZOETROPE_DOCS"] != nil {
+  package.dependencies.append(
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
+}

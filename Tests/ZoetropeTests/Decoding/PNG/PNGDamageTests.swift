@@ -38,7 +38,7 @@ struct PNGDamageTests {
     var bytes = FrameBytes.chunks(FrameBytes.deflated(sample.raw), size: 40)
     bytes[52 + 8 + 40] ^= 1
     let frame = try sample.decode(bytes)
-    #expect(frame.damage?.kind == .pngCRC)
+    #expect(frame.damage?.kind == .pngImageCRC)
     #expect(frame.damage?.byteOffset == 152)
     #expect(frame.damage?.frameIndex == 3)
     #expect(try sample.has(9, frame))

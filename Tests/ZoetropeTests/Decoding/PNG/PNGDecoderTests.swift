@@ -12,7 +12,8 @@ struct PNGDecoderTests {
 
   private func check(_ frame: DecodedFrame, _ image: SampleImage, isDeep: Bool) {
     #expect(frame.rows.count == image.height)
-    #expect(frame.damage == nil)
+    // Random indices lie past a random palette now and then, which is no fault of the data.
+    #expect(frame.damage == nil || image.colorType == 3 && frame.damage?.kind == .pixelIndex)
     for (y, row) in frame.rows.enumerated() {
       for (x, pixel) in row.enumerated() {
         let deep = image.deepPixel(x, y)

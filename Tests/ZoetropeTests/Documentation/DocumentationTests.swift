@@ -1,0 +1,37 @@
+import SystemPackage
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+/// The samples of the README and of the documentation, compiled and run.
+@Suite(.timeLimit(.minutes(1))) struct DocumentationTests {
+  @Test func `the sample of the README plays every frame in order`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    let clock = ManualClock(.jumping)
+    var shown: [Duration] = []
+    let scheduler = FrameScheduler(
+      image, options: PlaybackOptions(playCount: .once), clock: clock)
+    for await frame in scheduler.frames() {
+      shown.append(frame.presentationTime)
+    }
+    #expect(!shown.isEmpty)
+    #expect(shown == shown.sorted())
+  }
+
+  @Test func `frames come from an asynchronous sequence without a clock`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    var indices: [Int] = []
+    for try await frame in image.bitmaps() { indices.append(frame.index) }
+    #expect(indices == Array(image.frames.indices))
+  }
+
+  @Test func `a frame is found by its time`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    let first = image.frames[0].delay.duration
+    #expect(image.frameIndex(at: .zero) == 0)
+    #expect(image.frameIndex(at: first) == 1)
+    #expect(image.frameIndex(at: .seconds(3600)) == image.frames.count - 1)
+    let bitmap = try await image.bitmap(at: first)
+    #expect(try await image.bitmap(at: 1) == bitmap)
+  }
+}
