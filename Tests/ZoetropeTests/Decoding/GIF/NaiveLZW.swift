@@ -12,9 +12,11 @@ enum NaiveLZW {
     var bit = 0
     func code(_ width: Int, at bit: Int) -> Int? {
       guard bit + width <= codes.count * 8 else { return nil }
-      return (0..<width).reduce(0) { sum, i in
-        sum | Int(codes[(bit + i) / 8] >> UInt8((bit + i) % 8) & 1) << i
-      }
+      let byte = bit / 8
+      var bits = Int(codes[byte])
+      if byte + 1 < codes.count { bits |= Int(codes[byte + 1]) << 8 }
+      if byte + 2 < codes.count { bits |= Int(codes[byte + 2]) << 16 }
+      return bits >> (bit % 8) & ((1 << width) - 1)
     }
     func result(_ status: LZWResult.Status, _ offset: Int) -> (LZWResult, [UInt8]) {
       (LZWResult(status: status, pixelCount: output.count, byteOffset: offset), output)
