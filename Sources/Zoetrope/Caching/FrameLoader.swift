@@ -153,17 +153,3 @@ public actor FrameLoader {
     return opened
   }
 }
-
-extension SharedFrames {
-  /// The frames of `opened`, rendered by `rendering`, looked for and kept in `cache`.
-  package convenience init(
-    _ opened: OpenedImage, rendering: Rendering = .init(), cache: any FrameCaching
-  ) {
-    let image = opened.image
-    self.init(
-      frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount
-    ) { () throws(AnimatedImageError) in
-      CachedFrameReader(opened, rendering: rendering, cache: cache)
-    }
-  }
-}
