@@ -15,6 +15,10 @@ let package = Package(
         .product(name: "Zoetrope", package: "zoetrope"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      path: "Sources/BenchDecode")
+      path: "Sources/BenchDecode"),
+    .executableTarget(
+      name: "bench-scale",
+      dependencies: [.product(name: "Zoetrope", package: "zoetrope")],
+      path: "Sources/ScaleBench"),
   ]
 )

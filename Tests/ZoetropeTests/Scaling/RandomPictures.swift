@@ -12,20 +12,14 @@ extension Bitmap {
     _ size: PixelSize, _ format: PixelFormat = .rgba8,
     _ fill: (_ x: Int, _ y: Int, _ byte: Int) -> UInt8
   ) -> Bitmap {
-    var buffer = PixelBuffer(size: size, format: format)
-    let stride = buffer.bytesPerRow
     let count = format.bytesPerPixel
-    var all = [UInt8](repeating: 0, count: stride * size.height)
-    for y in 0..<size.height {
+    return Bitmap(size: size, format: format) { y, bytes in
       for x in 0..<size.width {
-        for byte in 0..<count { all[y * stride + x * count + byte] = fill(x, y, byte) }
+        for byte in 0..<count {
+          bytes.storeBytes(of: fill(x, y, byte), toByteOffset: x * count + byte, as: UInt8.self)
+        }
       }
     }
-    var bytes = buffer.mutableBytes
-    for (offset, byte) in all.enumerated() {
-      bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
-    }
-    return buffer.finish()
   }
 
   /// Random pixels; in a sprite, about half of the rows and columns are opaque or clear.
