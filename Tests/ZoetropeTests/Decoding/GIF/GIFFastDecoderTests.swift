@@ -41,7 +41,7 @@ struct GIFFastDecoderTests {
         transparentIndex: transparentIndex)
       var header = ImageHeader(
         format: .gif, canvasSize: PixelSize(width: width, height: height))
-      header.palette = [0xff00_00ff, 0xff00_ff00]
+      header.palette = [0xff00_00ff, 0xff00_ff00, 0xffff_0000, 0xffff_ffff]
       var decoder = GIFFastDecoder()
       let pixels = FramePixels()
       // What an earlier frame left behind must not show.
@@ -72,8 +72,8 @@ struct GIFFastDecoderTests {
     #expect(pixels.validPixels == 200 && pixels.isOpaque)
     #expect(pixels.layout == .indexed8 && pixels.bytesPerRow == 20)
     #expect(Self.indices(pixels) == Self.picture)
-    #expect(pixels.palette[0..<2] == [0xff00_00ff, 0xff00_ff00])
-    #expect(pixels.palette[2...].allSatisfy { $0 == 0xff00_0000 })
+    #expect(pixels.palette[0..<4] == [0xff00_00ff, 0xff00_ff00, 0xffff_0000, 0xffff_ffff])
+    #expect(pixels.palette[4...].allSatisfy { $0 == 0xff00_0000 })
   }
 
   @Test func `a local palette and a transparent index are used`() throws {
