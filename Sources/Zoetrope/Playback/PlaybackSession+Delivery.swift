@@ -19,6 +19,12 @@ extension PlaybackSession {
       dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
       skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage)
     state.lastIndex = index
+    // Before the frame can be taken, so that the log is in the order in which things happen.
+    if presentation.skipped > 0 {
+      logger?.debug(
+        "frames skipped",
+        metadata: ["count": "\(presentation.skipped)", "before": "\(index)"])
+    }
     if mailbox.put(scheduled) { state.statistics.replaced += 1 }
     state.statistics.presented += 1
     state.statistics.skipped += presentation.skipped
@@ -30,11 +36,6 @@ extension PlaybackSession {
           deadline: presentation.deadline.wholeNanoseconds,
           decoded: state.readyAt.wholeNanoseconds, yielded: now.wholeNanoseconds,
           lateness: presentation.lateness.wholeNanoseconds, skipped: presentation.skipped))
-    }
-    if presentation.skipped > 0 {
-      logger?.debug(
-        "frames skipped",
-        metadata: ["count": "\(presentation.skipped)", "before": "\(index)"])
     }
   }
 

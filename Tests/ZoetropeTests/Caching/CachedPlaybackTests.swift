@@ -28,7 +28,8 @@ import Zoetrope
     let statistics = cache.statistics
     #expect(statistics.cost <= budget.byteLimit + statistics.heldCost)
     #expect(cache.faults() == [])
-    #expect(statistics.hits > 0 && statistics.evictions > 0)
+    // How often a frame is still there when it comes round again depends on who runs when.
+    #expect(statistics.evictions > 0)
   }
 
   @Test func `a second player of the same bytes decodes nothing`() throws {
