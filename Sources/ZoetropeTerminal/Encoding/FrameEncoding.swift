@@ -28,6 +28,11 @@ public protocol FrameEncoding: Sendable {
   /// Forgets what the terminal shows: the next picture is sent whole.
   mutating func invalidate()
 
+  /// Changes the hold threshold from the next picture on; see ``EncodingOptions/holdThreshold``.
+  ///
+  /// A higher one spares a slow link. Graphics are always exact, so nothing happens there.
+  mutating func setHoldThreshold(_ threshold: Int)
+
   /// Appends the bytes that free what the terminal keeps for this encoder, such as images.
   ///
   /// Cells keep what they show.
@@ -38,4 +43,9 @@ public protocol FrameEncoding: Sendable {
 
   /// Bytes of memory that a snapshot may hold for itself.
   var stateByteCount: Int { get }
+}
+
+extension FrameEncoding {
+  /// Does nothing.
+  public mutating func setHoldThreshold(_ threshold: Int) {}
 }

@@ -15,7 +15,7 @@ public struct CellEncoder: FrameEncoding {
   public private(set) var paintedCellCount = 0
   let crop: PixelRect?
   let glyphs: CellGlyphs
-  let options: EncodingOptions
+  private(set) var options: EncodingOptions
   let screenColumns: Int
   private let mapper: ColorMapper
   private var chooser: SplitChooser
@@ -49,6 +49,13 @@ public struct CellEncoder: FrameEncoding {
   public mutating func invalidate() {
     previous = nil
     for index in shown.indices { shown[index] = .unknown }
+  }
+
+  /// Changes the hold threshold from the next picture on.
+  public mutating func setHoldThreshold(_ threshold: Int) {
+    // What was held must be looked at again under a lower one.
+    if threshold < options.holdThreshold { previous = nil }
+    options.holdThreshold = max(threshold, 0)
   }
 
   /// Appends the bytes that free what the terminal keeps for this encoder.

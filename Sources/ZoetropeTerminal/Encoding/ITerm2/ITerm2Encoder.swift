@@ -38,7 +38,7 @@ public struct ITerm2Encoder: FrameEncoding {
   /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
     var hasher = Hasher()
-    hasher.combine(previous.map { ObjectIdentifier($0.storage) })
+    hasher.combine(previous?.contentHash)
     return hasher.finalize()
   }
 

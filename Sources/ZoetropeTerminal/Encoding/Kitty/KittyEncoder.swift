@@ -60,8 +60,7 @@ public struct KittyEncoder: FrameEncoding {
     hasher.combine(isPlaced)
     hasher.combine(hasAlpha)
     hasher.combine(currentID)
-    // The picture itself: it lives as long as this state, so its place in memory names it.
-    hasher.combine(previous.map { ObjectIdentifier($0.storage) })
+    hasher.combine(previous?.contentHash)
     return hasher.finalize()
   }
 
