@@ -5,7 +5,7 @@ import Zoetrope
   @Test func `a hundred players of different images share a small budget and all finish`()
     async throws
   {
-    let budget = MemoryBudget(byteLimit: 1 << 20)
+    let budget = MemoryBudget(byteLimit: 8 << 20)
     let cache = MemoryFrameCache(budget: budget)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<100 {
