@@ -63,6 +63,14 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
+    .executableTarget(
+      name: "minimal-player",
+      dependencies: [
+        "Zoetrope", "ZoetropeTerminal",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Examples/MinimalPlayer",
+      swiftSettings: settings),
     .target(
       name: "ZoetropeTestSupport",
       dependencies: ["Zoetrope", "CDeflate"],
@@ -89,7 +97,7 @@ let package = Package(
     .testTarget(
       name: "ZoetropeCLITests",
       dependencies: [
-        "ZoetropeCLI", "Zoetrope",
+        "ZoetropeCLI", "Zoetrope", "ZoetropeTerminal", "minimal-player",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

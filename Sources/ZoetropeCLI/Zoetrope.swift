@@ -6,15 +6,16 @@ import SystemPackage
 struct ZoetropeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "zoetrope",
-    abstract: "Look into animated GIF and PNG files, and take their frames out.",
+    abstract: "Look into animated GIF and PNG files, take their frames out, play them.",
     discussion: """
       Exit status: 0 all good, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing to \
       decode, 4 output cannot be written, 5 refused by limits, 6 damaged under a strict option, \
-      130 interrupted.
+      7 the terminal cannot be used, 130 interrupted.
       """,
     version: VersionText.text,
     subcommands: [
       InfoCommand.self, ExtractCommand.self, PlayCommand.self, CheckCommand.self,
+      ProbeCommand.self,
     ])
 }
 

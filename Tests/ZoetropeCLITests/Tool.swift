@@ -19,7 +19,7 @@ struct Tool {
   }
 
   /// The tool lies beside the program that runs the tests.
-  private static let program: String = {
+  static let program: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
     let path = String(

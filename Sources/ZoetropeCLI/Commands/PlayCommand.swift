@@ -1,5 +1,7 @@
 import ArgumentParser
+import Glibc
 import Zoetrope
+import ZoetropeTerminal
 
 /// `zoetrope play`.
 struct PlayCommand: ZoetropeSubcommand {
@@ -7,16 +9,57 @@ struct PlayCommand: ZoetropeSubcommand {
     commandName: "play",
     abstract: "Play a file on time.",
     discussion: """
-      With --protocol none nothing is drawn: the frames are decoded, scheduled and taken, and what \
-      came of it is printed, or written with --trace. Delays are shown as browsers show them unless \
-      --timing says otherwise.
+      On a terminal one file plays as often as it says and its last frame stays until a key is \
+      pressed; of several files each plays once. ? shows the keys. Anywhere else one frame is \
+      written as characters. With --protocol none nothing is drawn: the frames are decoded, \
+      scheduled and taken, and what came of it is printed, or written with --trace. Delays are \
+      shown as browsers show them unless --timing says otherwise.
       """)
 
-  @Argument(help: "A GIF or PNG file; - reads standard input.")
-  var file: String
+  @Argument(help: "GIF or PNG files; - reads standard input, and keys come from the terminal.")
+  var files: [String]
 
-  @Option(name: .customLong("protocol"), help: "How frames are drawn: none draws nothing.")
-  var output = DrawingChoice.none
+  @Option(
+    name: .customLong("protocol"),
+    help: ArgumentHelp("How frames are drawn; auto takes the best.", valueName: "name"))
+  var output = ProtocolArgument.auto
+
+  @Option(help: "How many colours are used.")
+  var colors = ColorsArgument.auto
+
+  @Option(help: "How graphics get through a multiplexer; it must allow that.")
+  var passthrough = PassthroughArgument.auto
+
+  @Option(
+    name: .customLong("bg"),
+    help: "What transparent pixels lie on: terminal, checker, black, white or RRGGBB.")
+  var backdrop = BackdropArgument.terminal
+
+  @Option(help: "How the picture fits the screen.")
+  var fit = FitArgument.contain
+
+  @Flag(name: .customLong("no-status"), help: "No line of text below the picture.")
+  var hidesStatus = false
+
+  @Flag(name: .customLong("inline"), help: "Draw below the text that is there, and leave it there.")
+  var isInline = false
+
+  @Flag(name: .customLong("exact"), help: "Send every change, however small.")
+  var isExact = false
+
+  @Flag(help: "Keep the last frame until a key is pressed, also of several files.")
+  var hold = false
+
+  @Flag(help: "Play once, and end.")
+  var once = false
+
+  @Option(help: "Draw only this frame, in the text, and end.")
+  var frame: Int?
+
+  @Flag(
+    name: .customLong("no-motion"),
+    help: "Show one frame; the environment variables NO_MOTION and ZOETROPE_REDUCED_MOTION too.")
+  var hasNoMotion = false
 
   @Option(help: "Plays in all: a number, file (as the file says) or inf.")
   var loops = LoopsArgument.file
@@ -56,11 +99,26 @@ struct PlayCommand: ZoetropeSubcommand {
   func validate() throws {
     guard speed.isFinite, speed > 0 else { throw ValidationError("--speed is above 0.") }
     if let duration, !(duration >= 0) { throw ValidationError("--duration is not negative.") }
+    if let frame, frame < 0 { throw ValidationError("--frame is not negative.") }
+    guard !files.isEmpty else { throw ValidationError("A file is needed.") }
   }
 
   func execute() -> ExitStatus {
+    let inputs = files.map { InputFile($0) }
+    if output == .none { return playWithoutDrawing(inputs) }
+    let settings = settings
+    let isDumb = TerminalCapabilities(environment: .current).isDumb
+    guard isatty(STDOUT_FILENO) == 1, !isDumb else {
+      return StillOutput(settings: settings, inputs: inputs).run()
+    }
+    return TerminalPlay(settings: settings, inputs: inputs).run()
+  }
+
+  private var playback: PlaybackOptions {
     var options = PlaybackOptions()
-    options.playCount = loops.playCount
+    options.playCount = once ? .once : loops.playCount
+    // Of several files each has one turn, unless the user says otherwise.
+    if files.count > 1, options.playCount == nil { options.playCount = .once }
     options.fixedDelay = delay.map { .milliseconds(Int($0)) }
     options.delayPolicy = timing.policy
     options.rate = speed
@@ -68,9 +126,37 @@ struct PlayCommand: ZoetropeSubcommand {
     options.bounces = bounce
     options.latePolicy = late.policy
     options.recordsTrace = trace != nil
-    return PlayRequest(
-      input: InputFile(file), decoding: decoding.options, playback: options, start: start,
-      wallTime: duration.map { .seconds($0) }, trace: trace
-    ).run()
+    options.reducesMotion = hasNoMotion || frame != nil || MotionPreference.isReduced
+    return options
+  }
+
+  private var settings: PlayerSettings {
+    var settings = PlayerSettings()
+    if case .mode(let mode) = output { settings.mode = mode }
+    settings.colors = colors.depth
+    settings.passthrough = passthrough.passthrough
+    settings.backdrop = backdrop
+    settings.fit = fit.fit
+    settings.showsStatus = !hidesStatus && frame == nil
+    settings.isInline = isInline || frame != nil
+    settings.isExact = isExact
+    settings.isStill = frame != nil
+    settings.holds = hold ? true : once || frame != nil ? false : nil
+    settings.wallTime = duration.map { .seconds($0) }
+    settings.start = frame.map { .frame($0) } ?? start
+    settings.playback = playback
+    settings.decoding = decoding.options
+    settings.trace = trace
+    return settings
+  }
+
+  private func playWithoutDrawing(_ inputs: [InputFile]) -> ExitStatus {
+    let statuses = inputs.map { input in
+      PlayRequest(
+        input: input, decoding: decoding.options, playback: playback, start: start,
+        wallTime: duration.map { .seconds($0) }, trace: trace
+      ).run()
+    }
+    return .combined(statuses)
   }
 }

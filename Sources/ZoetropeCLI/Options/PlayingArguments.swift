@@ -1,11 +1,6 @@
 import ArgumentParser
 import Zoetrope
 
-/// The words of `--protocol`.
-enum DrawingChoice: String, ExpressibleByArgument, CaseIterable {
-  case none
-}
-
 /// The words of `--loops`: a number of plays, `file` or `inf`.
 enum LoopsArgument: ExpressibleByArgument, Hashable {
   case file

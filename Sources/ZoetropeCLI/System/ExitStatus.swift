@@ -16,8 +16,12 @@ enum ExitStatus: Int32, Error, Sendable {
   case damaged = 6
   /// The terminal cannot be used.
   case terminal = 7
+  /// Ended by SIGHUP, or by the terminal going away.
+  case hungUp = 129
   /// Interrupted by SIGINT.
   case interrupted = 130
+  /// Ended by SIGQUIT.
+  case quit = 131
   /// Ended by SIGTERM.
   case terminated = 143
 

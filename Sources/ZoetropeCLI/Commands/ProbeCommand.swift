@@ -1,0 +1,58 @@
+import ArgumentParser
+import SystemPackage
+import ZoetropeTerminal
+
+/// `zoetrope probe`.
+struct ProbeCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "probe",
+    abstract: "Ask the terminal what it can show.",
+    discussion: """
+      The terminal is asked once, for at most 150 ms (1 s over SSH). Without a terminal the \
+      environment alone is told, and the exit status is 7.
+      """)
+
+  @Flag(help: "Print one line of JSON.")
+  var json = false
+
+  func execute() -> ExitStatus {
+    var capabilities = TerminalCapabilities(environment: .current)
+    var status = ExitStatus.terminal
+    // Also with standard output in a pipe: the answers come from the controlling terminal.
+    if let device = TerminalDevice(controlling: true), let terminal = TerminalTakeover(device) {
+      let probe = TerminalProbe(
+        capabilities, now: { ContinuousClock.now }, write: { device.writeAll($0) },
+        read: { device.read(within: $0) })
+      terminal.leave()
+      SignalFlag.install()
+      capabilities = probe.capabilities
+      status = .success
+    }
+    do throws(CommandFailure) {
+      let text = json ? capabilities.json : Self.text(capabilities)
+      try CommandRunner.print(Array((text + "\n").utf8))
+    } catch {
+      if error.status != .success { CommandRunner.report(error, asJSON: json) }
+      return error.status
+    }
+    return status
+  }
+
+  private static func text(_ found: TerminalCapabilities) -> String {
+    func word(_ value: Bool) -> String { value ? "yes" : "no" }
+    let cell = found.cellSize.map { "\($0)" } ?? "not told"
+    return """
+      terminal             \(found.name.isEmpty ? "not told" : TerminalText.sanitized(found.name))
+      draws with           \(DrawingMode(best: found).name)
+      colours              \(found.colors.rawValue)
+      kitty graphics       \(word(found.hasKittyGraphics)), edits \(word(found.hasKittyEdits))
+      iTerm2 images        \(word(found.hasITerm2Images))
+      sixel                \(word(found.hasSixel)), \(found.sixelRegisterCount) colours
+      synchronized output  \(word(found.hasSynchronizedOutput))
+      sextants, octants    \(word(found.drawsSextants)), \(word(found.drawsOctants))
+      cell                 \(cell)
+      multiplexer          \(found.multiplexer.rawValue)
+      answered             \(word(found.didAnswer))
+      """
+  }
+}

@@ -1,0 +1,82 @@
+import ZoetropeTerminal
+
+/// Turns keys into actions: mpv's keys where it has them, then those of less.
+///
+/// A value without any other input, so that key handling is tested as data. It only remembers the
+/// digits typed before `g`.
+struct KeyReducer: Sendable, Hashable {
+  /// The number typed so far; nil when there is none.
+  private(set) var count: Int?
+
+  /// What `event` asks for; nil when it only extends a number or has no meaning.
+  mutating func action(for event: KeyEvent) -> PlayerAction? {
+    if case .character(let character) = event.key, event.modifiers.isEmpty,
+      let digit = character.wholeNumberValue, character.isASCII, digit > 0 || count != nil
+    {
+      // More digits than any frame index has would only overflow.
+      count = min((count ?? 0) * 10 + digit, 99_999_999)
+      return nil
+    }
+    defer { count = nil }
+    switch event.key {
+    case .character(let character): return action(for: character, event.modifiers)
+    case .right: return .seek(by: Self.distance(event))
+    case .left: return .seek(by: .zero - Self.distance(event))
+    case .up: return .seek(by: Self.distance(event) * 5)
+    case .down: return .seek(by: .zero - Self.distance(event) * 5)
+    case .home: return .seekToFrame(0)
+    case .end: return .seekToEnd
+    case .pageDown: return .nextFile
+    case .pageUp: return .previousFile
+    case .enter: return .nextFile
+    case .backspace: return .resetSpeed
+    case .escape: return .quit
+    case .insert, .delete, .tab, .function: return nil
+    }
+  }
+
+  private static func distance(_ event: KeyEvent) -> Duration {
+    event.modifiers.contains(.shift) ? .milliseconds(100) : .seconds(1)
+  }
+
+  private func action(
+    for character: Character, _ modifiers: KeyEvent.Modifiers
+  ) -> PlayerAction? {
+    if modifiers.contains(.control) {
+      return switch character {
+      case "c": .interrupt
+      case "z": .suspend
+      case "l": .repaint
+      default: nil
+      }
+    }
+    guard modifiers.isDisjoint(with: [.alt, .super]) else { return nil }
+    return switch character {
+    case " ", "p": .togglePause
+    case ".", "l": .step(count ?? 1)
+    case ",", "h": .step(-(count ?? 1))
+    case "g": .seekToFrame(count ?? 0)
+    case "G": count.map { .seekToFrame($0) } ?? .seekToEnd
+    case "]": .scaleSpeed(1.1)
+    case "[": .scaleSpeed(1 / 1.1)
+    case "}": .scaleSpeed(2)
+    case "{": .scaleSpeed(0.5)
+    case "r": .reverse
+    case "b": .bounce
+    case "L": .cycleLoops
+    case "f": .cycleFit
+    case "c": .cycleBackdrop
+    case "v": .cycleMode
+    case "+", "=": .zoom(1.25)
+    case "-": .zoom(0.8)
+    case "0": .zoom(0)
+    case "i", "o": .toggleInfo
+    case "?": .toggleHelp
+    case "n", ">": .nextFile
+    case "N", "<": .previousFile
+    case "s": .saveFrame
+    case "q": .quit
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import SystemPackage
+import Zoetrope
+
+/// What went wrong while files were played, told once the terminal is given back.
+struct PlayReport {
+  private let inputCount: Int
+  private var failures: [CommandFailure] = []
+  /// How everything ended, when it was not the end of the last file.
+  var ending: ExitStatus?
+
+  init(_ inputCount: Int) { self.inputCount = inputCount }
+
+  mutating func add(_ failure: CommandFailure) { failures.append(failure) }
+
+  /// Opens an input; nil, and a failure noted, when that is not possible.
+  mutating func open(_ input: InputFile, _ options: DecodingOptions) -> AnimatedImage? {
+    do throws(CommandFailure) {
+      return try input.open(options)
+    } catch {
+      add(error)
+      return nil
+    }
+  }
+
+  /// Writes the trace; `-` is standard output.
+  mutating func write(trace: String, to name: String?) {
+    guard let name else { return }
+    let json = Array((trace + "\n").utf8)
+    do throws(WriteFailure) {
+      if name == "-" {
+        try FileDescriptor.standardOutput.writeFully(json, name: "standard output")
+      } else {
+        try OutputFile.write(json, to: FilePath(name), isReplacing: true)
+      }
+    } catch {
+      if let failure = error.commandFailure { add(failure) }
+    }
+  }
+
+  /// Tells the failures and gives the exit status.
+  func finish() -> ExitStatus {
+    for failure in failures { CommandRunner.report(failure, asJSON: false) }
+    if let ending { return ending }
+    if failures.isEmpty { return .success }
+    return failures.count < inputCount ? .partial : .combined(failures.map(\.status))
+  }
+}

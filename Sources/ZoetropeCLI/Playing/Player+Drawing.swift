@@ -1,0 +1,155 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeTerminal
+
+extension Player {
+  /// Takes what the scheduler handed over, leaves out what is too late, and encodes the next frame.
+  func takeFrames() {
+    let inbox = transport.inbox
+    let drops = transport.options.latePolicy == .skip || transport.options.latePolicy == .latest
+    while next?.bytes == nil {
+      if let frame = next?.frame {
+        // A later frame that is due as well takes this one's place.
+        guard drops, let due = inbox.first?.due, due <= .now else { break }
+        miss(frame.dirtyRect)
+        statistics.dropped += 1
+        next = nil
+      }
+      switch inbox.take() {
+      case .frame(let frame, let due): next = (frame, due, nil)
+      case .ended(let state):
+        end(state)
+        return
+      case nil: return
+      }
+    }
+    guard let (frame, due, bytes) = next, bytes == nil, outgoing.isEmpty, !showsHelp else { return }
+    let changed = missed.map { $0.union(frame.dirtyRect) }
+    missed = .empty
+    next = (frame, due, stage.draw(frame.bitmap, index: frame.index, changed: changed))
+  }
+
+  private func miss(_ rect: PixelRect) { missed = missed.map { $0.union(rect) } }
+
+  private func end(_ state: PlaybackState) {
+    switch state {
+    case .finished: endsAt = max(lastDue + lastDuration, .now)
+    case .failed(let error):
+      outcome = .failed(CommandFailure(error, file: input.name, damage: settings.decoding.damage))
+    default: break
+    }
+  }
+
+  /// Writes the next frame if its time has come, and what an earlier write left over.
+  func writeDue() {
+    flush()
+    guard let (frame, due, made) = next, due <= .now, made != nil || showsHelp else { return }
+    next = nil
+    shown = (frame.bitmap, frame.index, frame.play)
+    position = frame.index
+    lastDue = due
+    lastDuration = frame.duration
+    if showsHelp {
+      missed = nil
+      return
+    }
+    var bytes = made ?? []
+    if let status = changedStatus(now: false) { stage.append(status, to: &bytes) }
+    statistics.shown += 1
+    statistics.dropped += frame.skipped
+    statistics.byteCount += bytes.count
+    send(bytes)
+    if settings.isStill, outcome == nil { outcome = .next }
+  }
+
+  /// Writes `bytes` after everything that waits.
+  func send(_ bytes: [UInt8]) {
+    if outgoing.isEmpty { outgoing = bytes } else { outgoing += bytes }
+    flush()
+  }
+
+  /// Writes what waits, as far as the terminal takes it within a second.
+  func finishWriting() {
+    device.writeAll(Array(outgoing[outgoingStart...]))
+    outgoing.removeAll()
+    outgoingStart = 0
+  }
+
+  private func flush() {
+    while outgoingStart < outgoing.count {
+      do throws(Errno) {
+        let count = try device.write(outgoing[outgoingStart...])
+        if count == 0 { return }
+        outgoingStart += count
+      } catch {
+        outcome = .ended(error == .brokenPipe ? .success : .hungUp)
+        outgoingStart = outgoing.count
+      }
+    }
+    outgoing.removeAll(keepingCapacity: true)
+    outgoingStart = 0
+  }
+
+  /// The status line's bytes if it reads differently; at most four times a second unless `now`.
+  private func changedStatus(now: Bool) -> [UInt8]? {
+    guard hasStatus, !showsHelp, outcome == nil else { return nil }
+    let instant = ContinuousClock.now
+    guard now || instant - statusAt >= .milliseconds(250) else { return nil }
+    let text = status.text(columns: stage.screen.columns)
+    guard text != statusText else { return nil }
+    statusText = text
+    statusAt = instant
+    return StatusLine.bytes(text, row: stage.screen.rows - 1)
+  }
+
+  /// Writes the status line alone.
+  func updateStatus(now: Bool) {
+    if let bytes = changedStatus(now: now) { send(bytes) }
+  }
+
+  private var status: StatusLine {
+    StatusLine(
+      name: input.name, size: transport.image.canvasSize, format: transport.image.format,
+      index: position, count: transport.frameCount,
+      time: transport.starts[min(position, transport.frameCount)],
+      duration: transport.duration, rate: transport.scheduler.rate,
+      isReversed: transport.scheduler.direction == .backward, play: shown?.play ?? 0,
+      plays: transport.playCount, mode: stage.mode.name, isPaused: isPaused, isEnded: isEnded,
+      message: message, details: showsDetails ? statistics.text : nil)
+  }
+
+  /// Draws everything again, by an encoder made anew.
+  func repaint() {
+    var bytes = stage.clear()
+    // What was encoded ahead belongs to the encoder that is gone.
+    next?.bytes = nil
+    missed = .empty
+    if let shown {
+      bytes += stage.draw(shown.bitmap, index: shown.index, changed: nil)
+    } else {
+      missed = nil
+    }
+    statusText = ""
+    if let status = changedStatus(now: true) { stage.append(status, to: &bytes) }
+    send(bytes)
+  }
+
+  /// Fits the picture to the size that the screen has now.
+  func fitScreen() {
+    let cell = stage.capabilities.cellSize.map { ($0.width, $0.height) }
+    let screen = device.size(cell: cell)
+    guard screen != stage.screen else { return }
+    stage.screen = screen
+    var room = stage.room
+    if settings.isInline {
+      room.columns = screen.columns
+      room.rows = min(room.rows, screen.rows)
+      room.row = max(0, min(room.row, screen.rows - room.rows))
+    } else {
+      room = CellRect(
+        column: 0, row: 0, columns: screen.columns, rows: screen.rows - (hasStatus ? 1 : 0))
+    }
+    stage.room = room
+    if showsHelp { send(PlayerHelp.bytes(rows: screen.rows)) } else { repaint() }
+  }
+}

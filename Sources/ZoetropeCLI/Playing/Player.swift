@@ -1,0 +1,177 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeTerminal
+
+/// Plays one file after another on a terminal that has been taken over.
+///
+/// One thread draws, reads keys and learns of signals, all in one wait. A frame is encoded when the
+/// scheduler hands it over, some milliseconds early, and written when it is due.
+final class Player {
+  let settings: PlayerSettings
+  let device: TerminalDevice
+  let terminal: TerminalTakeover
+  var stage: Stage
+  var keys = KeyReducer()
+  var decoder: InputDecoder
+  var outcome: PlayerOutcome?
+
+  var transport: Transport
+  var input: InputFile
+  var holds = true
+  /// Whether there are other files to go to.
+  var hasOtherFiles = false
+
+  var isPaused = false
+  var isEnded = false
+  var showsHelp = false
+  var showsDetails = false
+  var message: String?
+  /// The frame on screen; nil before the first.
+  var shown: (bitmap: Bitmap, index: Int, play: Int)?
+  /// The frame that keys count from: ahead of ``shown`` while a jump is under way.
+  var position = 0
+  /// The next frame, and its bytes once they are made.
+  var next: (frame: ScheduledFrame, due: ContinuousClock.Instant, bytes: [UInt8]?)?
+  /// Where frames that were left out may have changed the picture; nil stands for everywhere.
+  var missed: PixelRect? = .empty
+  var lastDue = ContinuousClock.now
+  var lastDuration = Duration.zero
+  /// When the file is over, once its scheduler has said so.
+  var endsAt: ContinuousClock.Instant?
+  /// When playing ends by the clock on the wall.
+  let deadline: ContinuousClock.Instant?
+  /// When an ESC without a sequence after it is the key.
+  var escapeAt: ContinuousClock.Instant?
+  var outgoing: [UInt8] = []
+  var outgoingStart = 0
+  var statusText = ""
+  var statusAt = ContinuousClock.now - .seconds(1)
+  var statistics = PlayerStatistics()
+  /// Keys that were typed before playing began.
+  var typedBefore: [InputEvent] = []
+  /// Which of ``BackdropArgument/cycle`` is in force.
+  var backdropIndex = 0
+
+  init(
+    settings: PlayerSettings, device: TerminalDevice, terminal: TerminalTakeover, stage: Stage,
+    decoder: InputDecoder, input: InputFile, image: AnimatedImage
+  ) {
+    self.settings = settings
+    self.device = device
+    self.terminal = terminal
+    self.stage = stage
+    self.decoder = decoder
+    self.input = input
+    transport = Transport(image, options: settings.playback)
+    deadline = settings.wallTime.map { .now + $0 }
+  }
+
+  /// Whether the last row is for the status line.
+  var hasStatus: Bool { settings.showsStatus && !settings.isInline && stage.screen.rows > 2 }
+
+  /// Plays `image` to its end, or to whatever ends it sooner.
+  func play(_ image: AnimatedImage, from input: InputFile, holds: Bool) -> PlayerOutcome {
+    self.input = input
+    self.holds = holds
+    outcome = nil
+    shown = nil
+    (isPaused, isEnded) = (false, false)
+    transport = Transport(image, options: settings.playback)
+    var options = settings.playback
+    options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
+    startAnew { $0.start(options) }
+    position = options.startIndex ?? 0
+    handle(typedBefore)
+    typedBefore = []
+    while outcome == nil { turn() }
+    transport.stop()
+    return outcome ?? .quit
+  }
+
+  /// Starts a scheduler; nothing of the one before is shown any more.
+  func startAnew(_ body: (Transport) -> Void) {
+    next = nil
+    missed = nil
+    endsAt = nil
+    isEnded = false
+    body(transport)
+  }
+
+  /// One round: everything that can be done now, then one wait.
+  private func turn() {
+    takeFrames()
+    writeDue()
+    // What came meanwhile has used up its wake: it is taken now or never.
+    takeFrames()
+    guard outcome == nil else { return }
+    let readiness = device.wait(
+      forInput: true, output: outgoingStart < outgoing.count, for: timeLeft())
+    if readiness.contains(.wake) { takeWakes() }
+    if readiness.contains(.input) { takeInput() }
+    let now = ContinuousClock.now
+    if let escapeAt, escapeAt <= now {
+      self.escapeAt = nil
+      handle(decoder.flush())
+    }
+    if let deadline, deadline <= now, outcome == nil { outcome = .quit }
+    if let endsAt, endsAt <= now {
+      self.endsAt = nil
+      if holds {
+        isEnded = true
+        updateStatus(now: true)
+      } else if outcome == nil {
+        outcome = .next
+      }
+    }
+  }
+
+  private func timeLeft() -> Duration? {
+    let times = [
+      outgoing.isEmpty && (showsHelp || next?.bytes != nil) ? next?.due : nil, endsAt, deadline,
+      escapeAt,
+    ].compactMap { $0 }
+    return times.min().map { ContinuousClock.now.duration(to: $0) }
+  }
+
+  private func takeWakes() {
+    let bytes = Set(WakePipe.drain())
+    for (number, status) in [
+      (SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp),
+      (SIGQUIT, .quit),
+    ] where bytes.contains(UInt8(number)) {
+      outcome = .ended(status)
+      return
+    }
+    if bytes.contains(UInt8(SIGTSTP)) {
+      suspend()
+    } else if bytes.contains(UInt8(SIGCONT)) {
+      comeBack()
+    } else if bytes.contains(UInt8(SIGWINCH)) {
+      fitScreen()
+    }
+  }
+
+  private func takeInput() {
+    guard let bytes = device.read() else {
+      outcome = .ended(.hungUp)
+      return
+    }
+    handle(decoder.feed(bytes))
+    escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
+  }
+
+  func handle(_ events: [InputEvent]) {
+    for event in events where outcome == nil {
+      guard case .key(let key) = event else { continue }
+      message = nil
+      if showsHelp, key.key != .character("c") || key.modifiers != .control {
+        showsHelp = false
+        repaint()
+      } else if let action = keys.action(for: key) {
+        perform(action)
+      }
+      if outcome == nil { updateStatus(now: true) }
+    }
+  }
+}

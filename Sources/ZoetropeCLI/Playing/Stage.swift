@@ -1,0 +1,109 @@
+import Zoetrope
+import ZoetropeTerminal
+
+/// Where and how pictures are drawn, and the bytes that draw them.
+///
+/// Writes nothing itself. Anything that changes place or way of drawing starts a new encoder, whose
+/// first picture is sent whole.
+struct Stage {
+  /// The ids of kitty's images.
+  static let imageIDs = [4711, 4712]
+
+  let capabilities: TerminalCapabilities
+  let passthrough: Passthrough
+  var options: EncodingOptions
+  var screen: ScreenSize
+  /// The cells that the picture may use.
+  var room: CellRect
+  var mode: DrawingMode
+  var fit: FrameLayout.Fit
+  var zoom = 1.0
+  /// Whether all of the screen is ours to clear.
+  let ownsScreen: Bool
+  private var writer: ZoetropeTerminal.FrameWriter?
+  private var cache = DeltaCache()
+
+  init(
+    capabilities: TerminalCapabilities, settings: PlayerSettings, mode: DrawingMode,
+    screen: ScreenSize, room: CellRect
+  ) {
+    self.capabilities = capabilities
+    self.mode = mode
+    self.screen = screen
+    self.room = room
+    passthrough = settings.passthrough
+    fit = settings.fit
+    ownsScreen = !settings.isInline
+    options = settings.isExact ? .exact : EncodingOptions()
+    options.backdrop = settings.backdrop.backdrop ?? capabilities.backdrop
+    options.keepsTransparency = settings.backdrop == .terminal
+  }
+
+  /// Bytes that draw frame `index`: only what changed since the picture before.
+  ///
+  /// `changed` is where it may differ from that; nil when that is not known.
+  mutating func draw(_ bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
+    let picture = bitmap.converted(to: .rgba8)
+    var writer =
+      self.writer
+      ?? ZoetropeTerminal.FrameWriter(
+        encoder: encoder(for: picture.size),
+        isSynchronized: capabilities.hasSynchronizedOutput)
+    var output: [UInt8] = []
+    if let kept = cache.bytes(forFrame: index, writer: &writer) {
+      output = kept
+    } else {
+      writer.frame(picture, changed: changed, into: &output)
+      cache.insert(output, forFrame: index, writer: writer)
+    }
+    self.writer = writer
+    return output
+  }
+
+  /// Bytes that take the picture away; the next one is sent whole, by an encoder made anew.
+  mutating func clear() -> [UInt8] {
+    var output: [UInt8] = []
+    if var writer {
+      writer.encoder.remove(pen: &writer.pen, into: &output)
+      self.writer = nil
+    }
+    cache.removeAll()
+    output += Array("\u{1B}[m\u{1B}[\(ownsScreen ? 1 : room.row + 1)H\u{1B}[J".utf8)
+    return output
+  }
+
+  /// Puts `text` into the frame's bytes `output`, inside the marks of synchronized output.
+  func append(_ text: [UInt8], to output: inout [UInt8]) {
+    let close = Array("\u{1B}[?2026l".utf8)
+    let isMarked = capabilities.hasSynchronizedOutput && output.suffix(close.count) == close[...]
+    if isMarked { output.removeLast(close.count) }
+    output += text
+    if isMarked { output += close }
+  }
+
+  private func encoder(for size: PixelSize) -> any FrameEncoding {
+    let layout = FrameLayout(
+      of: size, in: room, screen: screen, fit: fit, isCentered: ownsScreen, zoom: zoom)
+    return mode.encoder(
+      layout: layout, screen: screen, pictureSize: size, capabilities: capabilities,
+      imageID: Self.imageIDs[0], passthrough: passthrough, options: options)
+  }
+
+  /// The modes that the terminal can show, and the one that was asked for.
+  func modes(including wanted: DrawingMode?) -> [DrawingMode] {
+    DrawingMode.all.filter { mode in
+      if mode == wanted { return true }
+      return switch mode {
+      case .graphics(.kittyEdits): capabilities.hasKittyEdits
+      case .graphics(.kittyImages): capabilities.hasKittyGraphics && !capabilities.hasKittyEdits
+      case .graphics(.iterm2): capabilities.hasITerm2Images
+      case .graphics(.sixel): capabilities.hasSixel
+      case .graphics(.cells): false
+      case .blocks(.sextants): capabilities.drawsSextants
+      case .blocks(.octants): capabilities.drawsOctants
+      case .blocks: capabilities.colors != .none
+      case .dots: true
+      }
+    }
+  }
+}

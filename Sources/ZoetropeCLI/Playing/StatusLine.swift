@@ -1,0 +1,64 @@
+import Zoetrope
+import ZoetropeTerminal
+
+/// The line below the picture, as a function of what it tells.
+struct StatusLine: Sendable, Hashable {
+  var name = ""
+  var size = PixelSize(width: 0, height: 0)
+  var format = AnimationFormat.gif
+  var index = 0
+  var count = 1
+  var time = Duration.zero
+  var duration = Duration.zero
+  var rate = 1.0
+  var isReversed = false
+  var play = 0
+  var plays = PlayCount.indefinite
+  var mode = ""
+  var isPaused = false
+  var isEnded = false
+  /// A line for the moment, such as where a frame was saved.
+  var message: String?
+  /// What `i` adds.
+  var details: String?
+
+  /// The line, at most `columns` characters; empty on a screen too narrow for one.
+  func text(columns: Int) -> String {
+    guard columns >= 20 else { return "" }
+    if let message { return TerminalText.sanitized(message, limit: columns) }
+    let mark = isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
+    let place = "\(index + 1)/\(count)"
+    let safeName = TerminalText.sanitized(name, limit: max(columns / 3, 8))
+    var parts = ["\(safeName) \(size) \(format == .gif ? "GIF" : "PNG")"]
+    if columns < 60 {
+      return TerminalText.sanitized("\(mark)\(place) \(safeName)", limit: columns)
+    }
+    parts.append("\(place) \(Self.seconds(time))/\(Self.seconds(duration)) s")
+    let loops: String =
+      switch plays {
+      case .indefinite: "loop \(play + 1)"
+      case .finite(let total): "loop \(play + 1)/\(total)"
+      }
+    parts.append("\(Self.hundredths(rate))x \(loops)")
+    parts.append(mode)
+    if let details { parts.append(details) }
+    if isEnded { parts.append("q quits, space plays again") }
+    return TerminalText.sanitized(mark + parts.joined(separator: " | "), limit: columns)
+  }
+
+  /// The bytes that show `text` on the last row and leave cursor and colours as they were.
+  static func bytes(_ text: String, row: Int) -> [UInt8] {
+    Array("\u{1B}7\u{1B}[\(row + 1);1H\u{1B}[m\(text)\u{1B}[K\u{1B}8".utf8)
+  }
+
+  static func seconds(_ time: Duration) -> String {
+    let (seconds, attoseconds) = time.components
+    return hundredths(Double(seconds) + Double(attoseconds) / 1e18)
+  }
+
+  private static func hundredths(_ value: Double) -> String {
+    let whole = Int((value * 100).rounded())
+    let rest = whole % 100
+    return "\(whole / 100).\(rest < 10 ? "0" : "")\(rest)"
+  }
+}

@@ -1,0 +1,32 @@
+import Glibc
+import ZoetropeTerminal
+
+extension TerminalDevice {
+  /// Waits for bytes: none when `time` is up, nil when the terminal is gone.
+  func read(within time: Duration) -> [UInt8]? {
+    let deadline = ContinuousClock.now + time
+    while true {
+      let left = ContinuousClock.now.duration(to: deadline)
+      if left <= .zero { return [] }
+      let readiness = wait(forInput: true, output: false, for: left)
+      if readiness.contains(.input) { return read() }
+      // A signal waits in the pipe; it is acted on when playing begins.
+      if readiness.contains(.wake) { return [] }
+    }
+  }
+
+  /// Scrolls so many empty rows in, and says at which row they begin.
+  ///
+  /// The terminal is asked where the cursor is; one that does not answer is taken to have scrolled
+  /// to its end.
+  func makeRoom(rows: Int, screen: ScreenSize, decoder: inout InputDecoder) -> Int {
+    writeAll([13] + [UInt8](repeating: 10, count: rows) + Array("\u{1B}[6n".utf8))
+    let deadline = ContinuousClock.now + .milliseconds(200)
+    while ContinuousClock.now < deadline,
+      let bytes = read(within: ContinuousClock.now.duration(to: deadline)), !bytes.isEmpty
+    {
+      for case .reply(.cursor(let row, _)) in decoder.feed(bytes) { return max(row - 1 - rows, 0) }
+    }
+    return max(screen.rows - 1 - rows, 0)
+  }
+}

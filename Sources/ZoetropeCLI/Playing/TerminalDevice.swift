@@ -1,0 +1,111 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeTerminal
+
+/// The terminal that standard output is connected to, opened once more.
+///
+/// A descriptor of its own can be non-blocking without the shell, which shares the other one,
+/// noticing; and keys come from here when standard input is the animation.
+struct TerminalDevice: Sendable {
+  let descriptor: Int32
+
+  /// Opens it; nil when standard output is not a terminal, or cannot be opened for reading.
+  ///
+  /// With `controlling` the controlling terminal will do, wherever output goes.
+  init?(controlling: Bool = false) {
+    guard controlling || isatty(1) == 1 else { return nil }
+    let flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
+    var found = isatty(1) == 1 ? unsafe open("/proc/self/fd/1", flags) : -1
+    if found < 0 { found = unsafe open("/dev/tty", flags) }
+    guard found >= 0 else { return nil }
+    descriptor = found
+  }
+
+  /// The size as the kernel has it; `cell` is used when the kernel does not know the pixels.
+  func size(cell: (width: Int, height: Int)?) -> ScreenSize {
+    var size = winsize()
+    let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    guard isKnown else { return ScreenSize(columns: 80, rows: 24) }
+    if let cell {
+      return ScreenSize(
+        columns: Int(size.ws_col), rows: Int(size.ws_row),
+        cell: .init(width: cell.width, height: cell.height))
+    }
+    return ScreenSize(
+      columns: Int(size.ws_col), rows: Int(size.ws_row), pixelWidth: Int(size.ws_xpixel),
+      pixelHeight: Int(size.ws_ypixel))
+  }
+
+  /// What has been typed: empty when nothing has, nil when the terminal is gone.
+  func read() -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+    if count > 0 { return Array(bytes[..<count]) }
+    if count < 0, errno == EAGAIN || errno == EINTR { return [] }
+    return nil
+  }
+
+  /// Writes what the terminal takes now, and says how many bytes that were.
+  func write(_ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
+    // The buffer is not kept beyond the call.
+    let count = unsafe bytes.withUnsafeBytes {
+      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+    }
+    if count >= 0 { return count }
+    if errno == EAGAIN || errno == EINTR { return 0 }
+    throw Errno(rawValue: errno)
+  }
+
+  /// Writes everything, waiting at most a second in all for a terminal that takes nothing.
+  func writeAll(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    var attempts = 0
+    while !rest.isEmpty, attempts < 10, let count = try? write(rest) {
+      rest = rest.dropFirst(count)
+      if count == 0 {
+        attempts += 1
+        _ = wait(forInput: false, output: true, for: .milliseconds(100))
+      }
+    }
+  }
+
+  /// What ``wait(forInput:output:for:)`` found.
+  struct Readiness: OptionSet, Sendable {
+    let rawValue: Int
+    static let input = Readiness(rawValue: 1)
+    static let output = Readiness(rawValue: 2)
+    static let wake = Readiness(rawValue: 4)
+  }
+
+  /// Waits for keys, for room to write, for the ``WakePipe``, or for the time to pass; nil waits on.
+  func wait(forInput input: Bool, output: Bool, for time: Duration?) -> Readiness {
+    let events = (input ? Int16(POLLIN) : 0) | (output ? Int16(POLLOUT) : 0)
+    var requests = [
+      pollfd(fd: descriptor, events: events, revents: 0),
+      pollfd(fd: WakePipe.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    // Whole milliseconds are polled, what is left of one is slept: `ppoll` is not to be had here.
+    let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
+    if let nanoseconds, nanoseconds > 0, nanoseconds < 1_000_000 {
+      var rest = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
+      _ = unsafe nanosleep(&rest, nil)
+    }
+    let milliseconds = nanoseconds.map { Int32(clamping: $0 / 1_000_000) } ?? -1
+    _ = unsafe poll(&requests, 2, milliseconds)
+    var result: Readiness = []
+    let ended = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
+    if requests[0].revents & (Int16(POLLIN) | ended) != 0 { result.insert(.input) }
+    if requests[0].revents & Int16(POLLOUT) != 0 { result.insert(.output) }
+    if requests[1].revents & Int16(POLLIN) != 0 { result.insert(.wake) }
+    return result
+  }
+}
+
+extension Duration {
+  /// Cut down to a whole one.
+  fileprivate var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds > 4_000_000_000 ? .max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}

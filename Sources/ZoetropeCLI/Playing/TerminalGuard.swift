@@ -1,0 +1,81 @@
+import Glibc
+import ZoetropeTerminal
+
+/// Gives the terminal back whatever happens, a fatal signal included.
+///
+/// Everything that a handler needs is laid down before the terminal is changed: the bytes to write
+/// in memory that nobody frees, the line settings, the descriptor. The handler calls only `tcflush`,
+/// `write`, `tcsetattr` and `raise`, which POSIX allows there.
+///
+/// Unsafe code: the globals are written by the main thread only, while no handler is installed or
+/// with the same contents; the buffer is never freed while ``isArmed`` is set.
+@safe
+enum TerminalGuard {
+  nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
+  nonisolated(unsafe) private static var byteCount = 0
+  nonisolated(unsafe) private static var descriptor: Int32 = -1
+  nonisolated(unsafe) private static var settings = termios()
+  nonisolated(unsafe) private static var hasSettings = false
+  nonisolated(unsafe) private static var isArmed = false
+
+  private static let fatalSignals = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS]
+
+  /// Prepares for the end: `restore` is what gives the terminal back.
+  static func arm(restore: [UInt8], rawMode: RawMode?, descriptor: Int32) {
+    unsafe isArmed = false
+    // The buffer before is left alone: a handler may be reading it. That is some bytes a resize.
+    let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(restore.count, 1))
+    for (index, byte) in restore.enumerated() { unsafe copy[index] = byte }
+    unsafe bytes = copy
+    unsafe byteCount = restore.count
+    unsafe self.descriptor = descriptor
+    if let rawMode {
+      unsafe settings = rawMode.original
+      unsafe hasSettings = true
+    }
+    unsafe isArmed = true
+    installHandlers()
+  }
+
+  /// Gives the terminal back, once; harmless when there is nothing to give.
+  ///
+  /// Output that a stuck terminal has not taken would hold the end up, so it is dropped by default.
+  static func restore(dropsOutput: Bool = true) {
+    guard unsafe isArmed else { return }
+    unsafe isArmed = false
+    if dropsOutput { unsafe tcflush(descriptor, TCOFLUSH) }
+    giveBack()
+  }
+
+  private static func giveBack() {
+    var done = 0
+    var attempts = 0
+    while unsafe done < byteCount, attempts < 50, let start = unsafe bytes {
+      // `done` stays within the buffer, which holds `byteCount` bytes.
+      let count = unsafe write(descriptor, start + done, byteCount - done)
+      if count > 0 {
+        done += count
+      } else if errno == EAGAIN {
+        attempts += 1
+        var request = unsafe pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&request, 1, 20)
+      } else if errno != EINTR {
+        break
+      }
+    }
+    if unsafe hasSettings { unsafe tcsetattr(descriptor, TCSANOW, &settings) }
+  }
+
+  private static func installHandlers() {
+    for number in fatalSignals {
+      var action = sigaction()
+      unsafe action.__sigaction_handler.sa_handler = { number in
+        TerminalGuard.restore()
+        // The default action is back (SA_RESETHAND), and comes when this handler has returned.
+        raise(number)
+      }
+      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
+      unsafe sigaction(number, &action, nil)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import SystemPackage
+import ZoetropeTerminal
+
+/// Takes the terminal over and gives it back, as often as it is needed.
+final class TerminalTakeover {
+  let device: TerminalDevice
+  let rawMode: RawMode
+  private var mode = TerminalMode()
+  /// What follows the restoring bytes: for a picture in the text, the way below it.
+  private var epilogue: [UInt8] = []
+
+  /// Turns echo and line editing off; from here on the end is prepared. Nil when that is refused.
+  init?(_ device: TerminalDevice) {
+    guard let rawMode = RawMode(descriptor: device.descriptor) else { return nil }
+    self.device = device
+    self.rawMode = rawMode
+    WakePipe.install()
+    arm()
+    guard rawMode.enter(descriptor: device.descriptor) else { return nil }
+  }
+
+  private func arm() {
+    TerminalGuard.arm(
+      restore: mode.restore + epilogue, rawMode: rawMode, descriptor: device.descriptor)
+  }
+
+  /// Switches the modes on that playing needs.
+  func enter(_ mode: TerminalMode, epilogue: [UInt8] = []) {
+    self.mode = mode
+    self.epilogue = epilogue
+    enter()
+  }
+
+  /// As before ``leave()``.
+  func enter() {
+    arm()
+    _ = rawMode.enter(descriptor: device.descriptor)
+    device.writeAll(mode.enter)
+  }
+
+  /// Gives the terminal back; harmless when that was done. Output that it has not taken is dropped
+  /// unless it is `keepingOutput`.
+  func leave(keepingOutput: Bool = false) {
+    TerminalGuard.restore(dropsOutput: !keepingOutput)
+  }
+
+  /// Stops this process, and those it shares a pipeline with, until they are continued.
+  ///
+  /// In an orphaned group, which nobody could continue, the system does nothing here.
+  func stopProcess() {
+    signal(SIGTSTP, SIG_DFL)
+    kill(0, SIGTSTP)
+    WakePipe.catchSignal(SIGTSTP)
+    // That it was continued is what the caller acts on; it need not be told again.
+    _ = WakePipe.drain()
+    WakePipe.post(WakePipe.frames)
+  }
+}
