@@ -14,7 +14,7 @@ struct ZoetropeCommand: ParsableCommand {
       """,
     version: VersionText.text,
     subcommands: [
-      InfoCommand.self, ExtractCommand.self, PlayCommand.self, CheckCommand.self,
+      InfoCommand.self, ExtractCommand.self, StillCommand.self, PlayCommand.self, CheckCommand.self,
       ProbeCommand.self,
     ])
 }

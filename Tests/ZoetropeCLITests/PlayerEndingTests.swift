@@ -30,7 +30,7 @@ import Testing
     arguments: [("q", 0), ("\u{1B}", 0), ("\u{3}", 130), ("  ..,r]fvi?xq", 0)] as [(String, Int32)])
   func `keys end it`(_ keys: String, _ status: Int32) throws {
     try withPlayer { terminal in
-      try #require(terminal.waitFor("cat.gif 6x4 GIF"))
+      try #require(terminal.waitFor("\u{1B}[?1049h"))
       #expect(!terminal.isRestored)
       terminal.type(keys)
       expectRestored(terminal, status: status)
@@ -40,7 +40,7 @@ import Testing
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func `signals end it`(_ number: Int32) throws {
     try withPlayer { terminal in
-      try #require(terminal.waitFor("cat.gif 6x4 GIF"))
+      try #require(terminal.waitFor("\u{1B}[?1049h"))
       terminal.send(number)
       expectRestored(terminal, status: 128 + number)
     }
@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS])
   func `fatal signals give the terminal back and then do what they do`(_ number: Int32) throws {
     try withPlayer { terminal in
-      try #require(terminal.waitFor("cat.gif 6x4 GIF"))
+      try #require(terminal.waitFor("\u{1B}[?1049h"))
       terminal.send(number)
       expectRestored(terminal, status: 128 + number)
     }
@@ -74,7 +74,7 @@ import Testing
     let result = try tool.run("play", "cat.gif")
     #expect(result.status == 0)
     #expect(!result.output.contains(0x1B))
-    #expect(result.text.split(separator: "\n").count > 3)
+    #expect(result.text.split(separator: "\n").count > 0)
     #expect(try tool.run("play", "cat.gif", "--protocol", "kitty").status == 7)
   }
 

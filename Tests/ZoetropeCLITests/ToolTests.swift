@@ -190,4 +190,30 @@ import Zoetrope
       #expect(try tool.run("extract", "cut.gif", "-o", "o/", "--damage", "strict").status == 6)
     }
   }
+
+  @Test func `a still is one frame, by number, time or as the poster`() throws {
+    try withTool { tool in
+      for (choice, index) in [
+        (["--frame", "1"], 1), (["--frame=-1"], 2), (["--at", "50ms"], 1), ([], 0),
+        (["--poster", "nonblank"], 0),
+      ] {
+        let result = try tool.run(["still", "cat.gif", "--format", "rgba", "-o", "-"] + choice)
+        #expect(result.status == 0)
+        #expect(result.output == gif.pixels(index))
+      }
+      #expect(try tool.run("still", "cat.gif", "-o", "s/a.png").status == 0)
+      #expect(try tool.run("still", "cat.gif", "-o", "s/a.png").status == 4)
+      #expect(try tool.list("s") == ["a.png"])
+      #expect(try tool.run("still", "cat.gif", "-o", "b.png", "--frame", "3").status == 2)
+    }
+  }
+
+  @Test func `version names the libraries`() throws {
+    try withTool { tool in
+      let text = try tool.run("--version").text
+      for name in ["zoetrope ", "giflib 5.", "libpng 1.6.", "libdeflate 1.", "xxHash 0.8."] {
+        #expect(text.contains(name))
+      }
+    }
+  }
 }

@@ -1,6 +1,9 @@
 internal import Synchronization
 
 /// The place for one frame between a scheduler and its consumer.
+///
+/// Nobody is resumed under the lock: resuming takes the waiting task's own lock, which
+/// `Task.cancel()` holds while it calls the handlers below, and these want this lock.
 final class FrameMailbox: Sendable {
   private struct State {
     var frame: ScheduledFrame?
@@ -8,6 +11,12 @@ final class FrameMailbox: Sendable {
     var consumers: [(id: Int, continuation: CheckedContinuation<ScheduledFrame?, Never>)] = []
     var producer: (id: Int, continuation: CheckedContinuation<Void, Never>)?
     var nextID = 0
+
+    /// Takes the waiting producer out, to be resumed once the lock is free.
+    mutating func releaseProducer() -> CheckedContinuation<Void, Never>? {
+      defer { producer = nil }
+      return producer?.continuation
+    }
 
     mutating func makeID() -> Int {
       nextID += 1
@@ -21,12 +30,10 @@ final class FrameMailbox: Sendable {
   ///
   /// The new frame then counts the old one as skipped and covers what that one drew.
   func put(_ frame: ScheduledFrame) -> Bool {
-    state.withLock { state in
-      guard !state.isFinished else { return false }
-      if !state.consumers.isEmpty {
-        state.consumers.removeFirst().continuation.resume(returning: frame)
-        return false
-      }
+    let (consumer, hasReplaced) = state.withLock {
+      state -> (CheckedContinuation<ScheduledFrame?, Never>?, Bool) in
+      guard !state.isFinished else { return (nil, false) }
+      if !state.consumers.isEmpty { return (state.consumers.removeFirst().continuation, false) }
       var frame = frame
       let old = state.frame
       if let old {
@@ -34,8 +41,17 @@ final class FrameMailbox: Sendable {
         frame.dirtyRect = frame.dirtyRect.union(old.dirtyRect)
       }
       state.frame = frame
-      return old != nil
+      return (nil, old != nil)
     }
+    consumer?.resume(returning: frame)
+    return hasReplaced
+  }
+
+  /// What a consumer that asks for a frame gets.
+  private enum Answer {
+    case frame(ScheduledFrame, CheckedContinuation<Void, Never>?)
+    case end
+    case wait
   }
 
   /// Takes the frame, waiting for one; nil when there will be none or the task is cancelled.
@@ -43,26 +59,31 @@ final class FrameMailbox: Sendable {
     let id = state.withLock { $0.makeID() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        state.withLock { state in
-          if Task.isCancelled {
-            continuation.resume(returning: nil)
-          } else if let frame = state.frame {
+        let answer = state.withLock { state -> Answer in
+          if Task.isCancelled { return .end }
+          if let frame = state.frame {
             state.frame = nil
-            state.producer?.continuation.resume()
-            state.producer = nil
-            continuation.resume(returning: frame)
-          } else if state.isFinished {
-            continuation.resume(returning: nil)
-          } else {
-            state.consumers.append((id, continuation))
+            return .frame(frame, state.releaseProducer())
           }
+          if state.isFinished { return .end }
+          state.consumers.append((id, continuation))
+          return .wait
+        }
+        switch answer {
+        case .frame(let frame, let producer):
+          producer?.resume()
+          continuation.resume(returning: frame)
+        case .end: continuation.resume(returning: nil)
+        case .wait: break
         }
       }
     } onCancel: {
-      state.withLock { state in
-        guard let place = state.consumers.firstIndex(where: { $0.id == id }) else { return }
-        state.consumers.remove(at: place).continuation.resume(returning: nil)
+      let consumer = state.withLock { state in
+        state.consumers.firstIndex(where: { $0.id == id }).map {
+          state.consumers.remove(at: $0).continuation
+        }
       }
+      consumer?.resume(returning: nil)
     }
   }
 
@@ -71,34 +92,32 @@ final class FrameMailbox: Sendable {
     let id = state.withLock { $0.makeID() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        state.withLock { state in
-          if state.frame == nil || state.isFinished || Task.isCancelled {
-            continuation.resume()
-          } else {
-            // A driver that was replaced may still be here; it only has to leave.
-            state.producer?.continuation.resume()
-            state.producer = (id, continuation)
-          }
+        let resumed = state.withLock { state -> CheckedContinuation<Void, Never>? in
+          if state.frame == nil || state.isFinished || Task.isCancelled { return continuation }
+          // A driver that was replaced may still be here; it only has to leave.
+          let replaced = state.releaseProducer()
+          state.producer = (id, continuation)
+          return replaced
         }
+        resumed?.resume()
       }
     } onCancel: {
-      state.withLock { state in
-        guard state.producer?.id == id else { return }
-        state.producer?.continuation.resume()
-        state.producer = nil
+      let producer = state.withLock { state in
+        state.producer?.id == id ? state.releaseProducer() : nil
       }
+      producer?.resume()
     }
   }
 
   /// Ends the stream; what was not taken yet is kept for the consumer or dropped.
   func finish(keepingFrame: Bool) {
-    state.withLock { state in
+    let (consumers, producer) = state.withLock { state in
       state.isFinished = true
       if !keepingFrame { state.frame = nil }
-      for consumer in state.consumers { consumer.continuation.resume(returning: nil) }
-      state.consumers = []
-      state.producer?.continuation.resume()
-      state.producer = nil
+      defer { state.consumers = [] }
+      return (state.consumers.map(\.continuation), state.releaseProducer())
     }
+    for consumer in consumers { consumer.resume(returning: nil) }
+    producer?.resume()
   }
 }

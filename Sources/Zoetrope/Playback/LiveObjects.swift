@@ -47,25 +47,25 @@ package final class LiveObjects: Sendable {
   /// Returns when the goal is met.
   package func reach(_ goal: Goal) async {
     await withCheckedContinuation { continuation in
-      state.withLock { state in
-        if state.meets(goal) {
-          continuation.resume()
-        } else {
-          state.waiters.append((goal, continuation))
-        }
+      let isMet = state.withLock { state in
+        if state.meets(goal) { return true }
+        state.waiters.append((goal, continuation))
+        return false
       }
+      if isMet { continuation.resume() }
     }
   }
 
   func add(_ kind: Kind) { state.withLock { $0.counts[kind.rawValue] += 1 } }
 
   func remove(_ kind: Kind) {
-    state.withLock { state in
+    let met = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.counts[kind.rawValue] -= 1
-      guard !state.waiters.isEmpty else { return }
+      guard !state.waiters.isEmpty else { return [] }
       let waiters = state.waiters
       state.waiters = waiters.filter { !state.meets($0.goal) }
-      for waiter in waiters where state.meets(waiter.goal) { waiter.continuation.resume() }
+      return waiters.filter { state.meets($0.goal) }.map(\.continuation)
     }
+    for continuation in met { continuation.resume() }
   }
 }

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Zoetrope
+
+/// `zoetrope still`.
+struct StillCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "still",
+    abstract: "Write one picture of an animation.",
+    discussion: """
+      Without --frame or --at it is the poster: default is an APNG's static image where that is not \
+      a frame, else the first frame; nonblank is the first frame that is not all transparent.
+      """)
+
+  @Argument(help: "A GIF or PNG file; - reads standard input.")
+  var file: String
+
+  @Option(name: .shortAndLong, help: "A file, or - for standard output.")
+  var output: String
+
+  @Option(help: "The frame, counted from 0; -1 is the last.")
+  var frame: Int?
+
+  @Option(help: "The frame on screen at a time such as 1.5s, with stored delays.")
+  var at: TimeRange?
+
+  @Option(help: "first, default or nonblank.")
+  var poster = PosterChoice.default
+
+  @Option(help: "png, or rgba: width x height x 4 bytes, straight alpha.")
+  var format = OutputFormat.png
+
+  @Flag(help: "Replace a file that exists.")
+  var force = false
+
+  @OptionGroup var decoding: DecodingArguments
+
+  func validate() throws {
+    guard frame == nil || at == nil else { throw ValidationError("--frame or --at, not both") }
+    if let at, at.start != at.end { throw ValidationError("--at wants one moment, such as 1.5s") }
+    guard !output.isEmpty else { throw ValidationError("the output name is empty") }
+  }
+
+  func execute() -> ExitStatus {
+    StillRequest(
+      file: file, output: output, choice: choice, format: format, isForced: force,
+      options: decoding.options
+    ).run()
+  }
+
+  private var choice: StillRequest.Choice {
+    if let frame { return .frame(frame) }
+    if let at { return .time(at.start) }
+    return .poster(poster)
+  }
+}
+
+/// The words of `--poster`.
+enum PosterChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case first, `default`, nonblank
+}
