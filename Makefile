@@ -44,7 +44,7 @@ conformance: release ## compares every frame with a browser's: make conformance 
 	python3 $(CHECK) $(CORPUS) $(ZOETROPE)
 
 bench: install ## runs us and the peers on one bench set: ratios, spread, memory
-	$(MAKE) -C Benchmarks
+	$(MAKE) -C Benchmarks bench
 
 docs: install ## builds the documentation of the library
 	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope

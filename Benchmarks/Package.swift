@@ -20,5 +20,21 @@ let package = Package(
       name: "bench-scale",
       dependencies: [.product(name: "Zoetrope", package: "zoetrope")],
       path: "Sources/ScaleBench"),
+    .target(name: "MallocCount", path: "Sources/MallocCount"),
+    .executableTarget(
+      name: "bench-cache",
+      dependencies: [
+        "MallocCount",
+        .product(name: "Zoetrope", package: "zoetrope"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Sources/CacheBench"),
+    .executableTarget(
+      name: "playback-timing",
+      dependencies: [
+        .product(name: "Zoetrope", package: "zoetrope"),
+        .product(name: "ZoetropeTestSupport", package: "zoetrope"),
+      ],
+      path: "Sources/PlaybackTiming"),
   ]
 )
