@@ -23,8 +23,9 @@ import ZoetropeTestSupport
       }
       for await shown in group { #expect(shown.count <= 18 && shown.last == 5) }
     }
-    #expect(gate.decoded == (0..<3).flatMap { _ in 0..<6 })
-    #expect(shared.decodeCount == 18)
+    // One that starts after frame 0 was let go of asks for it once more; that is all.
+    #expect((18..<18 + consumers).contains(shared.decodeCount))
+    #expect(gate.decoded.filter { $0 > 0 } == (0..<3).flatMap { _ in 1..<6 })
   }
 
   @Test func `each consumer has its own position, rate, direction and late policy`() async {
@@ -64,8 +65,9 @@ import ZoetropeTestSupport
     var tasks: [Task<Void, Never>] = []
     for index in [0, 3, 4, 5] {
       tasks.append(Task { _ = try? await shared.frame(at: index) })
+      // The first one has to be on the decoding thread before the others are asked for.
+      while shared.decodeCount < tasks.count { await Task.yield() }
     }
-    while shared.decodeCount < 4 { await Task.yield() }
     for task in tasks.dropFirst() { task.cancel() }
     for task in tasks.dropFirst() { await task.value }
     gate.open(0)
