@@ -46,12 +46,14 @@ conformance: release ## compares every frame with a browser's: make conformance 
 bench: install ## runs us and the peers on one bench set: ratios, spread, memory
 	$(MAKE) -C Benchmarks bench
 
-docs: install ## builds the documentation of the library
-	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope
+docs: install ## builds the documentation of the library; a broken link is an error
+	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope --warnings-as-errors
+
+BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 
 api-check: install ## fails when the public API lost something since BASE (default: the last tag)
-	swift package diagnose-api-breaking-changes $(or $(BASE),$$(git describe --tags --abbrev=0)) \
-	  --products Zoetrope
+	@[ -n "$(BASE)" ] || { echo "no release yet to compare with: make api-check BASE=commit" >&2; exit 2; }
+	swift package diagnose-api-breaking-changes $(BASE) --products Zoetrope ZoetropeTerminal
 
 sanitize: install ## the tests under the address sanitizer, then the thread sanitizer
 	Scripts/sanitize.sh

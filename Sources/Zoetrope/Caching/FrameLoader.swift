@@ -57,7 +57,11 @@ public actor FrameLoader {
   /// given a function to tell its progress with, from 0 to 1, and may ignore it. What it throws
   /// becomes ``LoadingPhase/failed(_:)`` and is not kept: the next load tries again.
   ///
-  /// - Parameter slot: where it is shown; a load into the same slot before this one is cancelled.
+  /// - Parameters:
+  ///   - id: its name, by which it is known again.
+  ///   - slot: where it is shown; a load into the same slot before this one is cancelled.
+  ///   - rendering: how frames come out. Default: as they are.
+  ///   - data: fetches the bytes.
   public nonisolated func phases(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
     data:
@@ -68,7 +72,10 @@ public actor FrameLoader {
 
   /// Loads the file at `path`, which is its name. A file written anew since is opened anew.
   ///
-  /// - Parameter slot: where it is shown; a load into the same slot before this one is cancelled.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - slot: where it is shown; a load into the same slot before this one is cancelled.
+  ///   - rendering: how frames come out. Default: as they are.
   public nonisolated func phases(
     forFileAt path: FilePath, in slot: LoadSlot? = nil, rendering: Rendering = .init()
   ) -> AsyncStream<LoadingPhase> {

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A place where one picture at a time is shown, such as a view.
 ///
-/// Give it to ``FrameLoader/phases(for:in:size:fit:filter:data:)``: the next load into the same slot
+/// Give it to ``FrameLoader/phases(for:in:rendering:data:)``: the next load into the same slot
 /// cancels the one before, whose phases then end.
 public final class LoadSlot: Sendable {
   private let current = Mutex<Task<Void, Never>?>(nil)

@@ -46,7 +46,9 @@ public final class SharedFrames: Sendable {
 
   /// Shares the frames of `image`; nothing is decoded yet.
   ///
-  /// - Parameter keeping: frames kept for consumers that come a little later. Default: 2.
+  /// - Parameters:
+  ///   - image: what is shown.
+  ///   - keeping: frames kept for consumers that come a little later. Default: 2.
   public convenience init(_ image: AnimatedImage, keeping: Int = 2) {
     self.init(
       frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount,

@@ -31,8 +31,12 @@ public struct FrameScaler: Sendable {
 
   /// Scales whole pictures of `sourceSize` to exactly `size`.
   ///
-  /// - Parameter linearLight: Weighs sRGB colours as light: slower, and right for the brightness
-  ///   of fine patterns. Off by default, as in browsers and image tools.
+  /// - Parameters:
+  ///   - sourceSize: The size of the pictures that go in.
+  ///   - size: The size of the pictures that come out.
+  ///   - filter: How pixels are weighed.
+  ///   - linearLight: Weighs sRGB colours as light: slower, and right for the brightness of fine
+  ///     patterns. Off by default, as in browsers and image tools.
   public init(
     from sourceSize: PixelSize, to size: PixelSize, filter: ScalingFilter = .bilinear,
     linearLight: Bool = false

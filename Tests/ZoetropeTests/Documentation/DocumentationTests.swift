@@ -34,4 +34,11 @@ import ZoetropeTestSupport
     let bitmap = try await image.bitmap(at: first)
     #expect(try await image.bitmap(at: 1) == bitmap)
   }
+
+  @Test func `the sample of testing time ends without waiting`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    let times = await sampleOfTestingTime(image)
+    #expect(times.first == .zero)
+    #expect(times.count < image.frames.count)
+  }
 }

@@ -1,0 +1,111 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeTestSupport
+
+// The samples of the README and of the documentation, so that they are compiled. `SampleTests` finds
+// each block of the documentation in this file, line by line; what stands round them is not compared.
+
+func show(_ bitmap: Bitmap, at time: Duration) {}
+
+func sampleOfTheREADME() async throws {
+  let image = try AnimatedImage(contentsOf: "party.gif")
+  print(image.canvasSize, image.frames.count, image.playCount)
+
+  for await frame in FrameScheduler(image).frames() {
+    show(frame.bitmap, at: frame.presentationTime)  // on time; a late frame never delays the next
+  }
+}
+
+func samplesOfOpening(bytes: [UInt8]) throws {
+  let image = try AnimatedImage(contentsOf: "party.gif")
+  print(image.format, image.canvasSize, image.playCount)
+  for frame in image.frames {
+    print(frame.index, frame.rect, frame.delay, frame.disposal, frame.isIndependent)
+  }
+
+  do {
+    let options = DecodingOptions(damage: .strict, limits: .strict)
+    let upload = try AnimatedImage(bytes: bytes, options: options)
+    print(upload.frames.count)
+  } catch {
+    print(error.code, error.frameIndex ?? -1, error.byteOffset ?? -1, error)
+  }
+}
+
+func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
+  var checksum: UInt64 = 0
+  for try await frame in image.bitmaps() {
+    print(frame.index, frame.bitmap.size, frame.dirtyRect)
+  }
+
+  let reader = FrameReader(image)
+  while let frame = try reader.next() {
+    checksum &+= UInt64(frame.bitmap[0, 0].alpha)
+  }
+
+  let last = try await image.bitmap(at: image.frames.count - 1)
+  let halfway = try await image.bitmap(at: .milliseconds(1500))
+
+  let grey = last.converted(to: .grey8)
+  let file = try PNGEncoder().encode(halfway)
+  return checksum &+ UInt64(grey.bytesPerRow + file.count)
+}
+
+func samplesOfPlaying(_ image: AnimatedImage) async {
+  let scheduler = FrameScheduler(image)
+  for await frame in scheduler.frames() {
+    show(frame.bitmap, at: frame.presentationTime)
+  }
+  print(scheduler.state, scheduler.statistics.presented)
+
+  let options = PlaybackOptions(
+    playCount: .finite(2), startIndex: 3, delayPolicy: .exact, rate: 0.5,
+    direction: .backward, latePolicy: .catchUp(maximumRate: 4))
+  let everyFrame = FrameScheduler(image, options: .everyFrame)
+
+  let shared = SharedFrames(image)
+  let left = FrameScheduler(sharing: shared)
+  let right = FrameScheduler(sharing: shared, options: PlaybackOptions(rate: 2))
+  print(options, everyFrame.state, left.state, right.state)
+
+  let status = await animateImage(
+    at: "party.gif", options: AnimationOptions(startIndex: 2, loopCount: .finite(3))
+  ) { index, bitmap, stop in
+    show(bitmap, at: .zero)
+    stop = index == 9
+  }
+  print(status)
+}
+
+func samplesOfScaling(_ image: AnimatedImage, _ bitmap: Bitmap, _ target: TargetSize) async {
+  let thumbnail = bitmap.scaled(to: TargetSize(width: 128, height: 128), filter: .lanczos3)
+  let scaler = FrameScaler(
+    from: image.canvasSize, into: TargetSize(width: 320, height: 200), fit: .fit, filter: .bicubic)
+  print(thumbnail.size, scaler.size)
+
+  let loader = FrameLoader()
+  for await phase in loader.phases(forFileAt: "cat.gif", rendering: Rendering(target: target)) {
+    switch phase {
+    case .loading(let progress): print(progress ?? 0)
+    case .poster(let bitmap): show(bitmap, at: .zero)
+    case .playing(let scheduler):
+      for await frame in scheduler.frames() { show(frame.bitmap, at: frame.presentationTime) }
+    case .failed(let error): print(error)
+    }
+  }
+}
+
+func sampleOfTestingTime(_ image: AnimatedImage) async -> [Duration] {
+  let clock = ManualClock()
+  let scheduler = FrameScheduler(image, clock: clock)
+  let playing = Task {
+    var times: [Duration] = []
+    for await frame in scheduler.frames() { times.append(frame.presentationTime) }
+    return times
+  }
+  await clock.sleepers(count: 1)
+  clock.advance(by: .seconds(1))
+  scheduler.stop()
+  let times = await playing.value
+  return times
+}
