@@ -40,47 +40,49 @@ package enum RowBlender {
     }
   }
 
-  /// RGBA over RGBA: sixteen pixels that are alike in their alphas at once, else one by one.
+  private typealias Quad = SIMD4<UInt32>
+
+  /// RGBA over RGBA: sixteen pixels that are alike in their alphas at once, else four by four.
   @unsafe
   private static func blend(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
   ) {
-    typealias Block = SIMD16<UInt32>
-    let alphas = SIMD4<UInt32>(repeating: 0xff00_0000)
+    let alphas = Quad(repeating: 0xff00_0000)
     var x = 0
     while x &+ 16 <= count {
-      let over = unsafe source.loadUnaligned(fromByteOffset: x &* 4, as: Block.self)
-      let address = unsafe UnsafeMutableRawPointer(target + x)
+      let over = unsafe (
+        quad(source, x), quad(source, x &+ 4), quad(source, x &+ 8), quad(source, x &+ 12)
+      )
+      let address = UnsafeMutableRawPointer(target)
+      let start = x
       x &+= 16
-      let some = over.lowHalf | over.highHalf
-      if (some.lowHalf | some.highHalf) & alphas == .zero { continue }
-      let all = over.lowHalf & over.highHalf
-      if all.lowHalf & all.highHalf & alphas == alphas {
-        unsafe address.storeBytes(of: over, as: Block.self)
+      if (over.0 | over.1 | over.2 | over.3) & alphas == .zero { continue }
+      if over.0 & over.1 & over.2 & over.3 & alphas == alphas {
+        unsafe store((over.0, over.1, over.2, over.3), address, start)
         continue
       }
-      let under = unsafe address.loadUnaligned(as: Block.self)
-      let opaque = under.lowHalf & under.highHalf
-      if opaque.lowHalf & opaque.highHalf & alphas == alphas {
-        let result = Block(
-          lowHalf: SIMD8(
-            lowHalf: overOpaque(over.lowHalf.lowHalf, under.lowHalf.lowHalf),
-            highHalf: overOpaque(over.lowHalf.highHalf, under.lowHalf.highHalf)),
-          highHalf: SIMD8(
-            lowHalf: overOpaque(over.highHalf.lowHalf, under.highHalf.lowHalf),
-            highHalf: overOpaque(over.highHalf.highHalf, under.highHalf.highHalf)))
-        unsafe address.storeBytes(of: result, as: Block.self)
-        continue
-      }
-      let visible = under.lowHalf | under.highHalf
-      if (visible.lowHalf | visible.highHalf) & alphas == .zero {
-        let result = over.replacing(with: under, where: over .< 0x0100_0000)
-        unsafe address.storeBytes(of: result, as: Block.self)
-        continue
-      }
-      for lane in x &- 16..<x {
-        unsafe target[lane] = blend(
-          source.loadUnaligned(fromByteOffset: lane &* 4, as: UInt32.self), target[lane])
+      let under = unsafe (
+        quad(address, start), quad(address, start &+ 4), quad(address, start &+ 8),
+        quad(address, start &+ 12)
+      )
+      if under.0 & under.1 & under.2 & under.3 & alphas == alphas {
+        unsafe store(
+          (
+            overOpaque(over.0, under.0), overOpaque(over.1, under.1),
+            overOpaque(over.2, under.2), overOpaque(over.3, under.3)
+          ), address, start)
+      } else if (under.0 | under.1 | under.2 | under.3) & alphas == .zero {
+        unsafe store(
+          (
+            overClear(over.0, under.0), overClear(over.1, under.1), overClear(over.2, under.2),
+            overClear(over.3, under.3)
+          ), address, start)
+      } else {
+        unsafe store(
+          (
+            overAny(over.0, under.0), overAny(over.1, under.1), overAny(over.2, under.2),
+            overAny(over.3, under.3)
+          ), address, start)
       }
     }
     while x < count {
@@ -88,6 +90,27 @@ package enum RowBlender {
         source.loadUnaligned(fromByteOffset: x &* 4, as: UInt32.self), target[x])
       x &+= 1
     }
+  }
+
+  @inline(always) @unsafe
+  private static func quad(_ pixels: UnsafeRawPointer, _ x: Int) -> Quad {
+    unsafe pixels.loadUnaligned(fromByteOffset: x &* 4, as: Quad.self)
+  }
+
+  @inline(always) @unsafe
+  private static func store(
+    _ quads: (Quad, Quad, Quad, Quad), _ address: UnsafeMutableRawPointer, _ x: Int
+  ) {
+    unsafe address.storeBytes(of: quads.0, toByteOffset: x &* 4, as: Quad.self)
+    unsafe address.storeBytes(of: quads.1, toByteOffset: x &* 4 &+ 16, as: Quad.self)
+    unsafe address.storeBytes(of: quads.2, toByteOffset: x &* 4 &+ 32, as: Quad.self)
+    unsafe address.storeBytes(of: quads.3, toByteOffset: x &* 4 &+ 48, as: Quad.self)
+  }
+
+  /// Four pixels over transparent ones.
+  @inline(always)
+  private static func overClear(_ over: Quad, _ under: Quad) -> Quad {
+    over.replacing(with: under, where: over &>> 24 .== .zero)
   }
 
   /// Four pixels over opaque ones: (sc sa + dc (255 - sa)) / 255, rounded half up.
@@ -124,35 +147,48 @@ package enum RowBlender {
   }
 
   /// One pixel over another, both as `RGBA.word`.
+  package static func blend(_ over: UInt32, _ under: UInt32) -> UInt32 {
+    overAny(Quad(repeating: over), Quad(repeating: under)).x
+  }
+
+  /// Four pixels over any others.
   ///
   /// In units of 1/255 the weight of the source is 255 sa, that of the canvas da (255 - sa), their
   /// sum A at most 65025 and the weighted colour N at most 255 A: whole numbers below 2^24, which
   /// `Float` holds exactly. N / A is 1 / 2A or more away from a half it does not equal, more than the
-  /// division can be wrong by, so one division and one rounding give the exact result.
+  /// division can be wrong by, so one division and one rounding give the exact result. For the new
+  /// alpha, A / 255 is never a half, so a multiplication is near enough.
   @inline(always)
-  package static func blend(_ over: UInt32, _ under: UInt32) -> UInt32 {
-    let alpha = over >> 24
-    if alpha == 0 { return under }
-    if alpha == 255 || under >> 24 == 0 { return over }
-    let overWeight = Float(alpha &* 255)
-    let underWeight = Float((under >> 24) &* (255 &- alpha))
+  private static func overAny(_ over: Quad, _ under: Quad) -> Quad {
+    let alpha = channel(over, 24)
+    let overWeight = alpha * 255
+    let underWeight = channel(under, 24) * (255 - alpha)
     let sum = overWeight + underWeight
-    // The fourth lane makes the new alpha: A / 255.
-    var numerator = channels(over) * overWeight + channels(under) * underWeight
-    numerator.w = sum
-    let quotient = numerator / SIMD4(sum, sum, sum, 255) + 0.5
-    // Adding 2^23 leaves the nearest whole number in the low bits; one less where that went up.
-    let shifted = quotient + 8_388_608
-    let wentUp = (shifted - 8_388_608) .> quotient
-    let nearest = unsafe unsafeBitCast(shifted, to: SIMD4<UInt32>.self)
-    let whole = nearest.replacing(with: nearest &- 1, where: wentUp)
-    return unsafe unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: whole), to: UInt32.self)
+    let red = (channel(over, 0) * overWeight + channel(under, 0) * underWeight) / sum
+    let green = (channel(over, 8) * overWeight + channel(under, 8) * underWeight) / sum
+    let blue = (channel(over, 16) * overWeight + channel(under, 16) * underWeight) / sum
+    let pixels =
+      rounded(red) | rounded(green) &<< 8 | rounded(blue) &<< 16 | rounded(sum * (1 / 255)) &<< 24
+    // A transparent source leaves what is there, also where the sum is zero.
+    return pixels.replacing(with: under, where: over &>> 24 .== .zero)
   }
 
+  /// One channel of four pixels.
   @inline(always)
-  private static func channels(_ pixel: UInt32) -> SIMD4<Float> {
-    let bytes = unsafe unsafeBitCast(pixel, to: SIMD4<UInt8>.self)
+  private static func channel(_ pixels: Quad, _ shift: UInt32) -> SIMD4<Float> {
+    let bytes = pixels &>> shift & 0xff
     // Through Int32: SSE2 converts no unsigned lanes.
-    return SIMD4<Float>(SIMD4<Int32>(truncatingIfNeeded: bytes))
+    return unsafe SIMD4<Float>(unsafeBitCast(bytes, to: SIMD4<Int32>.self))
+  }
+
+  /// Numbers of 0 to 255 as whole ones, halves up.
+  @inline(always)
+  private static func rounded(_ value: SIMD4<Float>) -> Quad {
+    let sum = value + 0.5
+    // Adding 2^23 leaves the nearest whole number in the low bits; one less where that went up.
+    let shifted = sum + 8_388_608
+    let wentUp = shifted - 8_388_608 .> sum
+    let nearest = unsafe unsafeBitCast(shifted, to: Quad.self)
+    return (nearest &+ Quad.zero.replacing(with: UInt32.max, where: wentUp)) & 0xff
   }
 }

@@ -33,12 +33,13 @@ package enum RowExpander {
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
   ) {
     var x = 0
-    while x &+ 16 <= count {
-      let bytes = unsafe source.loadUnaligned(fromByteOffset: x, as: SIMD16<UInt8>.self)
-      let grey = SIMD16<UInt32>(truncatingIfNeeded: bytes)
-      let pixels = grey | grey &<< 8 | grey &<< 16 | 0xff00_0000
-      unsafe UnsafeMutableRawPointer(target + x).storeBytes(of: pixels, as: SIMD16<UInt32>.self)
-      x &+= 16
+    while x &+ 8 <= count {
+      let grey = unsafe source.loadUnaligned(fromByteOffset: x, as: SIMD8<UInt8>.self)
+      var twice = SIMD16<UInt8>(repeating: 255)
+      twice.evenHalf = grey
+      let greyAlpha = unsafe unsafeBitCast(twice, to: SIMD8<UInt16>.self)
+      unsafe store(greyAlpha, target + x)
+      x &+= 8
     }
     while x < count {
       let grey = unsafe UInt32(source.load(fromByteOffset: x, as: UInt8.self))
@@ -54,10 +55,7 @@ package enum RowExpander {
     var x = 0
     while x &+ 8 <= count {
       let words = unsafe source.loadUnaligned(fromByteOffset: x &* 2, as: SIMD8<UInt16>.self)
-      let wide = SIMD8<UInt32>(truncatingIfNeeded: words)
-      let grey = wide & 0xff
-      let pixels = grey | grey &<< 8 | grey &<< 16 | (wide & 0xff00) &<< 16
-      unsafe UnsafeMutableRawPointer(target + x).storeBytes(of: pixels, as: SIMD8<UInt32>.self)
+      unsafe store(words, target + x)
       x &+= 8
     }
     while x < count {
@@ -65,6 +63,15 @@ package enum RowExpander {
       unsafe target[x] = (word & 0xff) &* 0x01_0101 | (word & 0xff00) << 16
       x &+= 1
     }
+  }
+
+  /// Writes eight pixels whose grey and alpha are the low and high halves of the lanes.
+  @inline(always) @unsafe
+  private static func store(_ words: SIMD8<UInt16>, _ target: UnsafeMutablePointer<UInt32>) {
+    var pixels = SIMD16<UInt16>.zero
+    pixels.evenHalf = words & 0xff | words &<< 8
+    pixels.oddHalf = words
+    unsafe UnsafeMutableRawPointer(target).storeBytes(of: pixels, as: SIMD16<UInt16>.self)
   }
 
   @unsafe
