@@ -32,6 +32,8 @@ public struct AnimatedImage: Sendable {
   let records: [FrameRecord]
   let staticRecord: FrameRecord?
   let source: any ByteSource
+  /// What random access keeps from call to call.
+  package private(set) var access: FrameAccess
 
   /// Opens the file at `path`; it stays open until the last copy of the value is gone.
   ///
@@ -80,5 +82,14 @@ public struct AnimatedImage: Sendable {
     staticRecord = scan.staticImage
     metadata = scan.metadata
     damage = scan.damage
+    access = FrameAccess()
+  }
+
+  /// The same image, whose random access is charged to `budget`, apart from this one's.
+  package func charged(to budget: MemoryBudget) -> AnimatedImage {
+    var image = self
+    image.access = FrameAccess(budget: budget)
+    image.access.identity = access.identity
+    return image
   }
 }

@@ -41,6 +41,13 @@ package struct FileStamp: Sendable, Hashable {
     now - max(modified, changed) > 2_000_000_000
   }
 
+  /// Whether nothing was written between the two stamps of one open file. The change time is left out:
+  /// removing or renaming a file changes it too, and an open file outlives both.
+  func hasBytes(of other: FileStamp) -> Bool {
+    device == other.device && inode == other.inode && byteCount == other.byteCount
+      && modified == other.modified
+  }
+
   private static func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }

@@ -22,17 +22,17 @@ package struct FrameRenderer: Sendable {
   /// `frame` as the rendition has it. Its dirty rectangle has to be against the frame rendered last,
   /// when that is the one before it.
   ///
-  /// - Throws: `cancelled` between rows when the task is cancelled.
-  package mutating func render(_ frame: CompositedFrame) throws(AnimatedImageError)
-    -> CompositedFrame
-  {
+  /// - Throws: `cancelled` between rows once `isCancelled` gives true.
+  package mutating func render(
+    _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> CompositedFrame {
     var bitmap = frame.bitmap
     var dirty = frame.dirtyRect
     if let scaler {
       if let last, last.index + 1 == frame.index, dirty != PixelRect(bitmap.size) {
         (bitmap, dirty) = scaler.rescale(bitmap, previous: last.bitmap, dirty: dirty)
       } else {
-        bitmap = try scaler.scale(bitmap) { Task.isCancelled }
+        bitmap = try scaler.scale(bitmap, isCancelled: isCancelled)
         dirty = PixelRect(bitmap.size)
       }
       last = (frame.index, bitmap)

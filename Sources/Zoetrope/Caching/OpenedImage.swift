@@ -7,12 +7,20 @@ package struct OpenedImage: Sendable {
   /// Bytes of memory that the file takes: 0 when it is read from disk as needed.
   package let cost: Int
 
-  package init(
-    _ image: AnimatedImage, identity: ContentIdentity, cost: Int, budget: MemoryBudget
+  init(
+    _ image: AnimatedImage, identity: ContentIdentity, cost: Int, checkpoints: CheckpointStore
   ) {
     self.image = image
     self.identity = identity
     self.cost = cost
-    checkpoints = CheckpointStore(for: image, budget: budget)
+    self.checkpoints = checkpoints
+  }
+
+  package init(
+    _ image: AnimatedImage, identity: ContentIdentity, cost: Int, budget: MemoryBudget
+  ) {
+    self.init(
+      image, identity: identity, cost: cost,
+      checkpoints: CheckpointStore(for: image, budget: budget))
   }
 }

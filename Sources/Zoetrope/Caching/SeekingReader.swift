@@ -10,13 +10,21 @@ package final class SeekingReader {
   private var trail: ReplayTrail
   /// Frames back that count as a step, so that more of them are likely; further is a jump.
   private static let longestStep = 8
+  /// Whether canvases are kept along the way.
+  private var keepsCheckpoints: Bool
   /// The frame given last; -1 before the first.
   private var lastIndex = -1
   /// Frames decoded so far, replays included.
   package private(set) var decodedCount = 0
 
   /// A reader of `image`, with checkpoints in `store`, by default one of its own.
-  package init(_ image: AnimatedImage, store: CheckpointStore? = nil) {
+  ///
+  /// - Parameter keepsCheckpoints: false for a player, which may never go anywhere but on and back to
+  ///   the start: it keeps none until it is first sent somewhere else.
+  package init(
+    _ image: AnimatedImage, store: CheckpointStore? = nil, keepsCheckpoints: Bool = true
+  ) {
+    self.keepsCheckpoints = keepsCheckpoints
     reader = FrameReader(image)
     self.store = store ?? CheckpointStore(for: image)
     trail = ReplayTrail(image, store: self.store)
@@ -30,8 +38,15 @@ package final class SeekingReader {
   /// Its dirty rectangle is against the frame given before it, when that is the one before in the
   /// animation; else it is the whole canvas.
   ///
-  /// - Throws: As ``FrameReader/frame(at:)``; `cancelled` between frames when the task is cancelled.
+  /// - Throws: As ``FrameReader/frame(at:)``.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index) { false }
+  }
+
+  /// As ``frame(at:)``; throws `cancelled` between frames once `isCancelled` gives true.
+  package func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
     guard image.frames.indices.contains(index) else {
       throw AnimatedImageError(
         .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
@@ -43,7 +58,7 @@ package final class SeekingReader {
     }
     let isBackward = index < previous && previous - index <= Self.longestStep
     if !isBackward { trail.removeAll() }
-    try seek(to: index, isBackward: isBackward)
+    try seek(to: index, isBackward: isBackward, isCancelled)
     let frame = try drawNext()
     if isBackward { trail.arrive(at: frame) }
     guard frame.index == index else {
@@ -54,17 +69,22 @@ package final class SeekingReader {
   }
 
   /// Brings the reader to where its next frame is `index`.
-  private func seek(to index: Int, isBackward: Bool) throws(AnimatedImageError) {
+  private func seek(
+    to index: Int, isBackward: Bool, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
     let current = reader.nextIndex
+    // Further frames are decoded ahead only for somebody who takes one after the other.
+    reader.limitDecodingAhead(to: index == lastIndex + 1 ? nil : index)
     if index == current { return }
     var start = store.start(for: index)
+    if start.index != index { keepsCheckpoints = true }
     if let kept = trail.start(for: index), kept.index > start.index { start = kept }
     if current > index || start.index > current { restart(at: start) }
     if isBackward {
       trail.begin(reader.nextIndex..<index, capacity: store.trailCapacity)
     }
     while reader.nextIndex < index {
-      if Task.isCancelled { throw AnimatedImageError(.cancelled, "between frames") }
+      if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
       let next = reader.nextIndex
       if isBackward, trail.wantsCanvas(at: next) {
         trail.keepCanvas(reader.snapshot().canvas, at: next)
@@ -85,7 +105,7 @@ package final class SeekingReader {
 
   /// The reader's next frame, measured; its canvas is offered to the store first.
   private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
-    store.offer(reader.nextIndex) { reader.snapshot().canvas }
+    if keepsCheckpoints { store.offer(reader.nextIndex) { reader.snapshot().canvas } }
     let begin = ContinuousClock.now
     guard let frame = try reader.next() else {
       throw AnimatedImageError(.parameter, "no frame \(reader.nextIndex)", format: image.format)

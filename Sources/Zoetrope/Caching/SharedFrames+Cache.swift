@@ -7,17 +7,18 @@ extension SharedFrames {
   ///
   /// - Parameters:
   ///   - image: what is shown.
-  ///   - identity: its bytes' identity; see ``AnimatedImage/contentIdentity()`` and
-  ///     ``ContentIdentity/init(contentsOf:)``.
+  ///   - identity: its bytes' identity; nil, the default, finds it by
+  ///     ``AnimatedImage/contentIdentity()`` before the first frame, on a decoding thread.
   ///   - rendering: how frames come out. Default: as they are.
   ///   - cache: where frames are looked for and kept. Default: ``MemoryFrameCache/shared``.
   ///   - budget: what canvases are charged to. Default: ``MemoryBudget/shared``.
   public convenience init(
-    _ image: AnimatedImage, identity: ContentIdentity, rendering: Rendering = .init(),
+    _ image: AnimatedImage, identity: ContentIdentity? = nil, rendering: Rendering = .init(),
     cache: any FrameCaching = MemoryFrameCache.shared, budget: MemoryBudget = .shared
   ) {
-    let opened = OpenedImage(image, identity: identity, cost: 0, budget: budget)
-    self.init(opened, rendering: rendering, cache: cache)
+    let charged = image.charged(to: budget)
+    if let identity { charged.access.identity = identity }
+    self.init(charged, rendering: rendering, cache: cache, keeping: 2)
   }
 
   /// The frames of `opened`, rendered by `rendering`, looked for and kept in `cache`.
@@ -29,6 +30,25 @@ extension SharedFrames {
       frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount
     ) { () throws(AnimatedImageError) in
       CachedFrameReader(opened, rendering: rendering, cache: cache)
+    }
+  }
+
+  /// The frames of `image`, in `cache` when there is one and the bytes can be told from others.
+  convenience init(
+    _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)?, keeping: Int
+  ) {
+    let checkpoints = image.access.checkpoints(of: image)
+    self.init(
+      frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount,
+      keeping: keeping
+    ) { () throws(AnimatedImageError) in
+      guard let cache else {
+        return SeekingReader(image, store: checkpoints, keepsCheckpoints: false)
+      }
+      // A file that was written over since it was opened is played as it is and not cached.
+      return CachedFrameReader(
+        image, identity: try? image.contentIdentity(), checkpoints: checkpoints,
+        rendering: rendering, cache: cache)
     }
   }
 }

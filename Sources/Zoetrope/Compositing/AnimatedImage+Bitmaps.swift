@@ -1,27 +1,61 @@
 extension AnimatedImage {
   /// The canvas as it is shown during frame `index`.
   ///
-  /// Decodes on threads of the library's own; the caller's is not blocked. Costs a replay from the
-  /// nearest earlier independent frame, since no canvas is kept between calls: take frames that
-  /// follow each other from ``bitmaps(_:)``.
+  /// Frames may be asked for in any order, by many at once: equal ones are decoded once. What is not
+  /// in the cache is decoded on threads of the library's own, on from the frame asked for before when
+  /// that is near, else from the nearest of the canvases kept along the way, so that a jump decodes
+  /// a bounded number of frames (see ``MemoryBudget``; the first one into a part not seen yet decodes
+  /// what lies before it). A step back costs about what a step forward does. All of it is shared by
+  /// copies of this value, charged to ``MemoryBudget/shared``, and goes with the last copy.
   ///
-  /// - Throws: `parameter` when there is no such frame, `cancelled` when the task is cancelled
-  ///   before the work begins, and as ``FrameReader/next()``.
-  public func bitmap(at index: Int) async throws(AnimatedImageError) -> Bitmap {
-    try await onDecodeThread { (image) throws(AnimatedImageError) in
-      try FrameReader(image).frame(at: index).bitmap
+  /// - Parameters:
+  ///   - index: the frame, from 0.
+  ///   - cache: where it is looked for and kept. Default: ``MemoryFrameCache/shared``; nil keeps no
+  ///     frame. With a cache, the first call reads the whole file once to tell it from others.
+  /// - Throws: `parameter` when there is no such frame, as ``FrameReader/next()``, and `cancelled` when
+  ///   the task is cancelled: at once. Decoding ends within a frame when nobody else waits for it.
+  public func bitmap(
+    at index: Int, cache: (any FrameCaching)? = MemoryFrameCache.shared
+  ) async throws(AnimatedImageError) -> Bitmap {
+    guard !Task.isCancelled else {
+      throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
     }
+    let key = cache == nil ? nil : try await cacheKey(index)
+    if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
+    let bitmap = try await access.frames(of: self).frame(at: index).bitmap
+    // Pixels of a file that was written over meanwhile are not those of the bytes in the key.
+    if let key, source.isUnchanged { cache?.store(bitmap, for: key) }
+    access.budget.settle()
+    return bitmap
   }
 
   /// The canvas as it is shown `time` after the start of the first play.
   ///
   /// Times past the last frame of the last play give the last frame.
   ///
-  /// - Throws: As ``bitmap(at:)-(Int)``.
+  /// - Throws: As ``bitmap(at:cache:)``.
   public func bitmap(
-    at time: Duration, policy: DelayPolicy = .browser
+    at time: Duration, policy: DelayPolicy = .browser,
+    cache: (any FrameCaching)? = MemoryFrameCache.shared
   ) async throws(AnimatedImageError) -> Bitmap {
-    try await bitmap(at: frameIndex(at: time, policy: policy))
+    try await bitmap(at: frameIndex(at: time, policy: policy), cache: cache)
+  }
+
+  /// Where frame `index` is cached; nil for a file that was written over since it was opened.
+  private func cacheKey(_ index: Int) async throws(AnimatedImageError) -> FrameKey? {
+    var identity = access.identity
+    if identity == nil {
+      do throws(AnimatedImageError) {
+        identity = try await onDecodeThread { (image, flag) throws(AnimatedImageError) in
+          try image.contentIdentity { flag.isRaised }
+        }
+      } catch {
+        if error.code == .cancelled { throw error }
+      }
+    }
+    let rendition = Rendition.canvas(
+      canvasSize, format: options.canvasFormat, damage: options.damage)
+    return identity.map { AnimationKey(content: $0, rendition: rendition)[index] }
   }
 
   /// The frame that is shown `time` after the start of the first play; negative times give frame 0.
@@ -52,9 +86,10 @@ extension AnimatedImage {
 
   /// The picture that readers without animation show, when it is not a frame (APNG); else frame 0.
   ///
-  /// - Throws: As ``bitmap(at:)-(Int)``.
+  /// - Throws: As ``bitmap(at:cache:)``.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
-    try await onDecodeThread { (image) throws(AnimatedImageError) in try image.renderStaticBitmap()
+    try await onDecodeThread { (image, _) throws(AnimatedImageError) in
+      try image.renderStaticBitmap()
     }
   }
 
@@ -79,15 +114,15 @@ extension AnimatedImage {
       image: self, range: range.relative(to: frames.indices).clamped(to: frames.indices))
   }
 
-  /// Runs `work` on a decode thread.
+  /// Runs `work` on a decode thread; the flag is raised when the task is cancelled.
   private func onDecodeThread<Value: Sendable>(
-    _ work: @escaping @Sendable (AnimatedImage) throws(AnimatedImageError) -> Value
+    _ work: @escaping @Sendable (AnimatedImage, CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
     }
-    let result = await DecodeThreads.shared.result { [self] in
-      Result { () throws(AnimatedImageError) in try work(self) }
+    let result = await DecodeThreads.shared.cancellableResult { [self] flag in
+      Result { () throws(AnimatedImageError) in try work(self, flag) }
     }
     return try result.get()
   }

@@ -84,6 +84,9 @@ public final class FrameReader {
   /// Goes back to the first frame; the canvas is transparent again, as at the start of each play.
   public func rewind() { jump(to: 0) }
 
+  /// Has no frame after `last` decoded before it is asked for; nil lifts that.
+  package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }
+
   /// What ``restore(nextIndex:canvas:)`` needs to go on from here.
   package func snapshot() -> (nextIndex: Int, canvas: Bitmap) {
     (nextIndex, compositor.disposedCanvas())

@@ -29,7 +29,9 @@ extension DecodeAhead.State {
 
   /// Whether one more frame may be begun.
   func canClaim(records: [FrameRecord], window: DecodeWindow) -> Bool {
-    guard nextClaim < records.count, nextClaim - base < window.frames else { return false }
+    guard nextClaim < min(records.count, end), nextClaim - base < window.frames else {
+      return false
+    }
     let bytes = Self.byteCount(of: records[nextClaim])
     return heldBytes == 0 || heldBytes + bytes <= window.bytes
   }

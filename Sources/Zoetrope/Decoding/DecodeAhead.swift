@@ -23,6 +23,8 @@ final class DecodeAhead: Sendable {
     var base = 0
     /// The next frame nobody has begun.
     var nextClaim = 0
+    /// Frames from here on are not begun ahead.
+    var end = Int.max
     /// Decoded bytes of claimed and finished frames that were not taken.
     var heldBytes = 0
     var helperCount = 0
@@ -66,6 +68,11 @@ final class DecodeAhead: Sendable {
       state.nextClaim = index
       state.heldBytes = 0
     }
+  }
+
+  /// Begins no frame after `last` before it is taken; nil lifts that.
+  func limit(to last: Int?) {
+    state.withLock { $0.end = last.map { $0 + 1 } ?? .max }
   }
 
   /// Ends all work; helpers return after the frame they are in.

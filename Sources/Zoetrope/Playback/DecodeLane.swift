@@ -46,33 +46,37 @@ final class DecodeLane: Sendable {
   }
 
   private func serve() {
-    let ticket: FrameTicket? = queue.withLock { queue in
+    let next: (ticket: WeakTicket, index: Int)? = queue.withLock { queue in
       while !queue.tickets.isEmpty {
-        if let ticket = queue.tickets.removeFirst().ticket { return ticket }
+        let ticket = queue.tickets.removeFirst()
+        if let index = ticket.ticket?.index { return (ticket, index) }
       }
       queue.isScheduled = false
       return nil
     }
-    guard let ticket else { return }
-    decode(ticket)
+    guard let next else { return }
+    decode(next.index, for: next.ticket)
     threads.run { [self] in serve() }
   }
 
-  private func decode(_ ticket: FrameTicket) {
+  /// Holds the ticket weakly meanwhile: when the last one who wants the frame goes, a replay on the
+  /// way to it ends.
+  private func decode(_ index: Int, for wanted: WeakTicket) {
     live.add(.decode)
     defer { live.remove(.decode) }
     let clock = ContinuousClock()
     let start = clock.now
-    let index = ticket.index
+    let isCancelled: @Sendable () -> Bool = { wanted.ticket == nil }
     let outcome = FrameTicket.Outcome { () throws(AnimatedImageError) in
       try producer.withLock { producer throws(AnimatedImageError) in
-        if let producer { return try producer.frame(at: index) }
+        if let producer { return try producer.frame(at: index, isCancelled: isCancelled) }
         let made = try makeProducer()
-        let frame = try made.frame(at: index)
+        // Kept if cancelled, as the way that was covered is.
         producer = made
-        return frame
+        return try made.frame(at: index, isCancelled: isCancelled)
       }
     }
+    guard let ticket = wanted.ticket else { return }
     whenDecoded(ticket)
     ticket.complete(outcome, after: clock.now - start)
   }

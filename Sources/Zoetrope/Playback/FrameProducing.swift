@@ -5,6 +5,21 @@
 package protocol FrameProducing: AnyObject {
   /// Frame `index`, composited. Asking in order has to be cheapest.
   func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame
+
+  /// As ``frame(at:)``; throws `cancelled` soon after `isCancelled` gives true. Has to be ready for the
+  /// next call then.
+  func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame
+}
+
+extension FrameProducing {
+  package func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index)
+  }
 }
 
 extension FrameReader: FrameProducing {}
+extension SeekingReader: FrameProducing {}

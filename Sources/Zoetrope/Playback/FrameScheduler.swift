@@ -57,14 +57,19 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   /// - Parameters:
   ///   - image: what is played.
   ///   - options: how it is played.
+  ///   - cache: where frames are looked for before they are decoded, and kept. Default: nil, no frame
+  ///     is kept, and playing takes some canvases of memory however long the animation is. With
+  ///     ``MemoryFrameCache/shared``, frames that fit the budget are decoded once for all players.
   ///   - clock: where time comes from.
   ///   - logger: gets endings with statistics (info, failures as warnings) and skipped frames
   ///     (debug). Default: nil, no logging.
   public convenience init(
-    _ image: AnimatedImage, options: PlaybackOptions = .init(), clock: C, logger: Logger? = nil
+    _ image: AnimatedImage, options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
+    clock: C, logger: Logger? = nil
   ) {
     self.init(
-      sharing: SharedFrames(image, keeping: 0), options: options, clock: clock, logger: logger)
+      sharing: SharedFrames(image, cache: cache, keeping: 0), options: options, clock: clock,
+      logger: logger)
   }
 
   deinit { session.end(.cancelled) }
@@ -177,10 +182,17 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
 
 extension FrameScheduler where C == ContinuousClock {
   /// A scheduler for `image` alone, on the system's clock. Nothing is decoded yet.
+  ///
+  /// - Parameters:
+  ///   - image: what is played.
+  ///   - options: how it is played.
+  ///   - cache: where frames are looked for and kept. Default: nil, none is.
+  ///   - logger: gets endings with statistics and skipped frames. Default: nil, no logging.
   public convenience init(
-    _ image: AnimatedImage, options: PlaybackOptions = .init(), logger: Logger? = nil
+    _ image: AnimatedImage, options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
+    logger: Logger? = nil
   ) {
-    self.init(image, options: options, clock: ContinuousClock(), logger: logger)
+    self.init(image, options: options, cache: cache, clock: ContinuousClock(), logger: logger)
   }
 
   /// A scheduler for frames that others may be showing too, on the system's clock.

@@ -33,6 +33,9 @@ package final class FrameTicket: Sendable {
   /// The frame, when there is one by now.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
 
+  /// How many wait for it.
+  var waiterCount: Int { state.withLock { $0.waiters.count } }
+
   /// How long its decoding took.
   package var decodeTime: Duration { state.withLock { $0.decodeTime } }
 

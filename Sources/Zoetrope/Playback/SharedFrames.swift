@@ -46,14 +46,14 @@ public final class SharedFrames: Sendable {
 
   /// Shares the frames of `image`; nothing is decoded yet.
   ///
+  /// From the first seek or backward step on, canvases kept along the way bound what the next one
+  /// decodes (see ``MemoryBudget``); frames played on from the start keep nothing.
+  ///
   /// - Parameters:
   ///   - image: what is shown.
   ///   - keeping: frames kept for consumers that come a little later. Default: 2.
   public convenience init(_ image: AnimatedImage, keeping: Int = 2) {
-    self.init(
-      frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount,
-      keeping: keeping
-    ) { () throws(AnimatedImageError) in FrameReader(image) }
+    self.init(image, cache: nil, keeping: keeping)
   }
 
   package init(
@@ -93,6 +93,11 @@ public final class SharedFrames: Sendable {
   /// When every stream has ended, that is at most one frame's decoding away. Ends nothing itself, and
   /// is not ended by cancelling.
   public func idle() async { await live.reach(.noWork) }
+
+  /// How many wait for frame `index`.
+  package func waiterCount(for index: Int) -> Int {
+    state.withLock { $0.live[index]?.ticket }?.waiterCount ?? 0
+  }
 
   /// A number by which a consumer is told from others.
   func addUser() -> Int {

@@ -3,6 +3,12 @@ package protocol ByteSource: Sendable {
   /// Bytes in all.
   var byteCount: Int { get }
 
+  /// What the file system says of the file now; nil for bytes in memory.
+  var currentStamp: FileStamp? { get }
+
+  /// Whether the bytes are still those that were there at first. Costs one `fstat` of a file.
+  var isUnchanged: Bool { get }
+
   /// Gives `body` the bytes of `range`, which is clipped to the source.
   ///
   /// - Parameter scratch: Memory to read into, when the bytes do not lie in memory yet. Reused from

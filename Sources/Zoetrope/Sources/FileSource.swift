@@ -8,6 +8,7 @@ package import SystemPackage
 package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
+  private let stamp: FileStamp
 
   /// Opens the regular file at `path`.
   package init(path: FilePath) throws(AnimatedImageError) {
@@ -18,6 +19,7 @@ package final class FileSource: ByteSource {
     }
     do {
       byteCount = try Self.size(of: descriptor)
+      stamp = try FileStamp(of: descriptor)
     } catch {
       try? descriptor.close()
       throw error
@@ -25,6 +27,10 @@ package final class FileSource: ByteSource {
   }
 
   deinit { try? descriptor.close() }
+
+  package var currentStamp: FileStamp? { try? FileStamp(of: descriptor) }
+
+  package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
 
   /// The size of a regular file; pipes and devices are refused, since they have no ranges.
   private static func size(of descriptor: FileDescriptor) throws(AnimatedImageError) -> Int {

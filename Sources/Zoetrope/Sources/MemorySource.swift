@@ -6,6 +6,10 @@ package struct MemorySource: ByteSource {
 
   package var byteCount: Int { bytes.count }
 
+  package var currentStamp: FileStamp? { nil }
+
+  package var isUnchanged: Bool { true }
+
   package func withBytes<Result>(
     in range: Range<Int>, scratch: inout [UInt8],
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result

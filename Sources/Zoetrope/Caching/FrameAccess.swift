@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// What an opened image keeps from one random access to the next: the identity of its bytes, canvases
+/// to start replays from, and a reader that stands somewhere. All copies of the image share it.
+///
+/// Nothing is made before it is needed. The canvases are charged to the budget, the reader's own too,
+/// and go when the budget asks for them.
+package final class FrameAccess: Sendable {
+  let budget: MemoryBudget
+  private let state = Mutex(State())
+  private let lastUseTime = Atomic<UInt64>(0)
+
+  fileprivate struct State: Sendable {
+    var identity: ContentIdentity?
+    var checkpoints: CheckpointStore?
+    var frames: SharedFrames?
+    var isRegistered = false
+  }
+
+  init(budget: MemoryBudget = .shared) { self.budget = budget }
+
+  deinit { budget.refund(state.withLock { $0.charge }, as: .checkpoints) }
+
+  /// The identity of the image's bytes, once somebody has worked it out.
+  var identity: ContentIdentity? {
+    get { state.withLock { $0.identity } }
+    set { state.withLock { $0.identity = newValue } }
+  }
+
+  /// The canvases kept for `image`, whose access this is.
+  package func checkpoints(of image: AnimatedImage) -> CheckpointStore {
+    state.withLock { $0.store(for: image, budget) }
+  }
+
+  /// The frames of `image`, by one reader that stays where it was.
+  package func frames(of image: AnimatedImage) -> SharedFrames {
+    budget.stamp(lastUseTime)
+    if let frames = state.withLock({ $0.frames }) { return frames }
+    // Read through a copy with an access of its own: this one would hold itself otherwise.
+    let bare = image.charged(to: budget)
+    let (frames, registers) = state.withLock { state in
+      if let frames = state.frames { return (frames, false) }
+      let checkpoints = state.store(for: image, budget)
+      let frames = SharedFrames(
+        frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount, keeping: 0
+      ) { () throws(AnimatedImageError) in SeekingReader(bare, store: checkpoints) }
+      state.frames = frames
+      budget.charge(state.charge, as: .checkpoints)
+      defer { state.isRegistered = true }
+      return (frames, !state.isRegistered)
+    }
+    if registers { budget.register(self) }
+    return frames
+  }
+}
+
+extension FrameAccess.State {
+  /// Bytes charged for the reader: its canvas.
+  fileprivate var charge: Int { frames == nil ? 0 : checkpoints?.canvasCost ?? 0 }
+
+  fileprivate mutating func store(
+    for image: AnimatedImage, _ budget: MemoryBudget
+  ) -> CheckpointStore {
+    if let checkpoints { return checkpoints }
+    let made = CheckpointStore(for: image, budget: budget)
+    checkpoints = made
+    return made
+  }
+}
+
+extension FrameAccess: BudgetMember {
+  package var kind: MemoryBudget.Kind { .checkpoints }
+
+  package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
+
+  package func shed(_ byteCount: Int) -> Int {
+    // A reader at work goes on with its frame; it is freed after that.
+    let (frames, freed) = state.withLock { state in
+      let freed = state.charge
+      return (state.frames.take(), freed)
+    }
+    _ = consume frames
+    budget.refund(freed, as: .checkpoints)
+    return freed
+  }
+}

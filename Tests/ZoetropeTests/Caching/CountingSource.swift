@@ -1,0 +1,41 @@
+import Synchronization
+import Zoetrope
+
+/// Bytes in memory that count how often a frame is read, and call `whenRead` each time.
+final class CountingSource: ByteSource {
+  private let memory: MemorySource
+  private let reads = Atomic<Int>(0)
+  private let isCounting = Atomic<Bool>(false)
+  private let whenRead: @Sendable (Int) -> Void
+
+  init(_ bytes: [UInt8], whenRead: @escaping @Sendable (_ number: Int) -> Void = { _ in }) {
+    memory = MemorySource(bytes)
+    self.whenRead = whenRead
+  }
+
+  /// An image of it. One thread decodes, so that one read is one frame; opening does not count.
+  func open() throws -> AnimatedImage {
+    let image = try AnimatedImage(source: self, options: DecodingOptions(parallelism: 1))
+    // So that hashing does not count either.
+    _ = try image.contentIdentity()
+    isCounting.store(true, ordering: .relaxed)
+    return image
+  }
+
+  /// Frames read so far.
+  var count: Int { reads.load(ordering: .relaxed) }
+
+  var byteCount: Int { memory.byteCount }
+  var currentStamp: FileStamp? { nil }
+  var isUnchanged: Bool { true }
+
+  func withBytes<Result>(
+    in range: Range<Int>, scratch: inout [UInt8],
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    if isCounting.load(ordering: .relaxed) {
+      whenRead(reads.add(1, ordering: .relaxed).newValue)
+    }
+    return try memory.withBytes(in: range, scratch: &scratch, body)
+  }
+}
