@@ -56,13 +56,11 @@ public final class ManualClock: Clock, Sendable {
     var sleepers: [Sleeper] = []
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-    mutating func notifyWatchers() {
-      let count = sleepers.count
-      let isReached = { (watcher: (count: Int, continuation: CheckedContinuation<Void, Never>)) in
-        watcher.count <= count
-      }
-      for watcher in watchers where isReached(watcher) { watcher.continuation.resume() }
-      watchers.removeAll(where: isReached)
+    /// Takes out the watchers whose count is reached, to be resumed once the lock is free.
+    mutating func reachedWatchers() -> [CheckedContinuation<Void, Never>] {
+      let reached = watchers.filter { $0.count <= sleepers.count }
+      watchers.removeAll { $0.count <= sleepers.count }
+      return reached.map(\.continuation)
     }
   }
 
@@ -94,23 +92,23 @@ public final class ManualClock: Clock, Sendable {
     }
     let wokeUp = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        state.withLock { state in
-          if Task.isCancelled {
-            continuation.resume(returning: false)
-          } else if deadline <= state.now {
-            continuation.resume(returning: true)
-          } else {
-            state.sleepers.append(
-              Sleeper(id: id, deadline: deadline, continuation: continuation))
-            state.notifyWatchers()
-          }
+        // Nobody is resumed under the lock: resuming takes a lock of the task's, which `cancel()`
+        // holds while it calls the handler below.
+        let (wakesUp, watchers) = state.withLock {
+          state -> (Bool?, [CheckedContinuation<Void, Never>]) in
+          if Task.isCancelled { return (false, []) }
+          if deadline <= state.now { return (true, []) }
+          state.sleepers.append(Sleeper(id: id, deadline: deadline, continuation: continuation))
+          return (nil, state.reachedWatchers())
         }
+        if let wakesUp { continuation.resume(returning: wakesUp) }
+        for watcher in watchers { watcher.resume() }
       }
     } onCancel: {
-      state.withLock { state in
-        guard let place = state.sleepers.firstIndex(where: { $0.id == id }) else { return }
-        state.sleepers.remove(at: place).continuation.resume(returning: false)
+      let sleeper = state.withLock { state in
+        state.sleepers.firstIndex(where: { $0.id == id }).map { state.sleepers.remove(at: $0) }
       }
+      sleeper?.continuation.resume(returning: false)
     }
     if !wokeUp { throw CancellationError() }
   }
@@ -118,10 +116,11 @@ public final class ManualClock: Clock, Sendable {
   /// Returns when at least `count` sleepers are asleep.
   public func sleepers(count: Int) async {
     await withCheckedContinuation { continuation in
-      state.withLock { state in
+      let watchers = state.withLock { state in
         state.watchers.append((count, continuation))
-        state.notifyWatchers()
+        return state.reachedWatchers()
       }
+      for watcher in watchers { watcher.resume() }
     }
   }
 
@@ -132,12 +131,12 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// The clock shows `instant` when the first of them runs. A moment that has passed changes nothing.
   public func advance(to instant: Instant) {
-    state.withLock { state in
+    let due = state.withLock { state in
       state.now = max(state.now, instant)
       let now = state.now
-      let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
-      state.sleepers.removeAll { $0.deadline <= now }
-      for sleeper in due { sleeper.continuation.resume(returning: true) }
+      defer { state.sleepers.removeAll { $0.deadline <= now } }
+      return state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
     }
+    for sleeper in due { sleeper.continuation.resume(returning: true) }
   }
 }

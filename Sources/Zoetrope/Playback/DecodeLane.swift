@@ -23,13 +23,7 @@ final class DecodeLane: Sendable {
   private let threads: DecodeThreads
   private let live: LiveObjects
 
-  private let whenDecoded: @Sendable (FrameTicket) -> Void
-
-  init(
-    threads: DecodeThreads, live: LiveObjects, makeProducer: @escaping Factory,
-    whenDecoded: @escaping @Sendable (FrameTicket) -> Void
-  ) {
-    self.whenDecoded = whenDecoded
+  init(threads: DecodeThreads, live: LiveObjects, makeProducer: @escaping Factory) {
     self.threads = threads
     self.live = live
     self.makeProducer = makeProducer
@@ -46,17 +40,28 @@ final class DecodeLane: Sendable {
   }
 
   private func serve() {
-    let next: (ticket: WeakTicket, index: Int)? = queue.withLock { queue in
+    guard let next = nextTicket() else { return }
+    decode(next.index, for: next.ticket)
+    // A thread is asked for again only when there is work: waking one up to find none costs more
+    // than many a frame.
+    let goesOn = queue.withLock { queue in
+      queue.isScheduled = !queue.tickets.isEmpty
+      return queue.isScheduled
+    }
+    if goesOn { threads.run { [self] in serve() } }
+  }
+
+  /// The oldest ticket that somebody still holds.
+  private func nextTicket() -> (ticket: WeakTicket, index: Int)? {
+    // The ticket leaves the lock with the result: whoever looks at it may be its last holder.
+    let found = queue.withLock { queue -> FrameTicket? in
       while !queue.tickets.isEmpty {
-        let ticket = queue.tickets.removeFirst()
-        if let index = ticket.ticket?.index { return (ticket, index) }
+        if let ticket = queue.tickets.removeFirst().ticket { return ticket }
       }
       queue.isScheduled = false
       return nil
     }
-    guard let next else { return }
-    decode(next.index, for: next.ticket)
-    threads.run { [self] in serve() }
+    return found.map { (WeakTicket(ticket: $0), $0.index) }
   }
 
   /// Holds the ticket weakly meanwhile: when the last one who wants the frame goes, a replay on the
@@ -77,7 +82,6 @@ final class DecodeLane: Sendable {
       }
     }
     guard let ticket = wanted.ticket else { return }
-    whenDecoded(ticket)
     ticket.complete(outcome, after: clock.now - start)
   }
 }

@@ -9,13 +9,14 @@ final class FrameMailbox: Sendable {
     var frame: ScheduledFrame?
     var isFinished = false
     var consumers: [(id: Int, continuation: CheckedContinuation<ScheduledFrame?, Never>)] = []
-    var producer: (id: Int, continuation: CheckedContinuation<Void, Never>)?
+    /// More than one only while a driver that was replaced has not left yet.
+    var producers: [(id: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var nextID = 0
 
-    /// Takes the waiting producer out, to be resumed once the lock is free.
-    mutating func releaseProducer() -> CheckedContinuation<Void, Never>? {
-      defer { producer = nil }
-      return producer?.continuation
+    /// Takes the waiting producers out, to be resumed once the lock is free.
+    mutating func releaseProducers() -> [CheckedContinuation<Void, Never>] {
+      defer { producers = [] }
+      return producers.map(\.continuation)
     }
 
     mutating func makeID() -> Int {
@@ -26,14 +27,30 @@ final class FrameMailbox: Sendable {
 
   private let state = Mutex(State())
 
-  /// Puts `frame` in; true when it took the place of one that nobody had taken.
+  /// What comes of putting a frame in.
+  struct Delivery {
+    fileprivate let frame: ScheduledFrame
+    fileprivate let consumer: CheckedContinuation<ScheduledFrame?, Never>?
+    /// Whether the frame took the place of one that nobody had taken.
+    let hasReplaced: Bool
+
+    /// Wakes the consumer that waited for it. To be called once, under no lock.
+    func finish() { consumer?.resume(returning: frame) }
+  }
+
+  /// Puts `frame` in, or gives it to the consumer that waits: ``Delivery/finish()`` wakes that one.
   ///
-  /// The new frame then counts the old one as skipped and covers what that one drew.
-  func put(_ frame: ScheduledFrame) -> Bool {
-    let (consumer, hasReplaced) = state.withLock {
-      state -> (CheckedContinuation<ScheduledFrame?, Never>?, Bool) in
-      guard !state.isFinished else { return (nil, false) }
-      if !state.consumers.isEmpty { return (state.consumers.removeFirst().continuation, false) }
+  /// In two steps, so that a session can order its frames by its lock and wake nobody under it. A
+  /// frame that takes the place of one counts that one as skipped and covers what it drew.
+  func put(_ frame: ScheduledFrame) -> Delivery {
+    state.withLock { state in
+      guard !state.isFinished else {
+        return Delivery(frame: frame, consumer: nil, hasReplaced: false)
+      }
+      if !state.consumers.isEmpty {
+        let consumer = state.consumers.removeFirst().continuation
+        return Delivery(frame: frame, consumer: consumer, hasReplaced: false)
+      }
       var frame = frame
       let old = state.frame
       if let old {
@@ -41,15 +58,13 @@ final class FrameMailbox: Sendable {
         frame.dirtyRect = frame.dirtyRect.union(old.dirtyRect)
       }
       state.frame = frame
-      return (nil, old != nil)
+      return Delivery(frame: frame, consumer: nil, hasReplaced: old != nil)
     }
-    consumer?.resume(returning: frame)
-    return hasReplaced
   }
 
   /// What a consumer that asks for a frame gets.
   private enum Answer {
-    case frame(ScheduledFrame, CheckedContinuation<Void, Never>?)
+    case frame(ScheduledFrame, [CheckedContinuation<Void, Never>])
     case end
     case wait
   }
@@ -63,15 +78,15 @@ final class FrameMailbox: Sendable {
           if Task.isCancelled { return .end }
           if let frame = state.frame {
             state.frame = nil
-            return .frame(frame, state.releaseProducer())
+            return .frame(frame, state.releaseProducers())
           }
           if state.isFinished { return .end }
           state.consumers.append((id, continuation))
           return .wait
         }
         switch answer {
-        case .frame(let frame, let producer):
-          producer?.resume()
+        case .frame(let frame, let producers):
+          for producer in producers { producer.resume() }
           continuation.resume(returning: frame)
         case .end: continuation.resume(returning: nil)
         case .wait: break
@@ -92,18 +107,18 @@ final class FrameMailbox: Sendable {
     let id = state.withLock { $0.makeID() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let resumed = state.withLock { state -> CheckedContinuation<Void, Never>? in
-          if state.frame == nil || state.isFinished || Task.isCancelled { return continuation }
-          // A driver that was replaced may still be here; it only has to leave.
-          let replaced = state.releaseProducer()
-          state.producer = (id, continuation)
-          return replaced
+        let hasSpace = state.withLock { state in
+          if state.frame == nil || state.isFinished || Task.isCancelled { return true }
+          state.producers.append((id, continuation))
+          return false
         }
-        resumed?.resume()
+        if hasSpace { continuation.resume() }
       }
     } onCancel: {
       let producer = state.withLock { state in
-        state.producer?.id == id ? state.releaseProducer() : nil
+        state.producers.firstIndex(where: { $0.id == id }).map {
+          state.producers.remove(at: $0).continuation
+        }
       }
       producer?.resume()
     }
@@ -111,13 +126,15 @@ final class FrameMailbox: Sendable {
 
   /// Ends the stream; what was not taken yet is kept for the consumer or dropped.
   func finish(keepingFrame: Bool) {
-    let (consumers, producer) = state.withLock { state in
+    let (consumers, producers, dropped) = state.withLock { state in
       state.isFinished = true
+      let dropped = keepingFrame ? nil : state.frame
       if !keepingFrame { state.frame = nil }
       defer { state.consumers = [] }
-      return (state.consumers.map(\.continuation), state.releaseProducer())
+      return (state.consumers.map(\.continuation), state.releaseProducers(), dropped)
     }
     for consumer in consumers { consumer.resume(returning: nil) }
-    producer?.resume()
+    for producer in producers { producer.resume() }
+    _ = consume dropped
   }
 }

@@ -72,7 +72,7 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
       logger: logger)
   }
 
-  deinit { session.end(.cancelled) }
+  deinit { session.endInDeinit(.cancelled) }
 
   private var session: PlaybackSession<C> { current.withLock { $0.session } }
 
@@ -166,17 +166,25 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
 
   /// A session for a new stream: the one at hand, unless a stream has it already.
   private func takeSession() -> PlaybackSession<C> {
-    let (session, old) = current.withLock { current in
-      let old = current.isTaken ? current.session : nil
-      if current.isTaken {
-        current.session = PlaybackSession(
-          shared, options: current.options, clock: clock, logger: logger)
+    var made: (session: PlaybackSession<C>, options: PlaybackOptions)?
+    while true {
+      // Sessions are made and ended outside of the lock: both run code of the user's.
+      let (taken, old, options) = current.withLock { current in
+        if !current.isTaken {
+          current.isTaken = true
+          return (
+            current.session as PlaybackSession<C>?, nil as PlaybackSession<C>?, current.options
+          )
+        }
+        guard let made, made.options == current.options else { return (nil, nil, current.options) }
+        let old = current.session
+        current.session = made.session
+        return (made.session, old, current.options)
       }
-      current.isTaken = true
-      return (current.session, old)
+      old?.end(.stopped)
+      if let taken { return taken }
+      made = (PlaybackSession(shared, options: options, clock: clock, logger: logger), options)
     }
-    old?.end(.stopped)
-    return session
   }
 }
 

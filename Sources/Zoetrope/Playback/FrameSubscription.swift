@@ -5,7 +5,7 @@ final class FrameSubscription<C: Clock>: Sendable where C.Duration == Duration {
 
   init(_ session: PlaybackSession<C>) { self.session = session }
 
-  deinit { session.end(.cancelled) }
+  deinit { session.endInDeinit(.cancelled) }
 
   func next() async -> ScheduledFrame? { await session.next() }
 

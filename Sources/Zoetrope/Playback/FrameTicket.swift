@@ -48,18 +48,18 @@ package final class FrameTicket: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        state.withLock { state in
-          if let outcome = state.outcome {
-            continuation.resume(returning: outcome)
-          } else if Task.isCancelled {
-            continuation.resume(returning: nil)
-          } else {
-            state.waiters[waiter] = continuation
-          }
+        let (outcome, waits) = state.withLock { state -> (Outcome?, Bool) in
+          if let outcome = state.outcome { return (outcome, false) }
+          if Task.isCancelled { return (nil, false) }
+          state.waiters[waiter] = continuation
+          return (nil, true)
         }
+        // Nobody is resumed under the lock: see FrameMailbox.
+        if !waits { continuation.resume(returning: outcome) }
       }
     } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume(returning: nil)
+      let continuation = state.withLock { $0.waiters.removeValue(forKey: waiter) }
+      continuation?.resume(returning: nil)
     }
   }
 

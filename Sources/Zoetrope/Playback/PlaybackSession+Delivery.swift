@@ -3,10 +3,13 @@ internal import Logging
 extension PlaybackSession {
   /// Hands a frame to the consumer and writes down that it did.
   func deliver(
-    _ presentation: PlaybackStateMachine.Presentation, _ state: inout State, at now: Duration
+    _ presentation: PlaybackStateMachine.Presentation, _ state: inout State,
+    _ aftermath: inout PlaybackAftermath, at now: Duration
   ) {
     let index = presentation.step.frame
-    guard case .success(let frame) = state.holdings[index]?.ticket.outcome else { return }
+    guard let ticket = state.holdings[index]?.ticket, case .success(let frame) = ticket.outcome
+    else { return }
+    aftermath.shown = ticket
     let origin = state.firstDeadline ?? presentation.deadline
     state.firstDeadline = origin
     // Both hold every change; pixels know more, except after the reader has jumped.
@@ -19,13 +22,9 @@ extension PlaybackSession {
       dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
       skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage)
     state.lastIndex = index
-    // Before the frame can be taken, so that the log is in the order in which things happen.
-    if presentation.skipped > 0 {
-      logger?.debug(
-        "frames skipped",
-        metadata: ["count": "\(presentation.skipped)", "before": "\(index)"])
-    }
-    if mailbox.put(scheduled) { state.statistics.replaced += 1 }
+    let delivery = mailbox.put(scheduled)
+    if delivery.hasReplaced { state.statistics.replaced += 1 }
+    aftermath.delivery = delivery
     state.statistics.presented += 1
     state.statistics.skipped += presentation.skipped
     state.statistics.lateness.record(presentation.lateness)
@@ -49,6 +48,11 @@ extension PlaybackSession {
     state.statistics.decoded += 1
     state.statistics.decodeTime += time
     state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
+  }
+
+  /// Logged when it is decided, which is before the frame that is shown instead can be taken.
+  func log(skip count: Int, before index: Int) {
+    logger?.debug("frames skipped", metadata: ["count": "\(count)", "before": "\(index)"])
   }
 
   func log(ending reason: PlaybackState, _ statistics: PlaybackStatistics) {

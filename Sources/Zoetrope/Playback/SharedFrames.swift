@@ -7,7 +7,7 @@ internal import Synchronization
 /// have drifted apart get a decoding position each, up to ``maximumPositions``.
 ///
 /// Memory: the frames its consumers hold at the moment (see ``PlaybackOptions/decodeAhead``), the
-/// `keeping` frames that were decoded last, and one canvas for each decoding position.
+/// `keeping` frames that were shown last, and one canvas for each decoding position.
 public final class SharedFrames: Sendable {
   /// Decoding positions kept at most for consumers that are apart.
   public static let maximumPositions = 4
@@ -39,6 +39,7 @@ public final class SharedFrames: Sendable {
     /// In the order in which they were last used.
     var positions: [Position] = []
     var live: [Int: WeakTicket] = [:]
+    /// Decoded frames that were let go of last, the oldest first.
     var recent: [FrameTicket] = []
     var decodeCount = 0
     var userCount = 0
@@ -82,9 +83,11 @@ public final class SharedFrames: Sendable {
     guard frames.indices.contains(index) else {
       throw AnimatedImageError(.parameter, "no frame \(index) among \(frames.count)")
     }
-    guard let outcome = await ticket(for: index, user: 0).ticket.value() else {
+    let ticket = ticket(for: index, user: 0).ticket
+    guard let outcome = await ticket.value() else {
       throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
     }
+    keep(ticket)
     return try outcome.get()
   }
 
@@ -109,26 +112,36 @@ public final class SharedFrames: Sendable {
 
   /// The ticket for frame `index`, and whether it was made for this call.
   func ticket(for index: Int, user: Int) -> (ticket: FrameTicket, isNew: Bool) {
-    state.withLock { state in
-      if let ticket = state.live[index]?.ticket { return (ticket, false) }
+    let (ticket, isNew, passing) = state.withLock { state in
+      if let ticket = state.live[index]?.ticket { return (ticket, false, [FrameTicket]()) }
       let ticket = FrameTicket(index: index, live: live)
-      if state.live.count > 64 { state.live = state.live.filter { $0.value.ticket != nil } }
+      var passing: [FrameTicket] = []
+      if state.live.count > 64 {
+        // Looking at one holds it: the last holder must not let go of it under the lock.
+        passing = state.live.values.compactMap(\.ticket)
+        state.live = state.live.filter { $0.value.ticket != nil }
+      }
       state.live[index] = WeakTicket(ticket: ticket)
       state.decodeCount += 1
       lane(for: index, user: user, in: &state).enqueue(ticket)
-      return (ticket, true)
+      return (ticket, true, passing)
     }
+    _ = consume passing
+    return (ticket, isNew)
   }
 
-  private func makeLane() -> DecodeLane {
-    // Only decoded frames are kept: what nobody wants any more must not be decoded for the keeping.
-    DecodeLane(threads: threads, live: live, makeProducer: makeProducer) { [weak self] ticket in
-      guard let self, keeping > 0 else { return }
-      state.withLock { state in
-        if state.recent.count >= keeping { state.recent.removeFirst() }
-        state.recent.append(ticket)
+  /// Keeps a decoded frame that a consumer is done with for those that come a little later.
+  func keep(_ ticket: FrameTicket) {
+    guard keeping > 0 else { return }
+    let dropped = state.withLock { state -> FrameTicket? in
+      if let place = state.recent.firstIndex(where: { $0 === ticket }) {
+        state.recent.append(state.recent.remove(at: place))
+        return nil
       }
+      state.recent.append(ticket)
+      return state.recent.count > keeping ? state.recent.removeFirst() : nil
     }
+    _ = consume dropped
   }
 
   /// The lane that gets to `index` most cheaply: one that is there, else one that only this consumer
@@ -142,7 +155,8 @@ public final class SharedFrames: Sendable {
       state.positions.lastIndex(where: isNear)
       ?? state.positions.lastIndex { $0.lastUser == user }
     if choice == nil, state.positions.count < Self.maximumPositions {
-      state.positions.append(Position(lane: makeLane(), nextIndex: 0, lastUser: user))
+      let lane = DecodeLane(threads: threads, live: live, makeProducer: makeProducer)
+      state.positions.append(Position(lane: lane, nextIndex: 0, lastUser: user))
       choice = state.positions.count - 1
     }
     var position = state.positions.remove(at: choice ?? 0)

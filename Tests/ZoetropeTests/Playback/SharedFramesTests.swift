@@ -23,9 +23,31 @@ import ZoetropeTestSupport
       }
       for await shown in group { #expect(shown.count <= 18 && shown.last == 5) }
     }
-    // One that starts after frame 0 was let go of asks for it once more; that is all.
-    #expect((18..<18 + consumers).contains(shared.decodeCount))
-    #expect(gate.decoded.filter { $0 > 0 } == (0..<3).flatMap { _ in 1..<6 })
+    #expect(gate.decoded == (0..<3).flatMap { _ in 0..<6 })
+    #expect(shared.decodeCount == 18)
+  }
+
+  @Test func `a consumer that comes a little later finds the frames that were kept`() async {
+    let clock = ManualClock()
+    let shared = PaintedFrames.tenths(6, keeping: 2)
+    let first = FrameScheduler(sharing: shared, clock: clock)
+    var firstFrames = first.frames().makeAsyncIterator()
+    for _ in 0..<2 {
+      _ = await firstFrames.next()
+      await clock.sleepers(count: 1)
+      clock.advance(by: .milliseconds(100))
+    }
+    // Frame 2 is on screen, 3 and 4 are decoded ahead; 1 and 2 are kept, 0 is gone.
+    #expect(await firstFrames.next()?.index == 2)
+    await clock.sleepers(count: 1)
+    #expect(shared.decodeCount == 5)
+    let second = FrameScheduler(
+      sharing: shared, options: PlaybackOptions(startIndex: 1), clock: clock)
+    var secondFrames = second.frames().makeAsyncIterator()
+    #expect(await secondFrames.next()?.index == 1)
+    await clock.sleepers(count: 2)
+    #expect(shared.decodeCount == 5)
+    #expect(second.statistics.decoded == 0)
   }
 
   @Test func `each consumer has its own position, rate, direction and late policy`() async {
