@@ -1,16 +1,26 @@
+internal import Glibc
 package import SystemPackage
 
 /// Reads a pipe, a terminal or a file to its end.
 package enum StandardInput {
   /// All bytes of `descriptor`.
   ///
-  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes.
+  /// While nothing comes, `shouldStop` is asked ten times a second: a signal that arrives just
+  /// before a blocking read would otherwise be slept over.
+  ///
+  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes, `cancelled` when
+  ///   `shouldStop` says so.
   package static func readAll(
-    from descriptor: FileDescriptor = .standardInput, byteLimit: Int = 1 << 31
+    from descriptor: FileDescriptor = .standardInput, byteLimit: Int = 1 << 31,
+    shouldStop: () -> Bool = { false }
   ) throws(AnimatedImageError) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 16)
     while true {
+      if shouldStop() { throw AnimatedImageError(.cancelled, "reading was stopped") }
+      var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+      // Files and ends of pipes are always ready. A signal ends the wait with an error.
+      guard unsafe poll(&request, 1, 100) > 0 else { continue }
       let count: Int
       do {
         count = try unsafe block.withUnsafeMutableBytes { unsafe try descriptor.read(into: $0) }

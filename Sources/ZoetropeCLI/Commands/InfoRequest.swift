@@ -15,7 +15,7 @@ struct InfoRequest: Hashable {
     var json = JSONWriter()
     var text = ""
     func add(_ json: inout JSONWriter) {
-      for file in files {
+      for file in files where SignalFlag.status == nil {
         let input = InputFile(file)
         do throws(CommandFailure) {
           let report = AnimationReport(
@@ -41,6 +41,6 @@ struct InfoRequest: Hashable {
       if error.status != .success { CommandRunner.report(error, asJSON: isJSON) }
       return error.status
     }
-    return .combined(statuses)
+    return SignalFlag.status ?? .combined(statuses)
   }
 }

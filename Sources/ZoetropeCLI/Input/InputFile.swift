@@ -15,22 +15,37 @@ struct InputFile: Hashable {
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
+  /// The name without the directories.
+  var shortName: String { path?.lastComponent?.string ?? name }
+
   /// For names of outputs.
   var stem: [UInt8] { path.map { FileStem.of($0.bytes) } ?? Array("stdin".utf8) }
 
-  /// Opens the image. A pipe or device is read to its end first.
+  /// Opens the image. A pipe or device is read to its end first, unless a signal asks for the end.
   func open(_ options: DecodingOptions) throws(CommandFailure) -> AnimatedImage {
     do throws(AnimatedImageError) {
       guard let path else {
-        return try AnimatedImage(bytes: StandardInput.readAll(), options: options)
+        return try AnimatedImage(bytes: Self.readAll(), options: options)
       }
       if OutputFile.isPipe(path) {
         return try AnimatedImage(bytes: Self.readPipe(path), options: options)
       }
       return try AnimatedImage(contentsOf: path, options: options)
     } catch {
+      if let status = Self.stop {
+        throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
+      }
       throw CommandFailure(error, file: name, damage: options.damage)
     }
+  }
+
+  /// What a signal asks for, whoever catches signals now.
+  private static var stop: ExitStatus? { SignalFlag.status ?? WakePipe.ending }
+
+  private static func readAll(
+    from descriptor: FileDescriptor = .standardInput
+  ) throws(AnimatedImageError) -> [UInt8] {
+    try StandardInput.readAll(from: descriptor) { stop != nil }
   }
 
   private static func readPipe(_ path: FilePath) throws(AnimatedImageError) -> [UInt8] {
@@ -41,6 +56,6 @@ struct InputFile: Hashable {
       throw AnimatedImageError(.io, "\(error)")
     }
     defer { try? descriptor.close() }
-    return try StandardInput.readAll(from: descriptor)
+    return try readAll(from: descriptor)
   }
 }

@@ -20,7 +20,7 @@ final class FrameInbox: Sendable {
   /// Adds an item and wakes the drawing thread.
   func put(_ item: Item) {
     items.withLock { $0.append(item) }
-    WakePipe.post(WakePipe.frames)
+    WakePipe.wake()
   }
 
   /// The oldest item, without taking it.

@@ -12,16 +12,6 @@ struct PlayReport {
 
   mutating func add(_ failure: CommandFailure) { failures.append(failure) }
 
-  /// Opens an input; nil, and a failure noted, when that is not possible.
-  mutating func open(_ input: InputFile, _ options: DecodingOptions) -> AnimatedImage? {
-    do throws(CommandFailure) {
-      return try input.open(options)
-    } catch {
-      add(error)
-      return nil
-    }
-  }
-
   /// Writes the trace; `-` is standard output.
   mutating func write(trace: String, to name: String?) {
     guard let name else { return }
@@ -42,6 +32,8 @@ struct PlayReport {
     for failure in failures { CommandRunner.report(failure, asJSON: false) }
     if let ending { return ending }
     if failures.isEmpty { return .success }
-    return failures.count < inputCount ? .partial : .combined(failures.map(\.status))
+    // A file that was played before it failed may have failed more than once.
+    return Set(failures.map(\.file)).count < inputCount
+      ? .partial : .combined(failures.map(\.status))
   }
 }

@@ -109,7 +109,7 @@ extension Player {
 
   private var status: StatusLine {
     StatusLine(
-      name: input.name, size: transport.image.canvasSize, format: transport.image.format,
+      name: input.shortName, size: transport.image.canvasSize, format: transport.image.format,
       index: position, count: transport.frameCount,
       time: transport.starts[min(position, transport.frameCount)],
       duration: transport.duration, rate: transport.scheduler.rate,

@@ -54,11 +54,11 @@ final class Player {
   var backdropIndex = 0
 
   init(
-    settings: PlayerSettings, device: TerminalDevice, terminal: TerminalTakeover, stage: Stage,
-    decoder: InputDecoder, input: InputFile, image: AnimatedImage
+    settings: PlayerSettings, terminal: TerminalTakeover, stage: Stage, decoder: InputDecoder,
+    input: InputFile, image: AnimatedImage
   ) {
     self.settings = settings
-    self.device = device
+    device = terminal.device
     self.terminal = terminal
     self.stage = stage
     self.decoder = decoder
@@ -84,6 +84,8 @@ final class Player {
     position = options.startIndex ?? 0
     handle(typedBefore)
     typedBefore = []
+    // An ESC that was typed last while the terminal was asked waits for more, as any other does.
+    if decoder.hasPending { escapeAt = .now + .milliseconds(25) }
     while outcome == nil { turn() }
     transport.stop()
     return outcome ?? .quit
@@ -107,7 +109,9 @@ final class Player {
     guard outcome == nil else { return }
     let readiness = device.wait(
       forInput: true, output: outgoingStart < outgoing.count, for: timeLeft())
-    if readiness.contains(.wake) { takeWakes() }
+    if readiness.contains(.wake) { WakePipe.drain() }
+    // Looked at in every round: a signal may have come while something else read the pipe.
+    if WakePipe.hasSignals { takeSignals() }
     if readiness.contains(.input) { takeInput() }
     let now = ContinuousClock.now
     if let escapeAt, escapeAt <= now {
@@ -134,20 +138,17 @@ final class Player {
     return times.min().map { ContinuousClock.now.duration(to: $0) }
   }
 
-  private func takeWakes() {
-    let bytes = Set(WakePipe.drain())
-    for (number, status) in [
-      (SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp),
-      (SIGQUIT, .quit),
-    ] where bytes.contains(UInt8(number)) {
+  private func takeSignals() {
+    if let status = WakePipe.ending {
       outcome = .ended(status)
       return
     }
-    if bytes.contains(UInt8(SIGTSTP)) {
+    let signals = WakePipe.takeSignals()
+    if signals.contains(SIGTSTP) {
       suspend()
-    } else if bytes.contains(UInt8(SIGCONT)) {
+    } else if signals.contains(SIGCONT) {
       comeBack()
-    } else if bytes.contains(UInt8(SIGWINCH)) {
+    } else if signals.contains(SIGWINCH) {
       fitScreen()
     }
   }
@@ -157,7 +158,9 @@ final class Player {
       outcome = .ended(.hungUp)
       return
     }
-    handle(decoder.feed(bytes))
+    let events = decoder.feed(bytes)
+    terminal.awaited.take(events)
+    handle(events)
     escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
   }
 

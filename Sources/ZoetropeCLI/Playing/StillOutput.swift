@@ -20,8 +20,8 @@ struct StillOutput {
     }
     var report = PlayReport(inputs.count)
     for input in inputs {
-      guard let image = report.open(input, settings.decoding) else { continue }
       do throws(CommandFailure) {
+        let image = try input.open(settings.decoding)
         try CommandRunner.print(try picture(of: image, name: input.name))
       } catch {
         if error.status == .success { return .success }

@@ -2,7 +2,8 @@ import Glibc
 import ZoetropeTerminal
 
 extension TerminalDevice {
-  /// Waits for bytes: none when `time` is up, nil when the terminal is gone.
+  /// Waits for bytes: none when `time` is up, nil when the terminal is gone or a signal asks for the
+  /// end.
   func read(within time: Duration) -> [UInt8]? {
     let deadline = ContinuousClock.now + time
     while true {
@@ -10,8 +11,8 @@ extension TerminalDevice {
       if left <= .zero { return [] }
       let readiness = wait(forInput: true, output: false, for: left)
       if readiness.contains(.input) { return read() }
-      // A signal waits in the pipe; it is acted on when playing begins.
-      if readiness.contains(.wake) { return [] }
+      if readiness.contains(.wake) { WakePipe.drain() }
+      if WakePipe.ending != nil { return nil }
     }
   }
 

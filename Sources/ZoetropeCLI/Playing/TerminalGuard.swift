@@ -40,14 +40,17 @@ enum TerminalGuard {
   /// Gives the terminal back, once; harmless when there is nothing to give.
   ///
   /// Output that a stuck terminal has not taken would hold the end up, so it is dropped by default.
-  static func restore(dropsOutput: Bool = true) {
+  /// `settle` runs when the terminal looks as before and is still without echo.
+  static func restore(dropsOutput: Bool = true, settle: () -> Void = {}) {
     guard unsafe isArmed else { return }
     unsafe isArmed = false
     if dropsOutput { unsafe tcflush(descriptor, TCOFLUSH) }
-    giveBack()
+    writeBytes()
+    settle()
+    if unsafe hasSettings { unsafe tcsetattr(descriptor, TCSANOW, &settings) }
   }
 
-  private static func giveBack() {
+  private static func writeBytes() {
     var done = 0
     var attempts = 0
     while unsafe done < byteCount, attempts < 50, let start = unsafe bytes {
@@ -63,7 +66,6 @@ enum TerminalGuard {
         break
       }
     }
-    if unsafe hasSettings { unsafe tcsetattr(descriptor, TCSANOW, &settings) }
   }
 
   private static func installHandlers() {

@@ -10,70 +10,86 @@ struct TerminalPlay {
 
   func run() -> ExitStatus {
     guard let device = TerminalDevice() else {
-      CommandRunner.report(
-        CommandFailure(.terminal, code: "terminal", "the terminal cannot be opened"),
-        asJSON: false)
-      return .terminal
+      return refuse("the terminal cannot be opened")
     }
-    var report = PlayReport(inputs.count)
+    var playlist = Playlist(inputs, options: settings.decoding)
     // Errors of the first file are told before the terminal is touched.
-    var index = 0
-    var opened: AnimatedImage?
-    while index < inputs.count, opened == nil {
-      opened = report.open(inputs[index], settings.decoding)
-      if opened == nil { index += 1 }
-    }
-    guard let first = opened else { return report.finish() }
+    guard let first = playlist.open() else { return playlist.report.finish() }
     guard let terminal = TerminalTakeover(device) else {
-      CommandRunner.report(
-        CommandFailure(.terminal, code: "terminal", "the terminal's settings cannot be changed"),
-        asJSON: false)
-      return .terminal
+      return refuse("the terminal's settings cannot be changed")
     }
-    let player = makePlayer(device, terminal, first: first, input: inputs[index])
-    let keepsPicture = settings.isInline
+    let probe = ask(device, terminal)
+    var trace: String?
+    if let status = SignalFlag.status ?? WakePipe.ending {
+      playlist.report.ending = status
+      terminal.leave()
+    } else {
+      let player = makePlayer(terminal, probe, first: first, input: playlist.input)
+      trace = play(playlist: &playlist, from: first, with: player)
+      // A picture that stays in the text is written to its end first.
+      let keepsPicture = settings.isInline && playlist.report.ending == nil
+      if keepsPicture { player.finishWriting() }
+      terminal.leave(keepingOutput: keepsPicture)
+    }
+    SignalFlag.install()
+    if let trace { playlist.report.write(trace: trace, to: settings.trace) }
+    return playlist.report.finish()
+  }
+
+  private func refuse(_ message: String) -> ExitStatus {
+    CommandRunner.report(
+      CommandFailure(.terminal, code: "terminal", message), asJSON: false)
+    return .terminal
+  }
+
+  /// Plays one file after another; gives the trace of the last.
+  private func play(
+    playlist: inout Playlist, from first: AnimatedImage, with player: Player
+  ) -> String? {
     var trace: String?
     var image: AnimatedImage? = first
-    playing: while index >= 0, index < inputs.count {
-      let isStep = image != nil
-      guard let current = image ?? report.open(inputs[index], settings.decoding) else {
-        index += 1
-        continue
-      }
-      image = nil
+    while let current = image {
       player.hasOtherFiles = inputs.count > 1
-      if !isStep { player.send(player.stage.clear()) }
       let outcome = player.play(
-        current, from: inputs[index], holds: settings.holds ?? (inputs.count == 1))
+        current, from: playlist.input, holds: settings.holds ?? (inputs.count == 1))
       if settings.trace != nil { trace = player.transport.scheduler.trace.json }
       switch outcome {
-      case .next: index += 1
-      case .previous: index = max(index - 1, 0)
-      case .quit: break playing
+      case .next: image = playlist.open(after: 1)
+      case .previous: image = playlist.open(after: -1)
+      case .quit: return trace
       case .ended(let status):
-        report.ending = status
-        break playing
+        playlist.report.ending = status
+        return trace
       case .failed(let failure):
-        report.add(failure)
-        index += 1
+        playlist.report.add(failure)
+        image = playlist.open(after: 1)
       }
+      if let status = WakePipe.ending {
+        playlist.report.ending = status
+        return trace
+      }
+      if image != nil { player.send(player.stage.clear()) }
     }
-    // A picture that stays in the text is written to its end first.
-    if keepsPicture, report.ending == nil { player.finishWriting() }
-    terminal.leave(keepingOutput: keepsPicture && report.ending == nil)
-    SignalFlag.install()
-    if let trace { report.write(trace: trace, to: settings.trace) }
-    return report.finish()
+    return trace
+  }
+
+  private func ask(_ device: TerminalDevice, _ terminal: TerminalTakeover) -> TerminalProbe {
+    let start = TerminalCapabilities(environment: .current)
+    let asked = ContinuousClock.now
+    let probe = TerminalProbe(
+      start, now: { ContinuousClock.now }, write: { device.writeAll($0) },
+      read: { device.read(within: $0) })
+    if !probe.capabilities.didAnswer, !start.isDumb {
+      terminal.awaited.probeEnd = asked + (start.isRemote ? .seconds(2) : .milliseconds(400))
+    }
+    return probe
   }
 
   private func makePlayer(
-    _ device: TerminalDevice, _ terminal: TerminalTakeover, first: AnimatedImage, input: InputFile
+    _ terminal: TerminalTakeover, _ probe: TerminalProbe, first: AnimatedImage, input: InputFile
   ) -> Player {
-    var capabilities = TerminalCapabilities(environment: .current)
-    let probe = TerminalProbe(
-      capabilities, now: { ContinuousClock.now }, write: { device.writeAll($0) },
-      read: { device.read(within: $0) })
-    capabilities = probe.capabilities
+    let device = terminal.device
+    var capabilities = probe.capabilities
     if let colors = settings.colors { capabilities.colors = colors }
     let mode = chooseMode(capabilities)
     let screen = device.size(cell: capabilities.cellSize.map { ($0.width, $0.height) })
@@ -99,7 +115,7 @@ struct TerminalPlay {
         passthrough: settings.passthrough),
       epilogue: epilogue)
     let player = Player(
-      settings: settings, device: device, terminal: terminal,
+      settings: settings, terminal: terminal,
       stage: Stage(
         capabilities: capabilities, settings: settings, mode: mode, screen: screen, room: room),
       decoder: decoder, input: input, image: first)

@@ -9,6 +9,8 @@ final class TerminalTakeover {
   private var mode = TerminalMode()
   /// What follows the restoring bytes: for a picture in the text, the way below it.
   private var epilogue: [UInt8] = []
+  /// What the terminal has been asked and has not answered.
+  var awaited = AwaitedAnswers()
 
   /// Turns echo and line editing off; from here on the end is prepared. Nil when that is refused.
   init?(_ device: TerminalDevice) {
@@ -42,7 +44,22 @@ final class TerminalTakeover {
   /// Gives the terminal back; harmless when that was done. Output that it has not taken is dropped
   /// unless it is `keepingOutput`.
   func leave(keepingOutput: Bool = false) {
-    TerminalGuard.restore(dropsOutput: !keepingOutput)
+    TerminalGuard.restore(dropsOutput: !keepingOutput) { swallowAnswers() }
+  }
+
+  /// Reads the answers that are on the way, so that the shell does not.
+  private func swallowAnswers() {
+    var decoder = InputDecoder()
+    guard let deadline = awaited.deadline(at: .now) else { return }
+    while awaited.deadline(at: .now) != nil {
+      let left = ContinuousClock.now.duration(to: deadline)
+      guard left > .zero else { return }
+      let readiness = device.wait(forInput: true, output: false, for: left)
+      if readiness.contains(.wake) { WakePipe.drain() }
+      guard readiness.contains(.input) else { continue }
+      guard let bytes = device.read() else { return }
+      awaited.take(decoder.feed(bytes))
+    }
   }
 
   /// Stops this process, and those it shares a pipeline with, until they are continued.
@@ -53,7 +70,6 @@ final class TerminalTakeover {
     kill(0, SIGTSTP)
     WakePipe.catchSignal(SIGTSTP)
     // That it was continued is what the caller acts on; it need not be told again.
-    _ = WakePipe.drain()
-    WakePipe.post(WakePipe.frames)
+    WakePipe.forget([SIGTSTP, SIGCONT])
   }
 }

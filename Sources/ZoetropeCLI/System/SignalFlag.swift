@@ -19,6 +19,7 @@ enum SignalFlag {
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
       unsafe sigaction(number, &action, nil)
     }
+    SignalMask.unblock([SIGINT, SIGTERM])
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 

@@ -1,0 +1,174 @@
+import Glibc
+import SystemPackage
+
+/// A terminal, and the tool running on it.
+///
+/// Every wait ends when what is waited for has come, or after fifteen seconds.
+final class Pseudoterminal {
+  private var master: Int32
+  /// Kept open so that the line settings can be read when the tool has gone.
+  private let slave: Int32
+  private var process = pid_t()
+  private let settingsBefore: String
+  private(set) var model: TerminalModel
+  /// Everything that was written.
+  private(set) var output: [UInt8] = []
+  /// Bytes a second that are taken; nil takes all there are.
+  var rate: Double?
+  private var taken = 0.0
+  private var startedTaking = ContinuousClock.now
+
+  /// Starts `program` on a terminal of its own, as the leader of a session.
+  ///
+  /// Signals that `blocking` names are blocked in it when it starts.
+  init(
+    _ program: String, _ arguments: [String], model: TerminalModel = TerminalModel(),
+    environment: [String] = ["TERM=xterm-256color"], blocking: [Int32] = []
+  ) throws {
+    self.model = model
+    // What `posix_openpt`, `unlockpt` and `ptsname` do; Swift does not see those here.
+    master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var lock: Int32 = 0
+    var number: Int32 = 0
+    guard master >= 0, unsafe ioctl(master, UInt(0x4004_5431), &lock) == 0,
+      unsafe ioctl(master, UInt(0x8004_5430), &number) == 0
+    else { throw Errno(rawValue: errno) }
+    let path = "/dev/pts/\(number)"
+    slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard slave >= 0 else { throw Errno(rawValue: errno) }
+    settingsBefore = Self.settings(slave)
+    setSize()
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for standard in Int32(0)...2 {
+      unsafe posix_spawn_file_actions_addopen(&actions, standard, path, O_RDWR, 0)
+    }
+    // The threads that run tests block signals, and a mask is inherited.
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var mask = sigset_t()
+    unsafe sigemptyset(&mask)
+    for number in blocking { unsafe sigaddset(&mask, number) }
+    unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let cleared = ["TMUX", "COLORTERM", "NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "TERM_PROGRAM"]
+    let command =
+      ["setsid", "-c", "env"] + cleared.flatMap { ["-u", $0] } + environment + [program] + arguments
+    var pointers = unsafe command.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    let result = unsafe posix_spawnp(
+      &process, "setsid", &actions, &attributes, &pointers, environ)
+    guard result == 0 else { throw Errno(rawValue: result) }
+  }
+
+  deinit {
+    if process > 0 {
+      kill(process, SIGKILL)
+      _ = waitpid(process, nil, 0)
+    }
+    hangUp()
+    close(slave)
+  }
+
+  private static func settings(_ descriptor: Int32) -> String {
+    var settings = termios()
+    _ = unsafe tcgetattr(descriptor, &settings)
+    return "\(settings.c_iflag) \(settings.c_oflag) \(settings.c_lflag) \(settings.c_cflag)"
+  }
+
+  private func setSize() {
+    var size = winsize(
+      ws_row: UInt16(model.rows), ws_col: UInt16(model.columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = unsafe ioctl(slave, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// Gives the terminal another size; the tool gets SIGWINCH.
+  func resize(columns: Int, rows: Int) {
+    model.resize(columns: columns, rows: rows)
+    setSize()
+  }
+
+  /// Whether the line settings are what they were at the start.
+  var isRestored: Bool { Self.settings(slave) == settingsBefore }
+
+  /// Takes what the tool has written, waiting at most `milliseconds` for it.
+  private func take(_ milliseconds: Int32) {
+    var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&request, 1, milliseconds) > 0 else { return }
+    var limit = 65536
+    if let rate {
+      let seconds = startedTaking.duration(to: .now) / .seconds(1)
+      limit = min(Int(seconds * rate - taken), 1024)
+      if limit < 1 {
+        _ = poll(nil, 0, 2)
+        return
+      }
+    }
+    var block = [UInt8](repeating: 0, count: limit)
+    let count = unsafe read(master, &block, block.count)
+    guard count > 0 else { return }
+    taken += Double(count)
+    output += block[..<count]
+    model.apply(block[..<count])
+    let replies = model.takeReplies()
+    if !replies.isEmpty { _ = unsafe write(master, replies, replies.count) }
+  }
+
+  /// Takes output until `isDone`; false when that does not happen in time.
+  func wait(for time: Duration = .seconds(15), _ isDone: () -> Bool) -> Bool {
+    let deadline = ContinuousClock.now + time
+    while !isDone() {
+      if ContinuousClock.now > deadline { return false }
+      take(5)
+    }
+    return true
+  }
+
+  /// From now on takes `rate` bytes a second.
+  func slowDown(to rate: Double) {
+    self.rate = rate
+    (taken, startedTaking) = (0, .now)
+  }
+
+  /// Waits until the tool has written `text`.
+  func waitFor(_ text: String) -> Bool { wait { has(text) } }
+
+  /// Waits until the screen shows `text`.
+  func waitToShow(_ text: String) -> Bool { wait { model.screen.contains(text) } }
+
+  /// Whether the tool has written `text`.
+  func has(_ text: String) -> Bool {
+    let pattern = Array(text.utf8)
+    guard output.count >= pattern.count else { return false }
+    return (0...output.count - pattern.count).contains { output[$0...].starts(with: pattern) }
+  }
+
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe write(master, bytes, bytes.count)
+  }
+
+  func send(_ number: Int32) { kill(process, number) }
+
+  /// Closes the terminal's own end, as a window that is closed does.
+  func hangUp() {
+    if master >= 0 { close(master) }
+    master = -1
+  }
+
+  /// Waits for the end; nil when it does not come, 128 + the signal when one ended the tool.
+  func end() -> Int32? {
+    var status: Int32 = 0
+    guard wait({ unsafe waitpid(process, &status, WNOHANG) == process }) else { return nil }
+    process = -1
+    // What it wrote last.
+    while master >= 0 {
+      let count = output.count
+      take(0)
+      if output.count == count { break }
+    }
+    return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f
+  }
+}
