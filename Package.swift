@@ -115,3 +115,19 @@ if Context.environment["ZOETROPE_DOCS"] != nil {
   package.dependencies.append(
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
 }
+
+// The fuzzers (see Fuzz/README.md) need libFuzzer's entry points, which no user's build has.
+if Context.environment["ZOETROPE_FUZZ"] != nil {
+  package.targets += [
+    .target(name: "CFuzzer", path: "Fuzz/Sources/CFuzzer"),
+    .target(
+      name: "FuzzSupport", dependencies: ["Zoetrope", "ZoetropeTestSupport", "CFuzzer", "CDeflate"],
+      path: "Fuzz/Sources/FuzzSupport", swiftSettings: settings),
+  ]
+  for name in ["FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG"] {
+    package.targets.append(
+      .executableTarget(
+        name: name, dependencies: ["Zoetrope", "FuzzSupport", "ZoetropeTestSupport"],
+        path: "Fuzz/Sources/\(name)", swiftSettings: settings))
+  }
+}

@@ -10,7 +10,8 @@ public struct FrameControl: Sendable, Hashable {
   public let disposal: DisposalMethod
   /// How it is put on the canvas.
   public let blend: BlendOperation
-  /// Whether the composited picture needs no earlier frame: it can be decoded on its own.
+  /// Whether decoding can start here: neither this frame's composited picture nor a later one's needs
+  /// an earlier frame.
   public let isIndependent: Bool
   /// Whether its rows are stored in interlaced order.
   public let isInterlaced: Bool

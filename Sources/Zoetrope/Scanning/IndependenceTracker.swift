@@ -10,7 +10,9 @@ struct IndependenceTracker: Sendable {
   mutating func add(
     rect: PixelRect, canvas: PixelRect, disposal: DisposalMethod, coversOpaquely: Bool
   ) -> Bool {
-    let isIndependent = isClear || coversOpaquely
+    // A frame that is taken away again shows the frames after it what lay below: replay cannot start
+    // there, though its own picture hides all of it.
+    let isIndependent = isClear || coversOpaquely && disposal != .previous
     isClear =
       switch disposal {
       case .keep: isClear && rect.intersection(canvas).isEmpty

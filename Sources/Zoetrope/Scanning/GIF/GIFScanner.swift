@@ -41,19 +41,14 @@ package struct GIFScanner: Scanning {
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     var position = 0
     let start = image.byteCount
-    while position < bytes.byteCount {
+    while position < bytes.byteCount, !isAtEnd {
       if case .trailer = state {
-        note(
-          .trailingData, "\(bytes.byteCount - position) bytes or more after the end",
-          at: start + position)
-        state = .trailer
+        note(.trailingData, "bytes after the trailer", at: start + position)
         isAtEnd = true
-        image.byteCount = start + bytes.byteCount
-        return
+      } else {
+        try step(bytes, at: &position, base: start)
+        image.byteCount = start + position
       }
-      if isAtEnd { break }
-      try step(bytes, at: &position, base: start)
-      image.byteCount = start + position
     }
     image.byteCount = start + bytes.byteCount
   }

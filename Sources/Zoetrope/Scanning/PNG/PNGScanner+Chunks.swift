@@ -87,7 +87,7 @@ extension PNGScanner {
       throw AnimatedImageError(
         isCut ? .truncated : .noFrames, "no image data", format: .png, byteOffset: image.byteCount)
     }
-    settleAnimation()
+    settleAnimation(isCut: isCut)
   }
 
   /// The data ends before IEND: decoding tells whether the open picture is complete.
@@ -104,12 +104,16 @@ extension PNGScanner {
       return
     }
     animation.openPicture = nil
-    picture.end = end
+    // The bytes of a chunk that holds no pixels are none of the picture's.
+    switch state {
+    case .skip, .crcOfSkipped: if isDataChunk { picture.end = end }
+    default: break
+    }
     image.cutFrame = makeRecord(picture, isIndependent: image.frames.isEmpty)
   }
 
   /// Decides what the file is, now that all of it was seen.
-  private mutating func settleAnimation() {
+  private mutating func settleAnimation(isCut: Bool) {
     guard animation.isAnimated,
       animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame
     else {
@@ -119,15 +123,20 @@ extension PNGScanner {
       makeStatic()
       return
     }
-    if image.frames.isEmpty, image.cutFrame == nil {
+    let found = image.frames.count + (image.cutFrame == nil ? 0 : 1)
+    if let announced = animation.announcedFrames, found < announced, !animation.isListEnded {
+      if isCut {
+        note(
+          .missingFrames, "the data ends before frame \(found) of \(announced)", frame: found,
+          at: image.byteCount)
+      } else if found > 0 {
+        note(
+          .pngFrameCount, "\(announced) frames announced, \(found) found", at: image.byteCount)
+      }
+    }
+    if found == 0 {
       note(.pngStaticOnly, "acTL without a valid frame", at: image.byteCount)
       makeStatic()
-    } else if let announced = animation.announcedFrames, image.frames.count < announced,
-      !animation.isListEnded, image.cutFrame == nil
-    {
-      note(
-        .pngFrameCount, "\(announced) frames announced, \(image.frames.count) found",
-        at: image.byteCount)
     }
   }
 

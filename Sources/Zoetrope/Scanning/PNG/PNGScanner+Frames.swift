@@ -99,15 +99,18 @@ extension PNGScanner {
     }
   }
 
+  /// Whether the chunk being read holds pixels of the open picture.
+  var isDataChunk: Bool {
+    chunkType == .frameData && animation.phase == .frames
+      || chunkType == .imageData && animation.phase == .staticData
+  }
+
   /// A chunk whose data was passed over ends at `end`.
   mutating func endSkippedChunk(at end: Int) throws(AnimatedImageError) {
     if chunkType == .frameData, chunkLength < 4, animation.isAnimated, !animation.isListEnded {
       try rejectFrameData("fdAT of \(chunkLength) bytes")
     }
-    let isData =
-      chunkType == .frameData && animation.phase == .frames
-      || chunkType == .imageData && animation.phase == .staticData
-    if isData, !animation.isListEnded { animation.openPicture?.end = end }
+    if isDataChunk, !animation.isListEnded { animation.openPicture?.end = end }
     try checkUnknownChunk()
     animation.lastType = chunkType
     if chunkType == .end {

@@ -1,0 +1,74 @@
+import FuzzSupport
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+
+/// The scanners: no input stops them, every place they name lies in the file, and the index does not
+/// depend on how the bytes are split.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzScan(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = unsafe FuzzBytes.copy(data, count)
+  var random = SplitMix64(seed: FuzzBytes.hash(bytes))
+  var limits = DecodingLimits.default
+  if random.next() % 4 == 0 {
+    limits = DecodingLimits(
+      canvasPixels: 4096, frameCount: 4, liveBytes: 1 << 20, pixelsPerPlay: 1 << 14,
+      metadataBytes: 16, metadataCount: 2)
+  }
+  if bytes.first == PNGScanner.signature[0] {
+    check(PNGScanner(limits: limits), bytes, &random)
+  } else {
+    check(GIFScanner(limits: limits), bytes, &random)
+  }
+  return 0
+}
+
+private typealias Scan = Result<ScannedImage, AnimatedImageError>
+
+private func check(_ scanner: some Scanning, _ bytes: [UInt8], _ random: inout SplitMix64) {
+  let whole = scan(scanner, bytes) { bytes.count }
+  // Pieces of one size, and of any size.
+  let size = 1 + Int(random.next() % 32)
+  let equal = scan(scanner, bytes) { size }
+  let mixed = scan(scanner, bytes) { Int(random.next() % (random.next() % 2 == 0 ? 4 : 64)) }
+  FuzzBytes.require(whole == equal, "in pieces of \(size):\n\(whole)\n\(equal)")
+  FuzzBytes.require(whole == mixed, "in pieces:\n\(whole)\n\(mixed)")
+  if case .success(let image) = whole { check(image, bytes.count) }
+}
+
+private func scan(
+  _ scanner: some Scanning, _ bytes: [UInt8], pieces: () -> Int
+) -> Scan {
+  Result { () throws(AnimatedImageError) in
+    var scanner = scanner
+    var position = 0
+    while position < bytes.count {
+      let end = min(position + pieces(), bytes.count)
+      try unsafe scanner.feed(bytes.span.bytes.extracting(position..<end))
+      position = end
+    }
+    try scanner.finish()
+    return scanner.image
+  }
+}
+
+/// What holds for every index.
+private func check(_ image: ScannedImage, _ count: Int) {
+  FuzzBytes.require(image.byteCount == count, "\(image.byteCount) of \(count) bytes")
+  FuzzBytes.require(image.damage.count <= 1000, "\(image.damage.count) damages")
+  var end = 0
+  for (index, record) in image.frames.enumerated() {
+    let control = record.control
+    FuzzBytes.require(control.index == index, "frame \(index) is \(control.index)")
+    FuzzBytes.require(
+      control.byteRange.lowerBound >= end && control.byteRange.upperBound <= count,
+      "frame \(index) at \(control.byteRange) of \(count)")
+    end = control.byteRange.upperBound
+  }
+  for record in [image.cutFrame, image.staticImage].compactMap({ $0 }) {
+    FuzzBytes.require(record.control.byteRange.upperBound <= count, "\(record)")
+  }
+  for damage in image.damage {
+    FuzzBytes.require((0...count).contains(damage.byteOffset), "\(damage) of \(count)")
+  }
+}
