@@ -121,7 +121,8 @@ if Context.environment["ZOETROPE_FUZZ"] != nil {
   package.targets += [
     .target(name: "CFuzzer", path: "Fuzz/Sources/CFuzzer"),
     .target(
-      name: "FuzzSupport", dependencies: ["Zoetrope", "ZoetropeTestSupport", "CFuzzer", "CDeflate"],
+      name: "FuzzSupport",
+      dependencies: ["Zoetrope", "ZoetropeTestSupport", "CFuzzer", "CDeflate"],
       path: "Fuzz/Sources/FuzzSupport", swiftSettings: settings),
   ]
   for name in ["FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG"] {
