@@ -22,7 +22,7 @@ public struct AnimatedImage: Sendable {
   /// ``CompositedFrame``.
   public let damage: [Damage]
   /// How the image was opened.
-  public let options: DecodingOptions
+  public package(set) var options: DecodingOptions
   /// Bytes of the file.
   public var byteCount: Int { source.byteCount }
   /// APNG: the picture that readers without animation show, when it is not a frame; else nil.

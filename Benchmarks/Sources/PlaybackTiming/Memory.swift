@@ -3,8 +3,8 @@ import ZoetropeTestSupport
 
 /// Resident bytes while many frames are played.
 enum Memory {
-  static func measure(frames: Int) async throws {
-    let image = try TestAnimation.image()
+  static func measure(frames: Int, parallelism: Int) async throws {
+    let image = try TestAnimation.image(parallelism: parallelism)
     let canvas = TestAnimation.size.area * 4
     let before = Resources.now.residentBytes
     var options = PlaybackOptions.everyFrame

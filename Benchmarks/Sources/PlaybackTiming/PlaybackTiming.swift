@@ -6,7 +6,7 @@ import Zoetrope
 ///     playback-timing lateness [SECONDS]   beside clock_nanosleep, at 50 frames a second
 ///     playback-timing cancel [ROUNDS]        from stopping to the last work done
 ///     playback-timing cost [SECONDS]         processor time of playing over decoding
-///     playback-timing memory [FRAMES]        resident bytes while playing
+///     playback-timing memory [FRAMES] [PARALLELISM]  resident bytes while playing
 ///
 /// For a busy core, run `taskset -c 0 sh -c 'while :; do :; done'` beside it. Every measurement prints one line of `name=value` pairs for each thing it compares.
 @main struct PlaybackTiming {
@@ -19,7 +19,7 @@ import Zoetrope
     case "lateness": try await Lateness.measure(seconds: number(1, 60))
     case "cancel": try await Cancelling.measure(rounds: number(1, 1000))
     case "cost": try await Cost.measure(seconds: number(1, 10))
-    case "memory": try await Memory.measure(frames: number(1, 100_000))
+    case "memory": try await Memory.measure(frames: number(1, 100_000), parallelism: number(2, 0))
     default:
       print("usage: playback-timing lateness|cancel|cost|memory [NUMBER...]")
       exit(64)

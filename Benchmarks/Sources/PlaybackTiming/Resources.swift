@@ -20,6 +20,13 @@ struct Resources: CustomStringConvertible {
     return micro(usage.ru_utime) + micro(usage.ru_stime)
   }
 
+  /// How often threads of this process went to sleep.
+  static var switches: Int {
+    var usage = rusage()
+    unsafe getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_nvcsw
+  }
+
   var description: String {
     "threads=\(threads) descriptors=\(descriptors) rss_kib=\(residentBytes / 1024)"
   }

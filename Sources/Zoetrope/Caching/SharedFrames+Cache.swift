@@ -38,9 +38,10 @@ extension SharedFrames {
     _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)?, keeping: Int
   ) {
     let checkpoints = image.access.checkpoints(of: image)
+    let image = image.preparedForPlaying
     self.init(
       frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount,
-      keeping: keeping
+      keeping: keeping, usesPlaybackThread: cache == nil || cache is MemoryFrameCache
     ) { () throws(AnimatedImageError) in
       guard let cache else {
         return SeekingReader(image, store: checkpoints, keepsCheckpoints: false)

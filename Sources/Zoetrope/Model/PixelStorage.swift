@@ -9,16 +9,33 @@ package final class PixelStorage: @unchecked Sendable {
   private let base: UnsafeMutableRawPointer
   /// Bytes in the block.
   package let byteCount: Int
+  /// Whether the block came from `PixelMemory`.
+  private let isMapped: Bool
 
   /// Allocates `byteCount` bytes (at least 64); zeroes them unless told not to.
   package init(byteCount: Int, zeroed: Bool = true) {
     let count = max(byteCount, 64)
     self.byteCount = count
+    if count >= PixelMemory.minimumByteCount, let taken = unsafe PixelMemory.take(count) {
+      unsafe base = taken.block
+      isMapped = true
+      if zeroed, unsafe !taken.isZeroed {
+        unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count)
+      }
+      return
+    }
+    isMapped = false
     unsafe base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
     if zeroed { unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
   }
 
-  deinit { unsafe base.deallocate() }
+  deinit {
+    if isMapped {
+      unsafe PixelMemory.give(base, byteCount)
+    } else {
+      unsafe base.deallocate()
+    }
+  }
 
   /// The bytes, read-only.
   package var bytes: RawSpan {

@@ -14,7 +14,12 @@ final class DecodeLane: Sendable {
   private struct Queue {
     var tickets: [WeakTicket] = []
     var isScheduled = false
+    /// Decodes in a row that took no longer than `lightTime`.
+    var lightCount = 0
   }
+
+  /// A decode that lasts no longer may hold up other playbacks: half a step (see `FrameScheduler`).
+  private static let lightTime = Duration.milliseconds(1)
 
   private let makeProducer: Factory
   /// Only ever locked by the one thread that serves the lane: never waited for.
@@ -22,8 +27,16 @@ final class DecodeLane: Sendable {
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
   private let live: LiveObjects
+  private let usesPlaybackThread: Bool
 
-  init(threads: DecodeThreads, live: LiveObjects, makeProducer: @escaping Factory) {
+  /// - Parameter usesPlaybackThread: Whether frames that are quick to decode may be decoded on the
+  ///   thread that asks, when that is the one which drives playbacks: false for a producer that runs
+  ///   code of the caller's.
+  init(
+    threads: DecodeThreads, live: LiveObjects, usesPlaybackThread: Bool,
+    makeProducer: @escaping Factory
+  ) {
+    self.usesPlaybackThread = usesPlaybackThread
     self.threads = threads
     self.live = live
     self.makeProducer = makeProducer
@@ -31,24 +44,32 @@ final class DecodeLane: Sendable {
 
   /// Decodes `ticket` after those before it, unless nobody holds it any more by then.
   func enqueue(_ ticket: FrameTicket) {
-    let schedules = queue.withLock { queue in
+    let (schedules, isLight) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket))
       defer { queue.isScheduled = true }
-      return !queue.isScheduled
+      return (!queue.isScheduled, queue.lightCount >= 16)
     }
-    if schedules { threads.run { [self] in serve() } }
+    if schedules { schedule(isLight: isLight) }
+  }
+
+  private func schedule(isLight: Bool) {
+    let work: @Sendable () -> Void = { [self] in serve() }
+    let isTaken =
+      usesPlaybackThread && isLight && PlaybackThread.shared.offer(work, lasting: Self.lightTime)
+    if !isTaken { threads.run(work) }
   }
 
   private func serve() {
     guard let next = nextTicket() else { return }
-    decode(next.index, for: next.ticket)
+    let time = decode(next.index, for: next.ticket)
     // A thread is asked for again only when there is work: waking one up to find none costs more
     // than many a frame.
-    let goesOn = queue.withLock { queue in
+    let (goesOn, isLight) = queue.withLock { queue in
+      queue.lightCount = time <= Self.lightTime ? queue.lightCount + 1 : 0
       queue.isScheduled = !queue.tickets.isEmpty
-      return queue.isScheduled
+      return (queue.isScheduled, queue.lightCount >= 16)
     }
-    if goesOn { threads.run { [self] in serve() } }
+    if goesOn { schedule(isLight: isLight) }
   }
 
   /// The oldest ticket that somebody still holds.
@@ -65,8 +86,8 @@ final class DecodeLane: Sendable {
   }
 
   /// Holds the ticket weakly meanwhile: when the last one who wants the frame goes, a replay on the
-  /// way to it ends.
-  private func decode(_ index: Int, for wanted: WeakTicket) {
+  /// way to it ends. Returns how long it took.
+  private func decode(_ index: Int, for wanted: WeakTicket) -> Duration {
     live.add(.decode)
     defer { live.remove(.decode) }
     let clock = ContinuousClock()
@@ -81,7 +102,8 @@ final class DecodeLane: Sendable {
         return try made.frame(at: index, isCancelled: isCancelled)
       }
     }
-    guard let ticket = wanted.ticket else { return }
-    ticket.complete(outcome, after: clock.now - start)
+    let time = clock.now - start
+    wanted.ticket?.complete(outcome, after: time)
+    return time
   }
 }

@@ -28,7 +28,7 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   private let current: Mutex<Current>
 
   private struct Current {
-    var session: PlaybackSession<C>
+    var session: PlaybackSession
     var isTaken = false
     var options: PlaybackOptions
   }
@@ -48,7 +48,8 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
     self.shared = shared
     self.clock = clock
     self.logger = logger
-    let session = PlaybackSession(shared, options: options, clock: clock, logger: logger)
+    let session = PlaybackSession(
+      shared, options: options, time: Self.time(of: clock), logger: logger)
     current = Mutex(Current(session: session, options: options))
   }
 
@@ -74,7 +75,7 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
 
   deinit { session.endInDeinit(.cancelled) }
 
-  private var session: PlaybackSession<C> { current.withLock { $0.session } }
+  private var session: PlaybackSession { current.withLock { $0.session } }
 
   /// The frames, from the start. Playback begins when the first one is awaited.
   ///
@@ -165,15 +166,15 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   }
 
   /// A session for a new stream: the one at hand, unless a stream has it already.
-  private func takeSession() -> PlaybackSession<C> {
-    var made: (session: PlaybackSession<C>, options: PlaybackOptions)?
+  private func takeSession() -> PlaybackSession {
+    var made: (session: PlaybackSession, options: PlaybackOptions)?
     while true {
       // Sessions are made and ended outside of the lock: both run code of the user's.
       let (taken, old, options) = current.withLock { current in
         if !current.isTaken {
           current.isTaken = true
           return (
-            current.session as PlaybackSession<C>?, nil as PlaybackSession<C>?, current.options
+            current.session as PlaybackSession?, nil as PlaybackSession?, current.options
           )
         }
         guard let made, made.options == current.options else { return (nil, nil, current.options) }
@@ -183,8 +184,14 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
       }
       old?.end(.stopped)
       if let taken { return taken }
-      made = (PlaybackSession(shared, options: options, clock: clock, logger: logger), options)
+      let session = PlaybackSession(
+        shared, options: options, time: Self.time(of: clock), logger: logger)
+      made = (session, options)
     }
+  }
+
+  private static func time(of clock: C) -> any PlaybackTime {
+    clock is ContinuousClock ? SystemTime() : ClockTime(clock)
   }
 }
 

@@ -1,9 +1,9 @@
 /// A stream's hold on its session: when the stream and its iterators are gone, so is this, and
 /// playback ends.
-final class FrameSubscription<C: Clock>: Sendable where C.Duration == Duration {
-  private let session: PlaybackSession<C>
+final class FrameSubscription: Sendable {
+  private let session: PlaybackSession
 
-  init(_ session: PlaybackSession<C>) { self.session = session }
+  init(_ session: PlaybackSession) { self.session = session }
 
   deinit { session.endInDeinit(.cancelled) }
 

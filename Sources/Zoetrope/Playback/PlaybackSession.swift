@@ -6,10 +6,10 @@ internal import Synchronization
 /// Who holds whom: the scheduler and the stream's subscription hold the session; the session's driver
 /// task holds it while there is something to do. Neither of the first two is held by the others, so
 /// dropping either is noticed, and an ended session is held by nothing that keeps running.
-final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
+final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
-  let clock: C
+  let time: any PlaybackTime
   let logger: Logger?
   let mailbox = FrameMailbox()
   let state: Mutex<State>
@@ -25,7 +25,7 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
     var machine: PlaybackStateMachine
     var hasStarted = false
     /// The moment from which the machine's times count.
-    var origin: C.Instant
+    var origin = Duration.zero
     var firstDeadline: Duration?
     /// The number of the driver in charge. Another one's reports are obsolete.
     var epoch = 0
@@ -42,8 +42,8 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
     var endWaiters: [CheckedContinuation<PlaybackState, Never>] = []
 
     /// The time of `moment` as the machine counts it. It never goes back.
-    mutating func time(of moment: C.Instant) -> Duration {
-      latest = max(latest, origin.duration(to: moment))
+    mutating func time(of moment: Duration) -> Duration {
+      latest = max(latest, moment - origin)
       return latest
     }
 
@@ -57,18 +57,19 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
   /// What a driver does next.
   enum Order {
     case fetch(FrameTicket)
-    case wait(C.Instant)
+    case wait(Duration)
     case leave
   }
 
-  init(_ shared: SharedFrames, options: PlaybackOptions, clock: C, logger: Logger?) {
+  init(
+    _ shared: SharedFrames, options: PlaybackOptions, time: any PlaybackTime, logger: Logger?
+  ) {
     self.shared = shared
     self.options = options
-    self.clock = clock
+    self.time = time
     self.logger = logger
     user = shared.addUser()
-    state = Mutex(
-      State(machine: PlaybackStateMachine(for: shared, options: options), origin: clock.now))
+    state = Mutex(State(machine: PlaybackStateMachine(for: shared, options: options)))
     shared.live.add(.session)
     if case .failed(let error) = playbackState { end(.failed(error)) }
   }
@@ -79,7 +80,7 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
 
   /// The next frame for the consumer. The first call starts playback.
   func next() async -> ScheduledFrame? {
-    let moment = clock.now
+    let moment = time.now
     state.withLock { state in
       guard !state.hasStarted, !state.machine.state.isEnded else { return }
       state.hasStarted = true
@@ -93,7 +94,7 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
 
   /// Tells the machine what the user wants.
   func control(_ event: PlaybackStateMachine.Event) {
-    let moment = clock.now
+    let moment = time.now
     let obsolete = state.withLock { state -> Task<Void, Never>? in
       let now = state.hasStarted ? state.time(of: moment) : .zero
       let action = state.machine.handle(event, at: now)
@@ -175,7 +176,7 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
     state.epoch += 1
     let epoch = state.epoch
     shared.live.add(.driver)
-    state.driver = Task { [self] in
+    state.driver = Task(executorPreference: PlaybackThread.shared) { [self] in
       await drive(epoch)
       shared.live.remove(.driver)
     }
@@ -187,9 +188,9 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
     while true {
       switch order {
       case .leave: return
-      case .wait(let instant):
+      case .wait(let moment):
         // Woken early only by cancelling; then the report is obsolete and the order is to leave.
-        try? await clock.sleep(until: instant, tolerance: .zero)
+        await time.sleep(until: moment)
         order = report(.due(ahead: 0), from: epoch)
       case .fetch(let ticket):
         guard let outcome = await ticket.value() else { return }
@@ -204,7 +205,7 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
 
   /// Reports to the machine and does what it says, up to what takes time.
   private func report(_ event: PlaybackStateMachine.Event, from epoch: Int) -> Order {
-    let moment = clock.now
+    let moment = time.now
     let (order, aftermath) = state.withLock { state in
       var aftermath = PlaybackAftermath()
       guard state.epoch == epoch else { return (Order.leave, aftermath) }
@@ -215,7 +216,7 @@ final class PlaybackSession<C: Clock>: Sendable where C.Duration == Duration {
       case .fetch(let step): order = fetch(step, &state, &aftermath)
       case .wait(let moment):
         if state.machine.pending == nil { aftermath.dropped += state.hold([:]) }
-        order = .wait(state.origin.advanced(by: moment))
+        order = .wait(state.origin + moment)
       case .end:
         close(&state, &aftermath)
         order = .leave

@@ -22,6 +22,7 @@ public final class SharedFrames: Sendable {
   package let live = LiveObjects()
   private let keeping: Int
   private let threads: DecodeThreads
+  private let usesPlaybackThread: Bool
   private let makeProducer: DecodeLane.Factory
   private let state = Mutex(State())
 
@@ -59,7 +60,7 @@ public final class SharedFrames: Sendable {
 
   package init(
     frames: [FrameControl], canvasSize: PixelSize, playCount: PlayCount, keeping: Int = 2,
-    threads: DecodeThreads = .shared,
+    threads: DecodeThreads = .shared, usesPlaybackThread: Bool = false,
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
     self.frames = frames
@@ -67,6 +68,7 @@ public final class SharedFrames: Sendable {
     self.playCount = playCount
     self.keeping = max(keeping, 0)
     self.threads = threads
+    self.usesPlaybackThread = usesPlaybackThread
     self.makeProducer = makeProducer
   }
 
@@ -155,7 +157,9 @@ public final class SharedFrames: Sendable {
       state.positions.lastIndex(where: isNear)
       ?? state.positions.lastIndex { $0.lastUser == user }
     if choice == nil, state.positions.count < Self.maximumPositions {
-      let lane = DecodeLane(threads: threads, live: live, makeProducer: makeProducer)
+      let lane = DecodeLane(
+        threads: threads, live: live, usesPlaybackThread: usesPlaybackThread,
+        makeProducer: makeProducer)
       state.positions.append(Position(lane: lane, nextIndex: 0, lastUser: user))
       choice = state.positions.count - 1
     }

@@ -1,0 +1,68 @@
+internal import Glibc
+internal import Synchronization
+
+/// Where large blocks of pixels come from and go to.
+///
+/// Playing makes and drops one canvas for each frame. The system's allocator either gives its pages
+/// back each time, and every frame pays for hundreds of page faults (measured: as long as decoding a
+/// 640×360 GIF frame takes), or keeps some twenty canvases for itself. Here a few dropped blocks wait
+/// for the next frame, and everything past that goes back to the system at once.
+///
+/// Unsafe code: a block is `byteCount` bytes of `mmap`, handed out to one owner at a time; it is
+/// either in the list below or owned, never both.
+enum PixelMemory {
+  /// Blocks below this are the allocator's.
+  ///
+  /// All of them are under the address sanitizer, which watches the allocator's blocks only.
+  #if SANITIZE_ADDRESS
+    static let minimumByteCount = Int.max
+  #else
+    static let minimumByteCount = 1 << 18
+  #endif
+  /// Waiting blocks of one size, and bytes of all waiting blocks, at most.
+  private static let maximumCountOfSize = 2
+  private static let maximumBytes = 1 << 25
+
+  private struct Waiting {
+    var address: UInt
+    var byteCount: Int
+  }
+
+  /// Oldest first.
+  private static let waiting = Mutex<[Waiting]>([])
+
+  /// A block, and whether all its bytes are zero; nil when the system has no memory.
+  static func take(_ byteCount: Int) -> (block: UnsafeMutableRawPointer, isZeroed: Bool)? {
+    let address = waiting.withLock { waiting in
+      waiting.lastIndex { $0.byteCount == byteCount }.map { waiting.remove(at: $0).address }
+    }
+    if let address, let block = unsafe UnsafeMutableRawPointer(bitPattern: address) {
+      return unsafe (block, false)
+    }
+    let block = unsafe mmap(
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let block = unsafe block, UInt(bitPattern: block) != UInt.max else { return nil }
+    return unsafe (block, true)
+  }
+
+  /// Takes a block back from its owner.
+  static func give(_ block: UnsafeMutableRawPointer, _ byteCount: Int) {
+    let new = Waiting(address: UInt(bitPattern: block), byteCount: byteCount)
+    let surplus = waiting.withLock { waiting in
+      waiting.append(new)
+      var surplus: [Waiting] = []
+      if waiting.count(where: { $0.byteCount == byteCount }) > maximumCountOfSize,
+        let oldest = waiting.firstIndex(where: { $0.byteCount == byteCount })
+      {
+        surplus.append(waiting.remove(at: oldest))
+      }
+      while waiting.reduce(0, { $0 + $1.byteCount }) > maximumBytes {
+        surplus.append(waiting.removeFirst())
+      }
+      return surplus
+    }
+    for block in surplus {
+      unsafe munmap(UnsafeMutableRawPointer(bitPattern: block.address), block.byteCount)
+    }
+  }
+}
