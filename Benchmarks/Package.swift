@@ -26,6 +26,7 @@ let package = Package(
       dependencies: [
         "MallocCount",
         .product(name: "Zoetrope", package: "zoetrope"),
+        .product(name: "ZoetropeTestSupport", package: "zoetrope"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Sources/CacheBench"),

@@ -1,51 +1,100 @@
-import SystemPackage
 import Zoetrope
+import ZoetropeTestSupport
 
-/// Random access and stepping in one file after one play, beside replays from frame 0.
+/// Random access and stepping in a delta-coded GIF after one play, beside replays from frame 0, with
+/// 64 MiB for canvases and cached frames together.
 enum SeekBench {
-  static func run(_ path: String) throws {
-    var options = DecodingOptions()
-    options.parallelism = 1
-    let image = try AnimatedImage(contentsOf: FilePath(path), options: options)
-    let count = image.frames.count
-    let budget = MemoryBudget(byteLimit: 256 << 20)
-    let store = CheckpointStore(for: image, budget: budget, byteLimit: 64 << 20)
-    let reader = SeekingReader(image, store: store)
-    let play = try CacheBench.nanoseconds {
-      for index in 0..<count { _ = try reader.frame(at: index) }
+  private static let seekCount = 1000
+  private static let replayCount = 60
+
+  /// On GIFs of 1,000 frames that each change a small part.
+  static func run() async throws {
+    for (width, height, patch) in [(320, 240, 40), (640, 480, 80)] {
+      let bytes = DeltaGIF.make(width: width, height: height, frameCount: 1000, patch: patch)
+      try await run("\(width)x\(height)") { options throws(AnimatedImageError) in
+        try AnimatedImage(bytes: bytes, options: options)
+      }
     }
-    let plain = FrameReader(image)
-    let plainPlay = try CacheBench.nanoseconds { while try plain.next() != nil {} }
-    let forward = try steps(0..<count, reader)
-    var generator = Seeded(state: 1)
-    let targets = (0..<1000).map { _ in Int(generator.next() % UInt64(count)) }
-    let seeks = try targets.map { index in
-      try CacheBench.nanoseconds { _ = try reader.frame(at: index) }
-    }
-    let replays = try targets.prefix(60).map { index in
+  }
+
+  /// On an image that is opened anew for each part, so that none finds what another kept.
+  static func run(
+    _ name: String, open: @Sendable (DecodingOptions) throws(AnimatedImageError) -> AnimatedImage
+  ) async throws {
+    MemoryBudget.shared.byteLimit = 64 << 20
+    let options = DecodingOptions(parallelism: 1)
+    MemoryFrameCache.shared.removeAll()
+    let plain = FrameReader(try open(options))
+    let count = plain.image.frames.count
+    var generator = SplitMix64(seed: 1)
+    let targets = (0..<seekCount).map { _ in Int.random(in: 0..<count, using: &generator) }
+    let replays = try targets.prefix(replayCount).map { index in
       plain.rewind()
       return try CacheBench.nanoseconds { for _ in 0...index { _ = try plain.next() } }
     }
+    let replay = CacheBench.median(replays)
+    CacheBench.report("\(name).replay-from-0.median", replay / 1000, "us")
+    try seek(name, SeekingReader(try open(options)), targets, beside: replay)
+    for (kind, cache) in [("bitmap-at", nil), ("bitmap-at-cached", MemoryFrameCache.shared)] {
+      MemoryFrameCache.shared.removeAll()
+      try await ask("\(name).\(kind)", try open(options), cache, targets, beside: replay)
+    }
+  }
+
+  private static func seek(
+    _ name: String, _ reader: SeekingReader, _ targets: [Int], beside replay: Double
+  ) throws {
+    let count = reader.image.frames.count
+    for index in 0..<count { _ = try reader.frame(at: index) }
+    let forward = try steps(0..<count, reader)
+    var decoded = reader.decodedCount
+    let seeks = try targets.map { index in
+      try CacheBench.nanoseconds { _ = try reader.frame(at: index) }
+    }
+    decoded = reader.decodedCount - decoded
+    report("\(name).reader", seeks, beside: replay)
+    CacheBench.report("\(name).reader.decoded", Double(decoded) / Double(seekCount), "frames")
     _ = try reader.frame(at: count - 1)
     let back = try steps((0..<count - 1).reversed(), reader)
+    for (kind, forward, back) in [
+      ("dropped", forward.dropped, back.dropped), ("shown", forward.shown, back.shown),
+    ] {
+      CacheBench.report("\(name).step.forward.\(kind)", forward / 1000, "us")
+      CacheBench.report("\(name).step.back.\(kind)", back / 1000, "us")
+      CacheBench.report("\(name).step.ratio.\(kind)", back / forward, "x")
+    }
+  }
+
+  /// The same through the public call, with its hops between threads.
+  private static func ask(
+    _ name: String, _ image: AnimatedImage, _ cache: MemoryFrameCache?, _ targets: [Int],
+    beside replay: Double
+  ) async throws {
+    let count = image.frames.count
+    let clock = ContinuousClock()
+    func time(_ indices: some Sequence<Int>) async throws -> [Double] {
+      var times: [Double] = []
+      for index in indices {
+        let begin = clock.now
+        _ = try await image.bitmap(at: index, cache: cache)
+        times.append(begin.duration(to: clock.now) / .nanoseconds(1))
+      }
+      return times
+    }
+    let forward = try await time(0..<count)
+    report(name, try await time(targets), beside: replay)
+    _ = try await image.bitmap(at: count - 1, cache: nil)
+    let back = try await time((0..<count - 1).reversed())
+    let ratio = back.reduce(0, +) / forward.dropLast().reduce(0, +)
+    CacheBench.report("\(name).step.ratio", ratio, "x")
+    CacheBench.report("\(name).memory", Double(MemoryBudget.shared.usedBytes) / 1048576, "MiB")
+  }
+
+  private static func report(_ name: String, _ seeks: [Double], beside replay: Double) {
     let seek = CacheBench.median(seeks)
-    let replay = CacheBench.median(Array(replays))
-    CacheBench.report("seek.frames", Double(count), "")
-    CacheBench.report("seek.checkpoints", Double(store.count), "")
-    CacheBench.report("seek.memory", Double(budget.usedBytes) / 1048576, "MiB")
-    CacheBench.report("seek.longest-replay", Double(store.longestReplay), "frames")
-    CacheBench.report("seek.median", seek / 1000, "us")
-    CacheBench.report("seek.p99", seeks.sorted()[990] / 1000, "us")
-    CacheBench.report("seek.replay-from-0.median", replay / 1000, "us")
-    CacheBench.report("seek.ratio", replay / seek, "x")
-    CacheBench.report("step.forward.plain", plainPlay / Double(count) / 1000, "us")
-    CacheBench.report("step.forward.first-play", play / Double(count) / 1000, "us")
-    CacheBench.report("step.forward.dropped", forward.dropped / 1000, "us")
-    CacheBench.report("step.back.dropped", back.dropped / 1000, "us")
-    CacheBench.report("step.ratio.dropped", back.dropped / forward.dropped, "x")
-    CacheBench.report("step.forward.shown", forward.shown / 1000, "us")
-    CacheBench.report("step.back.shown", back.shown / 1000, "us")
-    CacheBench.report("step.ratio.shown", back.shown / forward.shown, "x")
+    CacheBench.report("\(name).seek.median", seek / 1000, "us")
+    CacheBench.report("\(name).seek.p99", seeks.sorted()[seeks.count * 99 / 100] / 1000, "us")
+    CacheBench.report("\(name).seek.ratio", replay / seek, "x")
   }
 
   /// Nanoseconds a step: dropping each picture at once, and holding it until the next one is there,
@@ -65,16 +114,5 @@ enum SeekBench {
     }
     withExtendedLifetime(shown) {}
     return (dropped / Double(indices.count), held / Double(indices.count))
-  }
-}
-
-/// A small generator, so that runs repeat: SplitMix64.
-private struct Seeded {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -66,6 +66,28 @@ struct CacheTable: Sendable {
     return slots[slot].bitmap
   }
 
+  /// The last frame of `range` that is there, whichever way of looking takes fewer steps.
+  func last(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, canvas: Bitmap)? {
+    guard let group = groupOf[animation] else { return nil }
+    var found: (index: Int, canvas: Bitmap)?
+    if groups[group].count < range.count {
+      var slot = groups[group].order.oldest
+      while slot >= 0 {
+        let index = slots[slot].key.index
+        if range.contains(index), index > found?.index ?? -1, let bitmap = slots[slot].bitmap {
+          found = (index, bitmap)
+        }
+        slot = slots[slot].links.newer
+      }
+    } else {
+      for index in range.reversed() {
+        guard let slot = slotOf[animation[index]], let bitmap = slots[slot].bitmap else { continue }
+        return (index, bitmap)
+      }
+    }
+    return found
+  }
+
   /// Puts `bitmap` under `key`; gives back the one it replaces.
   mutating func insert(_ bitmap: Bitmap, for key: FrameKey) -> Bitmap? {
     statistics.insertions += 1

@@ -32,6 +32,9 @@ package final class CachedFrameReader {
     self.cache = cache
     hold = animation.map { cache.hold($0) }
     reader = SeekingReader(image, store: checkpoints, keepsCheckpoints: false)
+    if let shown = animation.flatMap({ ShownFrames($0, of: image, in: cache) }) {
+      reader.shownFrames = { shown }
+    }
   }
 
   deinit { hold?.end() }

@@ -62,6 +62,13 @@ package final class CheckpointStore: Sendable {
   /// The most frames that are drawn to reach one.
   package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
 
+  /// Whether drawing the frames of `stretch` takes no longer than copying a canvas 16 times or so, at
+  /// most 4 ms: what a step back may take now and then without being felt. False without measurements.
+  package func isShort(_ stretch: Range<Int>) -> Bool {
+    guard isMeasuring else { return false }
+    return state.withLock { $0.policy.costs.sum(stretch) } <= min(canvasCost, 4_000_000)
+  }
+
   /// Takes note of how long drawing frame `index` took.
   package func record(_ time: Duration, of index: Int) {
     guard isMeasuring else { return }
@@ -72,15 +79,18 @@ package final class CheckpointStore: Sendable {
 
   /// Keeps the canvas that frame `index` is drawn on, if it is worth it; `canvas` is asked only then,
   /// with no lock held.
-  package func offer(_ index: Int, _ canvas: () -> Bitmap) {
+  ///
+  /// - Returns: Whether it was.
+  @discardableResult
+  package func offer(_ index: Int, _ canvas: () -> Bitmap) -> Bool {
     budget.stamp(lastUseTime)
     let capacity = capacity
-    guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return }
+    guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return false }
     let bitmap = canvas()
     // Freed when this goes, after the lock is given back.
     var dropped: [Bitmap] = []
-    state.withLock { state in
-      guard state.canvases[index] == nil else { return }
+    let keeps = state.withLock { state in
+      guard state.canvases[index] == nil else { return false }
       while state.canvases.count >= max(capacity, 1), let old = state.dropLeast() {
         dropped.append(old)
         budget.refund(canvasCost, as: .checkpoints)
@@ -88,8 +98,10 @@ package final class CheckpointStore: Sendable {
       state.policy.keep(index)
       state.canvases[index] = bitmap
       budget.charge(canvasCost, as: .checkpoints)
+      return true
     }
     budget.settle()
+    return keeps
   }
 
   /// Makes room for `byteCount` bytes more (or less) that a reader holds on its way back.

@@ -14,6 +14,8 @@ package final class FrameAccess: Sendable {
     var identity: ContentIdentity?
     var checkpoints: CheckpointStore?
     var frames: SharedFrames?
+    /// In the cache that was named last.
+    var shownFrames: ShownFrames?
     var isRegistered = false
   }
 
@@ -25,6 +27,20 @@ package final class FrameAccess: Sendable {
   var identity: ContentIdentity? {
     get { state.withLock { $0.identity } }
     set { state.withLock { $0.identity = newValue } }
+  }
+
+  /// Cached frames that replays may start from.
+  package var shownFrames: ShownFrames? {
+    get { state.withLock { $0.shownFrames } }
+    set {
+      // Freed, should it be the last one of a cache, after the lock is given back.
+      let old = state.withLock { state in
+        let old = state.shownFrames
+        state.shownFrames = newValue
+        return old
+      }
+      _ = consume old
+    }
   }
 
   /// The canvases kept for `image`, whose access this is.
@@ -43,7 +59,11 @@ package final class FrameAccess: Sendable {
       let checkpoints = state.store(for: image, budget)
       let frames = SharedFrames(
         frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount, keeping: 0
-      ) { () throws(AnimatedImageError) in SeekingReader(bare, store: checkpoints) }
+      ) { [weak self] () throws(AnimatedImageError) in
+        let reader = SeekingReader(bare, store: checkpoints)
+        reader.shownFrames = { [weak self] in self?.shownFrames }
+        return reader
+      }
       state.frames = frames
       budget.charge(state.charge, as: .checkpoints)
       defer { state.isRegistered = true }

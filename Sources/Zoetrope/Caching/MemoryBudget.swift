@@ -54,10 +54,27 @@ public final class MemoryBudget: Sendable {
   /// Bytes held for one purpose.
   package func used(for kind: Kind) -> Int { counter(kind) { $0.load(ordering: .relaxed) } }
 
-  /// Bytes that may be held for one purpose. Checkpoints and compressed images may take a quarter
-  /// each: they save work for somebody who seeks or comes back, a frame for everybody who looks.
+  /// Bytes that may be held for one purpose.
+  ///
+  /// Compressed images may take a quarter: they save work for somebody who comes back. Checkpoints may
+  /// take what nobody else uses, and half in any case: a cached frame spares the replay to that frame
+  /// only, a checkpoint the one to all frames after it.
   package func limit(for kind: Kind) -> Int {
-    kind == .frames ? effectiveLimit : effectiveLimit / 4
+    switch kind {
+    case .frames: effectiveLimit
+    case .checkpoints:
+      max(share(of: kind), effectiveLimit - used(for: .frames) - used(for: .images))
+    case .images: share(of: kind)
+    }
+  }
+
+  /// Bytes that one purpose keeps when others want them too.
+  private func share(of kind: Kind) -> Int {
+    switch kind {
+    case .frames: 0
+    case .checkpoints: effectiveLimit / 2
+    case .images: effectiveLimit / 4
+    }
   }
 
   package func register(_ member: any BudgetMember) {
@@ -96,8 +113,10 @@ public final class MemoryBudget: Sendable {
     }
     while usedBytes > effectiveLimit {
       let over = usedBytes - effectiveLimit
+      let surplus = min(over, used(for: .checkpoints) - share(of: .checkpoints))
       guard
-        relieve(over, of: .frames) || relieve(over, of: .checkpoints) || relieve(over, of: .images)
+        (surplus > 0 && relieve(surplus, of: .checkpoints)) || relieve(over, of: .frames)
+          || relieve(over, of: .checkpoints) || relieve(over, of: .images)
       else { break }
     }
   }

@@ -39,6 +39,13 @@ public final class MemoryFrameCache: FrameCaching {
     return table.withLock { $0.lookUp(key) }
   }
 
+  /// The last frame of `range` that is there. Counts neither as a use nor as a miss.
+  package func lastBitmap(
+    in range: Range<Int>, of animation: AnimationKey
+  ) -> (index: Int, canvas: Bitmap)? {
+    table.withLock { $0.last(in: range, of: animation) }
+  }
+
   /// Keeps `bitmap` under `key` and evicts what no longer fits.
   ///
   /// A bitmap that alone passes a limit is not kept unless its animation is held.

@@ -8,7 +8,7 @@
 /// frame is decoded about twice instead of once for each step.
 struct ReplayTrail: ~Copyable {
   private struct Patch {
-    let pixels: SavedRect
+    let pixels: [SavedRect]
     let damage: Damage?
     let cost: Int
   }
@@ -18,8 +18,8 @@ struct ReplayTrail: ~Copyable {
   private let bounds: PixelRect
   private let bytesPerPixel: Int
   private var canvasCost: Int { store.canvasCost }
-  /// By the frame whose pixels they are; each leads there from the frame after it.
-  private var patches: [Int: Patch] = [:]
+  /// Each leads to its frame from the one after it: to `firstKept` first, then in order.
+  private var patches: [Patch] = []
   /// By the frame that is drawn on them.
   private var canvases: [Int: Bitmap] = [:]
   /// The picture of frame `position`.
@@ -50,15 +50,20 @@ struct ReplayTrail: ~Copyable {
     self.stretch = stretch
     // Canvases of a longer stretch, laid earlier, still serve what lies before this one.
     canvases = canvases.filter { $0.key <= stretch.lowerBound }
-    let room = max(capacity - canvases.count - 1, 1) * canvasCost
-    firstKept = first(fitting: room)
+    let room = room(of: capacity)
+    firstKept = first(of: stretch, fitting: room)
     spacing = 0
     if firstKept > stretch.lowerBound {
-      firstKept = first(fitting: room / 2)
+      firstKept = first(of: stretch, fitting: room / 2)
       let canvasRoom = max(room / 2 / canvasCost, 1)
       spacing = max(stretch.upperBound - firstKept, stretch.count / (canvasRoom + 1) + 1)
     }
     settle()
+  }
+
+  /// Whether the patches of all frames of `stretch` fit.
+  func fits(_ stretch: Range<Int>, capacity: Int) -> Bool {
+    first(of: stretch, fitting: room(of: capacity)) == stretch.lowerBound
   }
 
   /// Whether a canvas for frame `index` belongs on the trail.
@@ -73,13 +78,16 @@ struct ReplayTrail: ~Copyable {
 
   /// Keeps of `frame` what the frame after it will change, if there is room.
   mutating func keep(_ frame: CompositedFrame) {
-    guard frame.index >= firstKept, frame.index < stretch.upperBound else { return }
-    let rect = changedRect(after: frame.index)
-    let cost = cost(of: rect)
-    patches[frame.index] = Patch(
-      pixels: Canvas(frame.bitmap).copy(rect), damage: frame.damage, cost: cost)
+    guard frame.index == firstKept + patches.count, frame.index < stretch.upperBound else { return }
+    let canvas = Canvas(frame.bitmap)
+    let (first, second) = changedRects(after: frame.index)
+    var pixels = [canvas.copy(first)]
+    if let second { pixels.append(canvas.copy(second)) }
+    let cost = cost(after: frame.index)
+    patches.append(Patch(pixels: pixels, damage: frame.damage, cost: cost))
     patchCost += cost
-    settle()
+    // Told to the store in steps of a canvas, since a patch may be a few pixels.
+    if patchCost - charged >= canvasCost { settle() }
   }
 
   /// The replay has arrived: `frame` is shown, and steps back start from it.
@@ -92,11 +100,12 @@ struct ReplayTrail: ~Copyable {
   /// Goes back to frame `index`, if every patch on the way is there. Patches used are given up:
   /// whoever steps back does not come again soon.
   mutating func step(backTo index: Int) -> CompositedFrame? {
-    guard index < position, picture != nil, (index..<position).allSatisfy({ patches[$0] != nil })
+    guard index < position, index >= firstKept, picture != nil,
+      patches.count == position - firstKept
     else { return nil }
     var damage: Damage?
-    while position > index, let patch = patches.removeValue(forKey: position - 1) {
-      picture?.restore(patch.pixels)
+    while position > index, let patch = patches.popLast() {
+      for part in patch.pixels { picture?.restore(part) }
       damage = patch.damage
       patchCost -= patch.cost
       position -= 1
@@ -121,27 +130,34 @@ struct ReplayTrail: ~Copyable {
     settle()
   }
 
-  /// The first frame of the stretch from which on all patches fit into `room` bytes.
-  private func first(fitting room: Int) -> Int {
+  private func room(of capacity: Int) -> Int { max(capacity - canvases.count - 1, 1) * canvasCost }
+
+  /// The first frame of `stretch` from which on all patches fit into `room` bytes.
+  private func first(of stretch: Range<Int>, fitting room: Int) -> Int {
     var first = stretch.upperBound
     var sum = 0
     while first > stretch.lowerBound {
-      sum += cost(of: changedRect(after: first - 1))
+      sum += cost(after: first - 1)
       if sum > room { break }
       first -= 1
     }
     return first
   }
 
-  /// Where the picture of the frame after `index` may differ from that of `index`.
-  private func changedRect(after index: Int) -> PixelRect {
-    let rect = frames[index + 1].rect.intersection(bounds)
-    guard frames[index].disposal != .keep else { return rect }
-    return rect.union(frames[index].rect.intersection(bounds))
+  /// Where the picture of the frame after `index` may differ from that of `index`: what that frame
+  /// draws, and what is disposed of before it. One rectangle round both is often much larger.
+  private func changedRects(after index: Int) -> (PixelRect, PixelRect?) {
+    let drawn = frames[index + 1].rect.intersection(bounds)
+    let disposed = frames[index].rect.intersection(bounds)
+    guard frames[index].disposal != .keep, !disposed.isEmpty else { return (drawn, nil) }
+    let both = drawn.union(disposed)
+    if both.size.area <= drawn.size.area + disposed.size.area { return (both, nil) }
+    return (drawn, disposed)
   }
 
-  private func cost(of rect: PixelRect) -> Int {
-    max(rect.size.area * bytesPerPixel, 64)
+  private func cost(after index: Int) -> Int {
+    let (first, second) = changedRects(after: index)
+    return max((first.size.area + (second?.size.area ?? 0)) * bytesPerPixel, 64)
   }
 
   /// Has the store make room for what is held now.

@@ -1,12 +1,14 @@
-/// Reads composited frames in any order, at the price of few decoded frames.
+/// Reads composited frames in any order on the calling thread, at the price of few decoded frames.
 ///
 /// Forward it is a ``FrameReader`` that leaves checkpoints behind. A jump starts at the nearest
 /// checkpoint or independent frame. Stepping back replays a stretch once and keeps what its frames
 /// changed, so that the next steps back decode nothing: about one decoded frame a step, as forward.
 /// One owner at a time; the store may be shared.
-package final class SeekingReader {
+public final class SeekingReader {
   private let reader: FrameReader
   private let store: CheckpointStore
+  /// Cached frames that replays may start from, if any; asked for each time.
+  package var shownFrames: @Sendable () -> ShownFrames? = { nil }
   private var trail: ReplayTrail
   /// Frames back that count as a step, so that more of them are likely; further is a jump.
   private static let longestStep = 8
@@ -14,24 +16,30 @@ package final class SeekingReader {
   private var keepsCheckpoints: Bool
   /// The frame given last; -1 before the first.
   private var lastIndex = -1
+  /// Whether a checkpoint has the canvas too, which is then copied before it is drawn on.
+  private var sharesCanvas = false
   /// Frames decoded so far, replays included.
-  package private(set) var decodedCount = 0
+  public private(set) var decodedCount = 0
 
-  /// A reader of `image`, with checkpoints in `store`, by default one of its own.
+  /// A reader of `image`, on the canvases that random access to it keeps
+  /// (see ``AnimatedImage/bitmap(at:cache:)``). Nothing is decoded yet.
+  public convenience init(_ image: AnimatedImage) {
+    self.init(image, store: image.access.checkpoints(of: image))
+  }
+
+  /// A reader of `image`, with checkpoints in `store`.
   ///
   /// - Parameter keepsCheckpoints: false for a player, which may never go anywhere but on and back to
   ///   the start: it keeps none until it is first sent somewhere else.
-  package init(
-    _ image: AnimatedImage, store: CheckpointStore? = nil, keepsCheckpoints: Bool = true
-  ) {
+  package init(_ image: AnimatedImage, store: CheckpointStore, keepsCheckpoints: Bool = true) {
     self.keepsCheckpoints = keepsCheckpoints
     reader = FrameReader(image)
-    self.store = store ?? CheckpointStore(for: image)
-    trail = ReplayTrail(image, store: self.store)
+    self.store = store
+    trail = ReplayTrail(image, store: store)
   }
 
   /// The image that is read.
-  package var image: AnimatedImage { reader.image }
+  public var image: AnimatedImage { reader.image }
 
   /// Frame `index`, composited.
   ///
@@ -39,12 +47,12 @@ package final class SeekingReader {
   /// animation; else it is the whole canvas.
   ///
   /// - Throws: As ``FrameReader/frame(at:)``.
-  package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+  public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
 
   /// As ``frame(at:)``; throws `cancelled` between frames once `isCancelled` gives true.
-  package func frame(
+  public func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
     guard image.frames.indices.contains(index) else {
@@ -79,6 +87,11 @@ package final class SeekingReader {
     var start = store.start(for: index)
     if start.index != index { keepsCheckpoints = true }
     if let kept = trail.start(for: index), kept.index > start.index { start = kept }
+    let reached = max(start.index, current <= index ? current : 0)
+    if reached + 1 < index, let found = shownFrames()?.last(in: reached..<index, of: image.frames) {
+      start = (found.index + 1, found.canvas)
+    }
+    if isBackward { start = earlier(than: start, for: index) }
     if current > index || start.index > current { restart(at: start) }
     if isBackward {
       trail.begin(reader.nextIndex..<index, capacity: store.trailCapacity)
@@ -94,7 +107,24 @@ package final class SeekingReader {
     }
   }
 
+  /// Where a stretch begins that is worth the two copies of the canvas which going back along it takes,
+  /// one to draw on and one to step back on: further back than `start` while it stays cheap and fits.
+  private func earlier(
+    than start: (index: Int, canvas: Bitmap?), for index: Int
+  ) -> (index: Int, canvas: Bitmap?) {
+    var start = start
+    let capacity = store.trailCapacity
+    while start.index > 0, start.index < index {
+      let earlier = store.start(for: start.index - 1)
+      let stretch = earlier.index..<index
+      guard store.isShort(stretch), trail.fits(stretch, capacity: capacity) else { break }
+      start = earlier
+    }
+    return start
+  }
+
   private func restart(at start: (index: Int, canvas: Bitmap?)) {
+    sharesCanvas = start.canvas != nil
     if let canvas = start.canvas {
       reader.restore(nextIndex: start.index, canvas: canvas)
     } else {
@@ -105,13 +135,17 @@ package final class SeekingReader {
 
   /// The reader's next frame, measured; its canvas is offered to the store first.
   private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
-    if keepsCheckpoints { store.offer(reader.nextIndex) { reader.snapshot().canvas } }
+    if keepsCheckpoints, store.offer(reader.nextIndex, { reader.snapshot().canvas }) {
+      sharesCanvas = true
+    }
     let begin = ContinuousClock.now
     guard let frame = try reader.next() else {
       throw AnimatedImageError(.parameter, "no frame \(reader.nextIndex)", format: image.format)
     }
     decodedCount += 1
-    store.record(begin.duration(to: .now), of: frame.index)
+    // Where the canvas is shared with a checkpoint, the time is mostly that of copying it.
+    if !sharesCanvas { store.record(begin.duration(to: .now), of: frame.index) }
+    sharesCanvas = false
     return frame
   }
 }

@@ -22,6 +22,7 @@ extension AnimatedImage {
     }
     let key = cache == nil ? nil : try await cacheKey(index)
     if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
+    access.shownFrames = key.flatMap { ShownFrames($0.animation, of: self, in: cache) }
     let bitmap = try await access.frames(of: self).frame(at: index).bitmap
     // Pixels of a file that was written over meanwhile are not those of the bytes in the key.
     if let key, source.isUnchanged { cache?.store(bitmap, for: key) }

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct CachedPlaybackTests {
   @Test func `a hundred players of different images share a small budget and all finish`()

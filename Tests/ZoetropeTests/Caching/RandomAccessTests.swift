@@ -156,6 +156,37 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a replay starts at a cached frame when the next one is drawn on that`() async throws {
+    let source = CountingSource(bytes)
+    let image = try source.open()
+    let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))
+    // Frame 50 stays on the canvas; 49 is taken back after it was shown.
+    #expect(image.frames[50].disposal == .keep && image.frames[49].disposal == .previous)
+    let filler = try AnimatedImage(bytes: bytes)
+    for index in [49, 50] { _ = try await filler.bitmap(at: index, cache: cache) }
+    #expect(try await image.bitmap(at: 52, cache: cache) == expected[52])
+    #expect(source.count == 2)
+    cache.removeAll()
+    _ = try await filler.bitmap(at: 49, cache: cache)
+    let second = CountingSource(bytes)
+    #expect(try await second.open().bitmap(at: 51, cache: cache) == expected[51])
+    #expect(second.count == 52)
+  }
+
+  @Test func `frames and checkpoints share a budget and each keeps a part`() async throws {
+    let budget = MemoryBudget(byteLimit: 40 * canvasCost)
+    let image = try AnimatedImage(bytes: bytes).charged(to: budget)
+    for index in 0..<Self.count { _ = try await image.bitmap(at: index, cache: nil) }
+    #expect(budget.used(for: .checkpoints) > budget.byteLimit / 2)
+    let cache = MemoryFrameCache(budget: budget)
+    for index in 0..<Self.count {
+      _ = try await image.bitmap(at: index * 37 % Self.count, cache: cache)
+      #expect(budget.usedBytes <= budget.byteLimit)
+    }
+    #expect(budget.used(for: .checkpoints) >= budget.byteLimit / 2 - canvasCost)
+    #expect(cache.statistics.cost >= budget.byteLimit / 2 - 2 * canvasCost)
+  }
+
   @Test func `a second scheduler with the same cache decodes nothing`() async throws {
     let source = CountingSource(bytes)
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))

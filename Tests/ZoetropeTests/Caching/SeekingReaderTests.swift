@@ -86,7 +86,7 @@ import ZoetropeTestSupport
       }
       #expect(budget.usedBytes > 0)
       budget.byteLimit = 8 * canvas
-      #expect(store.byteCount <= 2 * canvas)
+      #expect(budget.usedBytes <= 8 * canvas)
     }
     #expect(budget.usedBytes == 0)
   }

@@ -1,14 +1,11 @@
-import Zoetrope
-import ZoetropeTestSupport
-
 /// Writes GIFs whose frames are small changes of the one before, as recorders make them.
 ///
 /// Codes are written 9 bits wide with a clear code before the table grows, so no table is kept.
-enum DeltaGIF {
+public enum DeltaGIF {
   /// `frameCount` frames on a canvas of `width` × `height`: a whole picture first, then `patch` ×
   /// `patch` pixels of noise each, at places that wander. Every seventh disposes to *previous*, every
   /// eleventh to *background*.
-  static func make(width: Int, height: Int, frameCount: Int, patch: Int = 40) -> [UInt8] {
+  public static func make(width: Int, height: Int, frameCount: Int, patch: Int = 40) -> [UInt8] {
     var random = SplitMix64(seed: 42)
     var bytes = Array("GIF89a".utf8)
     bytes += word(width) + word(height) + [0xf7, 0, 0]
