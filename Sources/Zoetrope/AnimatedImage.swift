@@ -56,7 +56,7 @@ public struct AnimatedImage: Sendable {
   package init(
     source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) {
-    var scan = try ImageScan.scan(source, limits: options.limits)
+    var scan = try ImageScan.scan(source, options: options)
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }

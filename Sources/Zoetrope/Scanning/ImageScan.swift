@@ -1,11 +1,8 @@
 /// Scans a whole source: the effects round the pure scanners.
 enum ImageScan {
-  /// Bytes read at a time.
-  private static let blockSize = 1 << 18
-
   /// The structure of the file in `source`.
   static func scan(
-    _ source: any ByteSource, limits: DecodingLimits
+    _ source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> ScannedImage {
     var scratch: [UInt8] = []
     let first = try source.withBytes(in: 0..<1, scratch: &scratch) {
@@ -15,28 +12,22 @@ enum ImageScan {
       throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
     }
     if first == PNGScanner.signature[0] {
-      var scanner = PNGScanner(limits: limits)
-      return try run(&scanner, over: source, scratch: &scratch)
+      return try run(
+        PNGScanner(limits: options.limits), over: source, threadCount: options.threadCount)
     }
-    var scanner = GIFScanner(limits: limits)
-    return try run(&scanner, over: source, scratch: &scratch)
+    return try run(
+      GIFScanner(limits: options.limits), over: source, threadCount: options.threadCount)
   }
 
   private static func run(
-    _ scanner: inout some Scanning, over source: any ByteSource, scratch: inout [UInt8]
+    _ start: some Scanning, over source: any ByteSource, threadCount: Int
   ) throws(AnimatedImageError) -> ScannedImage {
-    var offset = 0
-    while offset < source.byteCount, !scanner.isAtEnd {
-      let range = offset..<min(offset + blockSize, source.byteCount)
-      var step = scanner
-      let count = try source.withBytes(in: range, scratch: &scratch) {
-        (bytes) throws(AnimatedImageError) in
-        try step.feed(bytes)
-        return bytes.byteCount
-      }
-      scanner = step
-      if count == 0 { break }
-      offset += count
+    // Fed where it lies: a copy would share the list of frames, which the next frame then copies.
+    var scanner = start
+    try BlockReader.forEachBlock(of: source, threadCount: threadCount) {
+      (bytes) throws(AnimatedImageError) in
+      try scanner.feed(bytes)
+      return !scanner.isAtEnd
     }
     try scanner.finish()
     return scanner.image

@@ -64,7 +64,7 @@ extension GIFScanner {
         palette: localCount > 0 ? .local : image.header?.palette.isEmpty == false ? .global : .none,
         byteRange: blockOffset..<blockOffset),
       localPaletteCount: localCount, transparentIndex: graphic.transparentIndex)
-    next(localCount > 0 ? .localPalette(entries: localCount) : .minimumCodeSize)
+    next(localCount > 0 ? .localPalette(remaining: localCount * 3) : .minimumCodeSize)
   }
 
   /// The canvas grows right and down to hold the first frame, and only that one.
@@ -134,5 +134,18 @@ extension FrameControl {
       index: index, rect: rect, delay: delay, disposal: disposal, blend: blend,
       isIndependent: isIndependent, isInterlaced: isInterlaced, palette: palette,
       byteRange: byteRange)
+  }
+}
+
+extension RawSpan {
+  /// Whether eight sub-blocks of 255 bytes lie one after the other at `offset`.
+  func hasFullBlocks(at offset: Int) -> Bool {
+    guard offset >= 0, offset < byteCount - 7 * 256 else { return false }
+    var all = UInt8.max
+    for block in 0..<8 {
+      // The last one lies before the end, as was asked above; any bit pattern is a UInt8.
+      all &= unsafe unsafeLoad(fromUncheckedByteOffset: offset + block * 256, as: UInt8.self)
+    }
+    return all == .max
   }
 }

@@ -14,7 +14,7 @@ package struct GIFScanner: Scanning {
     case extensionLength
     case extensionBody(remaining: Int)
     case descriptor
-    case localPalette(entries: Int)
+    case localPalette(remaining: Int)
     case minimumCodeSize
     case imageData(remaining: Int)
     case trailer
@@ -93,10 +93,11 @@ package struct GIFScanner: Scanning {
     case .descriptor:
       guard collector.collect(9, from: bytes, at: &position) else { return }
       try readDescriptor()
-    case .localPalette(let entries):
-      // The decoder reads the colours again, beside the pixels; here they are only passed over.
-      guard collector.collect(entries * 3, from: bytes, at: &position) else { return }
-      next(.minimumCodeSize)
+    case .localPalette(let remaining):
+      // The decoder reads the colours, which lie beside the pixels; here they are passed over.
+      let count = min(remaining, bytes.byteCount - position)
+      position += count
+      next(count == remaining ? .minimumCodeSize : .localPalette(remaining: remaining - count))
     case .minimumCodeSize:
       position += 1
       next(.imageData(remaining: 0))
@@ -119,6 +120,10 @@ package struct GIFScanner: Scanning {
     var cursor = position + remaining
     let end = bytes.byteCount
     while cursor < end {
+      // Most blocks are full. Eight lengths read apart from each other wait for memory together,
+      // where one that says where the next one lies makes the next one wait.
+      while bytes.hasFullBlocks(at: cursor) { cursor += 8 * 256 }
+      guard cursor < end else { break }
       let size = Int(bytes[cursor])
       cursor += 1
       if size == 0 {

@@ -1,0 +1,99 @@
+import Foundation
+import SystemPackage
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+
+@Suite(.timeLimit(.minutes(1)))
+struct ScanningTests {
+  /// A GIF of `count` frames, every second one with a palette of its own, whose data are as many
+  /// bytes as `size` says; they are no codes, which no scan looks at.
+  private func gif(frames count: Int, dataSize size: (Int) -> Int) -> [UInt8] {
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 9, height: 9, palette: GIFPalette([.black, RGBA(red: 9, green: 9, blue: 9)]))
+    for index in 0..<count {
+      gif.graphicControl(GIFGraphicControl(delay: UInt16(index % 100)))
+      gif.raw([0x2c, 0, 0, 0, 0, 9, 0, 9, 0, index % 2 == 0 ? 0 : 0x82])
+      if index % 2 == 1 { gif.raw([UInt8](repeating: UInt8(index % 256), count: 24)) }
+      gif.raw([2])
+      gif.raw(GIFBuilder.subBlocks([UInt8](repeating: UInt8(index % 251), count: size(index))))
+      gif.raw([0])
+    }
+    gif.trailer()
+    return gif.bytes
+  }
+
+  @Test func `a GIF scans alike in pieces of any size`() throws {
+    let bytes = gif(frames: 6) { [0, 1, 255, 2039, 2040, 5000][$0] }
+    var whole = GIFScanner()
+    try unsafe whole.feed(bytes.span.bytes)
+    try whole.finish()
+    #expect(whole.image.frames.count == 6)
+    #expect(whole.image.frames.last?.control.byteRange.upperBound == bytes.count - 1)
+    for size in [1, 2, 3, 7, 255, 256, 257, 2047, 2048, 2049] {
+      var scanner = GIFScanner()
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        try unsafe scanner.feed(bytes[start..<min(start + size, bytes.count)].span.bytes)
+      }
+      try scanner.finish()
+      #expect(scanner.image == whole.image, "pieces of \(size) bytes")
+    }
+  }
+
+  @Test func `a large file scans alike on one thread, on two and in memory`() throws {
+    let bytes = gif(frames: 400) { $0 * 37 + 100 }
+    #expect(bytes.count > 1 << 21)
+    let path = FilePath(NSTemporaryDirectory() + "scan-\(UUID().uuidString).gif")
+    try Data(bytes).write(to: URL(fileURLWithPath: path.string))
+    defer { try? FileManager.default.removeItem(atPath: path.string) }
+    let memory = try AnimatedImage(bytes: bytes)
+    #expect(memory.frames.count == 400 && memory.damage.isEmpty)
+    for threads in 1...2 {
+      let file = try AnimatedImage(
+        contentsOf: path, options: DecodingOptions(parallelism: threads))
+      #expect(file.frames == memory.frames && file.damage.isEmpty)
+    }
+  }
+
+  @Test func `blocks of a large file come in order, and reading ends when no more are wanted`()
+    throws
+  {
+    let size = BlockReader.blockSize * 20 + 5
+    let path = FilePath(NSTemporaryDirectory() + "blocks-\(UUID().uuidString)")
+    let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 / BlockReader.blockSize) }
+    try Data(content).write(to: URL(fileURLWithPath: path.string))
+    defer { try? FileManager.default.removeItem(atPath: path.string) }
+    let source = try FileSource(path: path)
+    for wanted in [1, 7, 21, 30] {
+      var seen: [UInt8] = []
+      var count = 0
+      try BlockReader.forEachBlock(of: source, threadCount: 2) { bytes in
+        seen.append(bytes[0])
+        count += bytes.byteCount
+        return seen.count < wanted
+      }
+      #expect(seen == (0..<UInt8(min(wanted, 21))).map { $0 })
+      if wanted > 20 { #expect(count == size) }
+    }
+  }
+
+  @Test func `a file that was cut after it was opened ends where it was cut`() throws {
+    let size = BlockReader.blockSize * 20
+    let path = FilePath(NSTemporaryDirectory() + "cut-\(UUID().uuidString)")
+    try Data(count: size).write(to: URL(fileURLWithPath: path.string))
+    defer { try? FileManager.default.removeItem(atPath: path.string) }
+    let source = try FileSource(path: path)
+    let kept = BlockReader.blockSize * 3 + 100
+    try FileHandle(forWritingTo: URL(fileURLWithPath: path.string)).truncate(atOffset: UInt64(kept))
+    for threads in 1...2 {
+      var count = 0
+      try BlockReader.forEachBlock(of: source, threadCount: threads) { bytes in
+        count += bytes.byteCount
+        return true
+      }
+      #expect(count == kept)
+    }
+  }
+}
