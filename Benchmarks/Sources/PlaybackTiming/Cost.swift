@@ -3,28 +3,47 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// The processor time of playing, over that of only decoding the same frames.
+///
+/// Two references: frames decoded one after the other, and frames decoded one every 20 ms by a plain
+/// thread. The same instructions take longer in the second, for caches have been used by others and
+/// the core has slept; playing in real time is to be compared with that.
 enum Cost {
-  static func measure(seconds: Int) async throws {
-    for parallelism in [1, 0] { try await measure(seconds: seconds, parallelism: parallelism) }
+  private struct Round {
+    var decoding, playing, paced, realTime: Duration
+    var switches: Double
   }
 
-  private static func measure(seconds: Int, parallelism: Int) async throws {
-    print("parallelism=\(parallelism)")
-    let image = try TestAnimation.image(parallelism: parallelism)
+  static func measure(seconds: Int) async throws {
+    let image = try TestAnimation.image(parallelism: 1)
     let count = seconds * 50
     _ = try decode(image, count: 50)
-    let decoding = try decode(image, count: count)
-    print("decoding              ms=\(decoding / .milliseconds(1)) frames=\(count)")
-    let jumping = await play(image, count: count, clock: ManualClock(.jumping))
-    print("playing without waits ms=\(jumping / .milliseconds(1)) ratio=\(jumping / decoding)")
-    let switches = Resources.switches
-    let real = await play(image, count: count, clock: ContinuousClock())
-    print("switches per frame    \(Double(Resources.switches - switches) / Double(count))")
-    print("playing in real time  ms=\(real / .milliseconds(1)) ratio=\(real / decoding)")
-    let paced = try await decodePaced(image, count: count)
-    print("decoding, one each 20 ms ms=\(paced / .milliseconds(1)) ratio=\(real / paced)")
-    let again = try decode(image, count: count)
-    print("decoding again        ms=\(again / .milliseconds(1))")
+    // Three interleaved rounds: the machine's speed changes by the second.
+    var rounds: [Round] = []
+    for _ in 0..<3 {
+      let decoding = try decode(image, count: count)
+      let playing = await play(image, count: count, clock: ManualClock(.jumping))
+      let paced = try await decodePaced(image, count: count)
+      let switches = Resources.switches
+      let realTime = await play(image, count: count, clock: ContinuousClock())
+      rounds.append(
+        Round(
+          decoding: decoding, playing: playing, paced: paced, realTime: realTime,
+          switches: Double(Resources.switches - switches) / Double(count)))
+    }
+    let median = { (value: (Round) -> Double) in
+      Samples(values: rounds.map(value)).quantile(0.5)
+    }
+    let each = { (value: (Round) -> Duration) in
+      Int(median { value($0) / .microseconds(count) })
+    }
+    print(
+      "us a frame: decoding=\(each { $0.decoding }) playing_without_waits=\(each { $0.playing })",
+      "decoding_paced=\(each { $0.paced }) playing_in_real_time=\(each { $0.realTime })")
+    print("playing without waits / decoding     \(median { $0.playing / $0.decoding })")
+    print("playing in real time / decoding paced \(median { $0.realTime / $0.paced })")
+    print("playing in real time / decoding       \(median { $0.realTime / $0.decoding })")
+    print("decoding paced / decoding             \(median { $0.paced / $0.decoding })")
+    print("threads woken for a frame             \(median { $0.switches })")
   }
 
   private static func decode(_ image: AnimatedImage, count: Int) throws -> Duration {

@@ -3,33 +3,48 @@ import Zoetrope
 
 /// How late frames are, beside a plain thread that sleeps with `clock_nanosleep`, in one run.
 enum Lateness {
-  private static let interval = 20_000_000
+  private static let rate = 50
+  private static let interval = 1_000_000_000 / rate
 
-  static func measure(seconds: Int) async throws {
+  /// - Parameter isBusy: Whether a thread keeps one core busy meanwhile.
+  static func measure(seconds: Int, isBusy: Bool) async throws {
     let image = try TestAnimation.image()
-    let count = seconds * 50
-    let shared = SharedFrames(image)
+    let count = seconds * rate
+    let load = BusyThread(isRunning: isBusy)
     let scheduler = FrameScheduler(
-      sharing: shared, options: PlaybackOptions(playCount: .indefinite, recordsTrace: true))
+      image, options: PlaybackOptions(playCount: .indefinite, recordsTrace: true))
     async let reference = sleepPlainly(count: count)
-    let clock = ContinuousClock()
+    let received = await Task.detached { await consume(scheduler.frames(), count: count) }.value
+    let plain = await reference
+    load.stop()
+    let yielded = Samples(values: scheduler.trace.entries.map { Double($0.lateness) / 1000 })
+    print("one core busy=\(isBusy) seconds=\(seconds) (times in us, slopes in us per s)")
+    for (name, samples) in [
+      ("clock_nanosleep", plain), ("scheduler      ", yielded), ("consumer       ", received),
+    ] {
+      print(
+        name, samples.summary, "slope=\(rounded(samples.robustSlope(rate: rate)))",
+        "least_squares=\(rounded(samples.slope(interval: 1 / Double(rate))))")
+    }
+    let over = { (part: Double) in Int(yielded.quantile(part) - plain.quantile(part)) }
+    print("scheduler over clock_nanosleep p50=\(over(0.5)) p99=\(over(0.99))")
+    print(scheduler.statistics)
+  }
+
+  private static func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+
+  /// How late the frames are in the consumer's hands, counted from the first one's arrival.
+  private static func consume(_ frames: AsyncStream<ScheduledFrame>, count: Int) async -> Samples {
     var start: ContinuousClock.Instant?
     var received = Samples()
-    for await frame in scheduler.frames() {
-      let now = clock.now
+    for await frame in frames {
+      let now = ContinuousClock.now
       let origin = start ?? now.advanced(by: .zero - frame.presentationTime)
       start = origin
       received.append(origin.advanced(by: frame.presentationTime).duration(to: now))
       if received.values.count >= count { break }
     }
-    let plain = await reference
-    var yielded = Samples()
-    for entry in scheduler.trace.entries { yielded.append(.nanoseconds(entry.lateness)) }
-    let statistics = scheduler.statistics
-    print("clock_nanosleep \(plain.summary) slope_us_per_s=\(plain.slope(interval: 0.02))")
-    print("scheduler       \(yielded.summary) slope_us_per_s=\(yielded.slope(interval: 0.02))")
-    print("consumer        \(received.summary) (from the first frame's arrival)")
-    print("statistics      \(statistics)")
+    return received
   }
 
   /// The reference: absolute deadlines, nothing else to do.

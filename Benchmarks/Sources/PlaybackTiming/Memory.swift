@@ -10,13 +10,14 @@ enum Memory {
     var options = PlaybackOptions.everyFrame
     options.playCount = .indefinite
     let scheduler = FrameScheduler(image, options: options, clock: ManualClock(.jumping))
+    let canvases = { Double(Resources.now.residentBytes - before) / Double(canvas) }
     var shown = 0
+    var most = 0.0
     for await _ in scheduler.frames() {
       shown += 1
-      if shown % max(frames / 10, 1) == 0 || shown == 1000 {
-        let growth = Resources.now.residentBytes - before
-        print(
-          "frames=\(shown) growth_kib=\(growth / 1024) canvases=\(Double(growth) / Double(canvas))")
+      if shown % 100 == 0 { most = max(most, canvases()) }
+      if shown == 1000 || shown % max(frames / 10, 1) == 0 {
+        print("frames=\(shown) canvases=\(canvases()) most=\(most)")
       }
       if shown >= frames { break }
     }

@@ -3,12 +3,12 @@ import Zoetrope
 
 /// Measures what playing costs and how exact it is.
 ///
-///     playback-timing lateness [SECONDS]   beside clock_nanosleep, at 50 frames a second
-///     playback-timing cancel [ROUNDS]        from stopping to the last work done
-///     playback-timing cost [SECONDS]         processor time of playing over decoding
+///     playback-timing lateness [SECONDS] [busy]      beside clock_nanosleep, at 50 frames a second
+///     playback-timing cancel [ROUNDS]                from ending to the last work done
+///     playback-timing cost [SECONDS]                 processor time of playing over decoding
 ///     playback-timing memory [FRAMES] [PARALLELISM]  resident bytes while playing
 ///
-/// For a busy core, run `taskset -c 0 sh -c 'while :; do :; done'` beside it. Every measurement prints one line of `name=value` pairs for each thing it compares.
+/// With `busy`, one core is kept busy meanwhile.
 @main struct PlaybackTiming {
   static func main() async throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
@@ -16,7 +16,8 @@ import Zoetrope
       arguments.indices.contains(place) ? Int(arguments[place]) ?? other : other
     }
     switch arguments.first {
-    case "lateness": try await Lateness.measure(seconds: number(1, 60))
+    case "lateness":
+      try await Lateness.measure(seconds: number(1, 60), isBusy: arguments.last == "busy")
     case "cancel": try await Cancelling.measure(rounds: number(1, 1000))
     case "cost": try await Cost.measure(seconds: number(1, 10))
     case "memory": try await Memory.measure(frames: number(1, 100_000), parallelism: number(2, 0))

@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// Unsafe code: a block is `byteCount` bytes of `mmap`, handed out to one owner at a time; it is
 /// either in the list below or owned, never both.
-enum PixelMemory {
+package enum PixelMemory {
   /// Blocks below this are the allocator's.
   ///
   /// All of them are under the address sanitizer, which watches the allocator's blocks only.
@@ -28,13 +28,30 @@ enum PixelMemory {
     var byteCount: Int
   }
 
-  /// Oldest first.
-  private static let waiting = Mutex<[Waiting]>([])
+  private struct State {
+    /// Oldest first.
+    var waiting: [Waiting] = []
+    /// All blocks of each size, owned and waiting.
+    var counts: [Int: Int] = [:]
+
+    mutating func count(_ change: Int, _ byteCount: Int) {
+      let count = counts[byteCount, default: 0] + change
+      counts[byteCount] = count == 0 ? nil : count
+    }
+  }
+
+  private static let state = Mutex(State())
+
+  /// How many blocks of `byteCount` there are, owned ones and those that wait.
+  package static func blockCount(of byteCount: Int) -> Int {
+    state.withLock { $0.counts[byteCount, default: 0] }
+  }
 
   /// A block, and whether all its bytes are zero; nil when the system has no memory.
   static func take(_ byteCount: Int) -> (block: UnsafeMutableRawPointer, isZeroed: Bool)? {
-    let address = waiting.withLock { waiting in
-      waiting.lastIndex { $0.byteCount == byteCount }.map { waiting.remove(at: $0).address }
+    let address = state.withLock { state in
+      state.waiting.lastIndex { $0.byteCount == byteCount }
+        .map { state.waiting.remove(at: $0).address }
     }
     if let address, let block = unsafe UnsafeMutableRawPointer(bitPattern: address) {
       return unsafe (block, false)
@@ -42,23 +59,25 @@ enum PixelMemory {
     let block = unsafe mmap(
       nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let block = unsafe block, UInt(bitPattern: block) != UInt.max else { return nil }
+    state.withLock { $0.count(1, byteCount) }
     return unsafe (block, true)
   }
 
   /// Takes a block back from its owner.
   static func give(_ block: UnsafeMutableRawPointer, _ byteCount: Int) {
     let new = Waiting(address: UInt(bitPattern: block), byteCount: byteCount)
-    let surplus = waiting.withLock { waiting in
-      waiting.append(new)
+    let surplus = state.withLock { state in
       var surplus: [Waiting] = []
-      if waiting.count(where: { $0.byteCount == byteCount }) > maximumCountOfSize,
-        let oldest = waiting.firstIndex(where: { $0.byteCount == byteCount })
+      state.waiting.append(new)
+      if state.waiting.count(where: { $0.byteCount == byteCount }) > maximumCountOfSize,
+        let oldest = state.waiting.firstIndex(where: { $0.byteCount == byteCount })
       {
-        surplus.append(waiting.remove(at: oldest))
+        surplus.append(state.waiting.remove(at: oldest))
       }
-      while waiting.reduce(0, { $0 + $1.byteCount }) > maximumBytes {
-        surplus.append(waiting.removeFirst())
+      while state.waiting.reduce(0, { $0 + $1.byteCount }) > maximumBytes {
+        surplus.append(state.waiting.removeFirst())
       }
+      for block in surplus { state.count(-1, block.byteCount) }
       return surplus
     }
     for block in surplus {

@@ -5,8 +5,9 @@ public import SystemPackage
 /// What `CGAnimateImageAtURLWithBlock` is on other systems, with two differences: it returns when the
 /// animation is over, and its handler runs where the caller runs. Delays are shown by
 /// ``DelayPolicy/imageIO`` unless ``AnimationOptions/delayTime`` is set. A still picture is handed over
-/// once and held for its delay. A handler that takes longer than a frame misses frames; the animation
-/// keeps its time. The file is read and decoded on threads of the library's own.
+/// once and held for its delay. The handler gets every frame of every play once, in order: one that
+/// takes longer than its frame lasts delays those after it, which keep their own durations. The file
+/// is read and decoded on threads of the library's own.
 ///
 /// - Parameters:
 ///   - path: the file.
@@ -65,7 +66,7 @@ package func animate(
     sharing: shared,
     options: PlaybackOptions(
       playCount: options.loopCount, startIndex: options.startIndex, fixedDelay: options.delayTime,
-      delayPolicy: .imageIO),
+      delayPolicy: .imageIO, latePolicy: .stretch, buffering: .lossless),
     clock: clock)
   for await frame in scheduler.frames() {
     var stop = false

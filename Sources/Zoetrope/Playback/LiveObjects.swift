@@ -21,6 +21,7 @@ package final class LiveObjects: Sendable {
 
   private struct State {
     var counts = [Int](repeating: 0, count: Kind.allCases.count)
+    var peaks = [Int](repeating: 0, count: Kind.allCases.count)
     var waiters: [(goal: Goal, continuation: CheckedContinuation<Void, Never>)] = []
 
     func meets(_ goal: Goal) -> Bool {
@@ -44,6 +45,9 @@ package final class LiveObjects: Sendable {
 
   package func count(_ kind: Kind) -> Int { state.withLock { $0.counts[kind.rawValue] } }
 
+  /// The most there ever were at one time.
+  package func peak(_ kind: Kind) -> Int { state.withLock { $0.peaks[kind.rawValue] } }
+
   /// Returns when the goal is met.
   package func reach(_ goal: Goal) async {
     await withCheckedContinuation { continuation in
@@ -56,7 +60,13 @@ package final class LiveObjects: Sendable {
     }
   }
 
-  func add(_ kind: Kind) { state.withLock { $0.counts[kind.rawValue] += 1 } }
+  func add(_ kind: Kind) {
+    state.withLock { state in
+      let place = kind.rawValue
+      state.counts[place] += 1
+      state.peaks[place] = max(state.peaks[place], state.counts[place])
+    }
+  }
 
   func remove(_ kind: Kind) {
     let met = state.withLock { state -> [CheckedContinuation<Void, Never>] in

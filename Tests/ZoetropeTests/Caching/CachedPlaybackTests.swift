@@ -3,10 +3,11 @@ import Zoetrope
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct CachedPlaybackTests {
-  @Test func `a hundred players of different images share a small budget and all finish`()
-    async throws
-  {
-    let budget = MemoryBudget(byteLimit: 8 << 20)
+  @Test(arguments: [(8 << 20, false), (256 << 20, true)])
+  func `a hundred players of different images share one budget and all finish`(
+    byteLimit: Int, fitsAll: Bool
+  ) async throws {
+    let budget = MemoryBudget(byteLimit: byteLimit)
     let cache = MemoryFrameCache(budget: budget)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<100 {
@@ -29,8 +30,14 @@ import ZoetropeTestSupport
     let statistics = cache.statistics
     #expect(statistics.cost <= budget.byteLimit + statistics.heldCost)
     #expect(cache.faults() == [])
-    // How often a frame is still there when it comes round again depends on who runs when.
-    #expect(statistics.evictions > 0)
+    #expect(statistics.hits + statistics.misses == 4000)
+    if fitsAll {
+      #expect(statistics.hits == 2000)
+      #expect(statistics.evictions == 0)
+    } else {
+      // How often a frame is still there when it comes round again depends on who runs when.
+      #expect(statistics.evictions > 0)
+    }
   }
 
   @Test func `a second player of the same bytes decodes nothing`() throws {

@@ -35,6 +35,29 @@ import ZoetropeTestSupport
     #expect(run.end == .milliseconds(600))
   }
 
+  @Test func `however fast time runs, the handler misses no frame`() async {
+    var shown: [Int] = []
+    let status = await animate(
+      PaintedFrames.tenths(7, playCount: .finite(300)), options: .init(),
+      clock: ManualClock(.jumping)
+    ) { index, _, _ in shown.append(index) }
+    #expect(status == .finished)
+    #expect(shown == (0..<300).flatMap { _ in 0..<7 })
+  }
+
+  @Test func `a handler that takes long delays the frames after it and loses none`() async {
+    let clock = ManualClock()
+    var times: [Duration] = []
+    let status = await animate(
+      PaintedFrames.tenths(4), options: .init(), clock: clock
+    ) { index, _, _ in
+      times.append(clock.now.offset)
+      clock.advance(by: .milliseconds(250))
+    }
+    #expect(status == .finished)
+    #expect(times == [0, 250, 500, 750].map { .milliseconds($0) })
+  }
+
   @Test func `start index, delay time and loop count are obeyed`() async {
     let run = await play(
       PaintedFrames.tenths(3),

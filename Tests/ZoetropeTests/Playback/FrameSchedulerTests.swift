@@ -36,8 +36,8 @@ import ZoetropeTestSupport
     let delays = [FrameDelay.part(1, 3), .part(1, 7), .part(3, 100), .part(1001, 30000)]
     var options = PlaybackOptions.everyFrame
     options.playCount = .finite(5_000)
-    let scheduler = FrameScheduler(
-      sharing: PaintedFrames.shared(delays), options: options, clock: clock)
+    let shared = PaintedFrames.shared(delays)
+    let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
     var count = 0
     for await frame in scheduler.frames() {
       if frame.index == 0 {
@@ -56,6 +56,9 @@ import ZoetropeTestSupport
     #expect(count == 20_000)
     #expect(scheduler.statistics.lateness.maximum == .zero)
     #expect(scheduler.state == .finished)
+    // The frame being handed over, and those decoded ahead: nothing piles up.
+    #expect(shared.live.peak(.ticket) <= options.decodeAhead + 1)
+    #expect(shared.live.peak(.decode) == 1)
   }
 
   @Test func `backward shows the frames of forward, byte for byte`() async {
