@@ -57,4 +57,47 @@ import ZoetropeTestSupport
     #expect(lines.all.first?.contains("debug frames skipped") == true)
     #expect(scheduler.statistics.skipped == 2)
   }
+
+  /// Asks the scheduler that logs.
+  struct AskingHandler: LogHandler {
+    final class Asked: Sendable {
+      let scheduler = Mutex<FrameScheduler<ManualClock>?>(nil)
+      let answers = Mutex<[String]>([])
+    }
+
+    let asked: Asked
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+    func log(event: LogEvent) {
+      guard let scheduler = asked.scheduler.withLock({ $0 }) else { return }
+      let answer = "\(scheduler.state) skipped=\(scheduler.statistics.skipped) at \(scheduler.rate)"
+      asked.answers.withLock { $0.append(answer) }
+    }
+  }
+
+  @Test func `a log handler may ask the scheduler that logs`() async {
+    let asked = AskingHandler.Asked()
+    let logger = Logger(label: "test") { _ in AskingHandler(asked: asked) }
+    let clock = ManualClock()
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(4), clock: clock, logger: logger)
+    asked.scheduler.withLock { $0 = scheduler }
+    var frames = scheduler.frames().makeAsyncIterator()
+    _ = await frames.next()
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(350))
+    #expect(await frames.next()?.index == 3)
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(50))
+    #expect(await frames.next() == nil)
+    asked.scheduler.withLock { $0 = nil }
+    #expect(
+      asked.answers.withLock { $0 } == [
+        "playing skipped=0 at 1.0", "finished skipped=2 at 1.0",
+      ])
+  }
 }
