@@ -54,13 +54,17 @@ final class TimedSignal: @unchecked Sendable {
   }
 
   /// When `instant` will be, on the monotonic clock, unless the machine is suspended before.
+  ///
+  /// `timespec` is read and made as its two words: which module its members belong to differs from
+  /// one kind of build to the other, and with it whether they may be named here.
   private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
-    var now = timespec()
+    var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
     let wait = max(ContinuousClock.now.duration(to: instant), .zero)
-    let sum =
-      Duration.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec) + wait
+    let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
     let (seconds, attoseconds) = sum.components
-    return timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    let words = (Int(seconds), Int(attoseconds / 1_000_000_000))
+    return unsafe unsafeBitCast(words, to: timespec.self)
   }
 }
