@@ -9,14 +9,20 @@ extension ContentIdentity {
   /// ``AnimatedImageError/Code/io`` when it cannot be read or changes while it is read, and
   /// ``AnimatedImageError/Code/cancelled`` when the task was cancelled meanwhile.
   public init(contentsOf path: FilePath) throws(AnimatedImageError) {
+    try self.init(contentsOf: path) { Task.isCancelled }
+  }
+
+  /// As ``init(contentsOf:)``, for threads without a task.
+  init(contentsOf path: FilePath, isCancelled: () -> Bool) throws(AnimatedImageError) {
     self = try Self.opened(path) { file throws(AnimatedImageError) in
-      try Self(of: file, knowing: .shared, now: FileStamp.now())
+      try Self(of: file, knowing: .shared, now: FileStamp.now(), isCancelled: isCancelled)
     }
   }
 
   /// As ``init(contentsOf:)``, for an open file and a map and time of the caller's.
   package init(
-    of file: FileDescriptor, knowing identities: FileIdentities, now: Int64
+    of file: FileDescriptor, knowing identities: FileIdentities, now: Int64,
+    isCancelled: () -> Bool = { Task.isCancelled }
   ) throws(AnimatedImageError) {
     let stamp = try FileStamp(of: file)
     if let known = identities[stamp] {
@@ -27,7 +33,7 @@ extension ContentIdentity {
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     var offset = 0
     while true {
-      if Task.isCancelled { throw AnimatedImageError(.cancelled, "while hashing") }
+      if isCancelled() { throw AnimatedImageError(.cancelled, "while hashing") }
       let count = try Self.read(file, at: offset, into: &piece)
       if count == 0 { break }
       unsafe hasher.update(piece.span.extracting(first: count).bytes)

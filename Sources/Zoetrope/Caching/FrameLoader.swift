@@ -82,6 +82,9 @@ public actor FrameLoader {
     start(LoadIdentifier(path), in: slot, rendering, .file(path))
   }
 
+  /// Names that are being fetched and opened.
+  package nonisolated var loadCount: Int { loads.count }
+
   /// Forgets the image called `id`: the next load fetches it again. Its cached frames stay, and are
   /// found again if its bytes are the same.
   public func forget(_ id: some Hashable & Sendable) {
@@ -111,7 +114,7 @@ public actor FrameLoader {
     _ id: LoadIdentifier, _ rendering: Rendering, _ source: LoadSource,
     _ phases: AsyncStream<LoadingPhase>.Continuation
   ) async throws(AnimatedImageError) {
-    let shown = showKnownPoster(id, rendering, phases)
+    let shown = await showKnownPoster(id, rendering, source, phases)
     let opened = try await open(id, source, isSilent: shown != nil, phases)
     let shared = SharedFrames(opened, rendering: rendering, cache: cache)
     if shown != opened.identity {
@@ -123,11 +126,13 @@ public actor FrameLoader {
     }
   }
 
-  /// Shows the poster if the cache has it; gives the identity of what was shown.
+  /// Shows the poster if the cache has it and no file was written anew; gives the identity of what was
+  /// shown.
   private func showKnownPoster(
-    _ id: LoadIdentifier, _ rendering: Rendering, _ phases: AsyncStream<LoadingPhase>.Continuation
-  ) -> ContentIdentity? {
-    guard let known = known[id] else { return nil }
+    _ id: LoadIdentifier, _ rendering: Rendering, _ source: LoadSource,
+    _ phases: AsyncStream<LoadingPhase>.Continuation
+  ) async -> ContentIdentity? {
+    guard let known = known[id], await source.isCurrent(known.identity) else { return nil }
     let rendition = Rendition(rendering, of: known.canvasSize, options: decoding)
     let key = AnimationKey(content: known.identity, rendition: rendition)[0]
     guard let bitmap = cache.bitmap(for: key) else { return nil }
@@ -140,7 +145,7 @@ public actor FrameLoader {
     _ id: LoadIdentifier, _ source: LoadSource, isSilent: Bool,
     _ phases: AsyncStream<LoadingPhase>.Continuation
   ) async throws(AnimatedImageError) -> OpenedImage {
-    if let opened = shelf.image(for: id), await source.isCurrent(opened) { return opened }
+    if let opened = shelf.image(for: id), await source.isCurrent(opened.identity) { return opened }
     var watcher: Int?
     if !isSilent {
       phases.yield(.loading(nil))
@@ -151,7 +156,9 @@ public actor FrameLoader {
       [gate, progress, shelf, decoding, budget] () async throws(AnimatedImageError) in
       // Looked up again, and put there before the run ends: who asks between two runs of one name
       // would fetch once more otherwise.
-      if let opened = shelf.image(for: id), await source.isCurrent(opened) { return opened }
+      if let opened = shelf.image(for: id), await source.isCurrent(opened.identity) {
+        return opened
+      }
       let opened = try await gate.run { () async throws(AnimatedImageError) in
         try await source.open(options: decoding, budget: budget) { progress.report($0, of: id) }
       }

@@ -5,6 +5,17 @@ package final class LoadProgress: Sendable {
   private struct Load: Sendable {
     var watchers: [Int: AsyncStream<LoadingPhase>.Continuation] = [:]
     var percent = 0
+    var told = 0
+    /// Whether somebody is telling the watchers: whoever reports meanwhile leaves it to them.
+    var isTelling = false
+
+    /// What is to be told, to whom; nil when everything was.
+    mutating func next() -> (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])? {
+      isTelling = percent > told
+      guard isTelling else { return nil }
+      told = percent
+      return (percent, Array(watchers.values))
+    }
   }
 
   private struct State: Sendable {
@@ -40,10 +51,18 @@ package final class LoadProgress: Sendable {
   package func report(_ fraction: Double, of id: LoadIdentifier) {
     guard fraction.isFinite else { return }
     let percent = Int((min(max(fraction, 0), 1) * 100).rounded(.down))
-    state.withLock { state in
-      guard let load = state.loads[id], percent > load.percent else { return }
+    var news = state.withLock { state in
+      guard let load = state.loads[id], percent > load.percent else {
+        return nil as (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])?
+      }
       state.loads[id]?.percent = percent
-      for watcher in load.watchers.values { watcher.yield(.loading(Double(percent) / 100)) }
+      return load.isTelling ? nil : state.loads[id]?.next()
+    }
+    // Told with no lock held: a watcher may run at once, on an executor of its own. In order all the
+    // same, since one at a time tells.
+    while let (percent, watchers) = news {
+      for watcher in watchers { watcher.yield(.loading(Double(percent) / 100)) }
+      news = state.withLock { $0.loads[id]?.next() }
     }
   }
 }

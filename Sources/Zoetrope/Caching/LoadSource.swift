@@ -16,35 +16,37 @@ package enum LoadSource: Sendable {
     case .data(let fetch):
       let bytes: [UInt8]
       do { bytes = try await fetch(progress) } catch { throw Self.failure(error) }
-      return try await Self.onDecodeThread { () throws(AnimatedImageError) in
+      return try await Self.onDecodeThread { (_) throws(AnimatedImageError) in
         let image = try AnimatedImage(bytes: bytes, options: options)
         return OpenedImage(
           image, identity: ContentIdentity(of: bytes), cost: bytes.count, budget: budget)
       }
     case .file(let path):
-      return try await Self.onDecodeThread { () throws(AnimatedImageError) in
+      return try await Self.onDecodeThread { (flag) throws(AnimatedImageError) in
         let image = try AnimatedImage(contentsOf: path, options: options)
-        let identity = try ContentIdentity(contentsOf: path)
+        // Of the file that was opened: by now, another one may lie at the path.
+        let identity = try image.contentIdentity { flag.isRaised }
         return OpenedImage(image, identity: identity, cost: 0, budget: budget)
       }
     }
   }
 
-  /// Whether `opened` is still what is there: a file is looked at, fetched data does not change.
-  package func isCurrent(_ opened: OpenedImage) async -> Bool {
+  /// Whether bytes of this identity are still what is there: a file is looked at, and read if it was
+  /// touched; fetched data does not change.
+  package func isCurrent(_ identity: ContentIdentity) async -> Bool {
     guard case .file(let path) = self else { return true }
-    let identity = try? await Self.onDecodeThread { () throws(AnimatedImageError) in
-      try ContentIdentity(contentsOf: path)
+    let current = try? await Self.onDecodeThread { (flag) throws(AnimatedImageError) in
+      try ContentIdentity(contentsOf: path) { flag.isRaised }
     }
-    return identity == opened.identity
+    return current == identity
   }
 
   private static func onDecodeThread<Value: Sendable>(
-    _ work: @escaping @Sendable () throws(AnimatedImageError) -> Value
+    _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     if Task.isCancelled { throw AnimatedImageError(.cancelled, "before opening") }
-    return try await DecodeThreads.shared.result {
-      Result { () throws(AnimatedImageError) in try work() }
+    return try await DecodeThreads.shared.cancellableResult { flag in
+      Result { () throws(AnimatedImageError) in try work(flag) }
     }.get()
   }
 

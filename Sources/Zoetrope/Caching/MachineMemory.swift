@@ -49,7 +49,11 @@ package struct MachineMemory: Sendable {
     } else {
       reading.maxEvents = number(group + "/memory.failcnt")
     }
+    // File pages that nobody used lately are given up before anything hurts.
+    let idle = Self.text(group + "/memory.stat").map(MemoryFacts.events)?[
+      isVersion2 ? "inactive_file" : "total_inactive_file"]
     reading.usage = number(group + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
+      .map { max($0 - (idle ?? 0), 0) }
     reading.limit = number(group + (isVersion2 ? "/memory.max" : "/memory.limit_in_bytes"))
     return reading
   }

@@ -7,7 +7,9 @@ package import Synchronization
 /// what is being stored at that moment, and by the floors of animations that are being played.
 public final class MemoryBudget: Sendable {
   /// The budget of this process: ``defaultByteLimit`` bytes unless set otherwise.
-  public static let shared = MemoryBudget()
+  ///
+  /// Watches the machine's memory by itself while it holds something; see ``watchesPressure``.
+  public static let shared = MemoryBudget(watch: PressureWatch())
 
   /// What the bytes are held for.
   package enum Kind: Sendable { case frames, checkpoints, images }
@@ -19,13 +21,38 @@ public final class MemoryBudget: Sendable {
   private let usedForImages = Atomic<Int>(0)
   private let time = Atomic<UInt64>(1)
   private let members = Mutex<[Member]>([])
+  private let watch: PressureWatch
 
   private struct Member: Sendable { weak var value: (any BudgetMember)? }
 
   /// A budget of `byteLimit` bytes; by default ``defaultByteLimit``.
-  public init(byteLimit: Int = MemoryBudget.defaultByteLimit) {
-    limit = Atomic(max(byteLimit, 0))
+  ///
+  /// It does not watch the machine's memory unless told to; see ``watchesPressure``.
+  public convenience init(byteLimit: Int = MemoryBudget.defaultByteLimit) {
+    self.init(byteLimit: byteLimit, watch: PressureWatch(isEnabled: false))
   }
+
+  package init(byteLimit: Int = MemoryBudget.defaultByteLimit, watch: PressureWatch) {
+    limit = Atomic(max(byteLimit, 0))
+    self.watch = watch
+  }
+
+  /// Whether the machine's memory is looked at once a second while a MiB or more is held, and
+  /// ``pressure`` set by it. Default: true for ``shared``, false for others.
+  ///
+  /// No thread is kept for it: a task sleeps on the cooperative pool, reads a few small files (some
+  /// 50 µs), and ends when nothing is held. (The kernel can wake a waiter instead, at the price of
+  /// a thread that waits, and of rights that containers mostly do not give.)
+  public var watchesPressure: Bool {
+    get { watch.isEnabled }
+    set {
+      watch.isEnabled = newValue
+      if newValue { settle() }
+    }
+  }
+
+  /// Whether the machine's memory is being looked at.
+  package var isWatching: Bool { watch.isRunning }
 
   /// Bytes that may be held when memory is not short. Lowering it evicts at once.
   public var byteLimit: Int {
@@ -78,10 +105,13 @@ public final class MemoryBudget: Sendable {
   }
 
   package func register(_ member: any BudgetMember) {
-    members.withLock { members in
-      members.removeAll { $0.value == nil }
-      members.append(Member(value: member))
+    let others = members.withLock { members in
+      let others = members.compactMap(\.value)
+      members = (others + [member]).map { Member(value: $0) }
+      return others
     }
+    // One that is let go elsewhere at this moment ends here, without the lock.
+    _ = consume others
   }
 
   package func charge(_ byteCount: Int, as kind: Kind) {
@@ -105,6 +135,7 @@ public final class MemoryBudget: Sendable {
 
   /// Evicts until the limits hold or only floors are left. Call it with no lock held.
   package func settle() {
+    watch.start(for: self)
     time.add(1, ordering: .relaxed)
     for kind in [Kind.checkpoints, .images] {
       while used(for: kind) > limit(for: kind) {

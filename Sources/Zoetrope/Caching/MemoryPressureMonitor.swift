@@ -3,8 +3,9 @@ internal import Logging
 /// Watches the machine's memory and narrows a ``MemoryBudget`` while it is short.
 ///
 /// Reads pressure-stall information, and the counters and usage of this process's control group,
-/// where the system offers them; where it offers nothing, nothing happens. No thread of its own:
-/// ``run(every:clock:)`` lives in the caller's task and ends with it.
+/// where the system offers them; where it offers nothing, nothing happens. ``MemoryBudget/shared`` has
+/// one of its own (see ``MemoryBudget/watchesPressure``). No thread of its own: ``run(every:clock:)``
+/// lives in the caller's task and ends with it.
 public actor MemoryPressureMonitor {
   private let budget: MemoryBudget
   private let read: @Sendable () -> MemoryReading

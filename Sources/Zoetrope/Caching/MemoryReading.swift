@@ -8,7 +8,7 @@ package struct MemoryReading: Sendable, Hashable {
   package var highEvents: Int?
   /// How often the group reached `memory.max` or was killed for it, ever.
   package var maxEvents: Int?
-  /// Bytes the group uses.
+  /// Bytes the group uses, file pages that are not in use aside.
   package var usage: Int?
   /// Bytes the group may use.
   package var limit: Int?
@@ -58,15 +58,18 @@ package struct PressureGauge: Sendable, Hashable {
   }
 
   /// The level that a reading shows by itself. 5 % of stall is where interactive work is felt to
-  /// drag; page cache counts as usage in a control group, so usage alone never says more than `some`.
+  /// drag. A group that reads large files runs into its limit for ever, because their pages count as
+  /// its own until they are dropped: that is no shortness unless the rest fills the limit too.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
-    if (reading.fullStall ?? 0) >= 5 || grew(reading.maxEvents, last?.maxEvents) { return .severe }
+    let fill: Double? =
+      if let usage = reading.usage, let limit = reading.limit, limit > 0 {
+        Double(usage) / Double(limit)
+      } else { nil }
+    if (reading.fullStall ?? 0) >= 5 { return .severe }
+    if grew(reading.maxEvents, last?.maxEvents), fill ?? 1 >= 0.85 { return .severe }
     if (reading.someStall ?? 0) >= 5 || grew(reading.highEvents, last?.highEvents) { return .some }
-    if let usage = reading.usage, let limit = reading.limit, usage >= limit - limit / 20 {
-      return .some
-    }
-    return .none
+    return fill ?? 0 >= 0.95 ? .some : .none
   }
 
   private static func grew(_ now: Int?, _ before: Int?) -> Bool {

@@ -4,9 +4,11 @@ import Synchronization
 final class Tally: Sendable {
   private let value = Atomic<Int>(0)
 
-  /// Adds one; gives the new count.
-  @discardableResult func add() -> Int { value.add(1, ordering: .relaxed).newValue }
+  /// Adds to it; gives the new count.
+  @discardableResult func add(_ amount: Int = 1) -> Int {
+    value.add(amount, ordering: .acquiringAndReleasing).newValue
+  }
 
   /// The count so far.
-  var count: Int { value.load(ordering: .relaxed) }
+  var count: Int { value.load(ordering: .acquiring) }
 }

@@ -1,0 +1,25 @@
+import Synchronization
+import Zoetrope
+
+/// A cache that calls `whenAsked` before it answers, while it is told to.
+final class HeldUpCache: FrameCaching {
+  private let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 8 << 20))
+  private let holdsUp = Atomic<Bool>(false)
+  private let whenAsked: @Sendable () -> Void
+
+  init(whenAsked: @escaping @Sendable () -> Void) { self.whenAsked = whenAsked }
+
+  var isHoldingUp: Bool {
+    get { holdsUp.load(ordering: .relaxed) }
+    set { holdsUp.store(newValue, ordering: .relaxed) }
+  }
+
+  func bitmap(for key: FrameKey) -> Bitmap? {
+    if isHoldingUp { whenAsked() }
+    return cache.bitmap(for: key)
+  }
+
+  func store(_ bitmap: Bitmap, for key: FrameKey) { cache.store(bitmap, for: key) }
+  func remove(_ content: ContentIdentity) { cache.remove(content) }
+  func removeAll() { cache.removeAll() }
+}
