@@ -58,7 +58,7 @@ let package = Package(
     .executableTarget(
       name: "ZoetropeCLI",
       dependencies: [
-        "Zoetrope", "ZoetropeTerminal",
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeShims",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

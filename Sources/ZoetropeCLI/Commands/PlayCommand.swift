@@ -104,6 +104,7 @@ struct PlayCommand: ZoetropeSubcommand {
   }
 
   func execute() -> ExitStatus {
+    FrameMemory.returnsAtOnce()
     let inputs = files.map { InputFile($0) }
     if output == .none { return playWithoutDrawing(inputs) }
     let settings = settings

@@ -50,7 +50,7 @@ struct Stage {
         encoder: encoder(for: picture.size),
         isSynchronized: capabilities.hasSynchronizedOutput)
     var output: [UInt8] = []
-    if let kept = cache.bytes(forFrame: index, writer: &writer) {
+    if let kept = cache.bytes(forFrame: index, showing: picture, writer: &writer) {
       output = kept
     } else {
       writer.frame(picture, changed: changed, into: &output)

@@ -111,9 +111,11 @@ struct TerminalPlay {
       TerminalMode(
         usesAlternateScreen: !settings.isInline,
         isSynchronized: capabilities.hasSynchronizedOutput,
+        keepsSixelRegisters: capabilities.canKeepSixelRegisters,
         imageIDs: usesKitty && !settings.isInline ? Stage.imageIDs : [],
         passthrough: settings.passthrough),
       epilogue: epilogue)
+    if capabilities.canKeepSixelRegisters { capabilities.keepsSixelRegisters = true }
     let player = Player(
       settings: settings, terminal: terminal,
       stage: Stage(

@@ -47,7 +47,6 @@ extension TerminalCapabilities {
     if quirks.hasITerm2Images { hasITerm2Images = true }
     if quirks.drawsSextants { drawsSextants = true }
     if quirks.drawsOctants { drawsOctants = true }
-    if quirks.keepsSixelRegisters { keepsSixelRegisters = true }
     if quirks.isFullColor, colors == .indexed { colors = .full }
     if quirks.misreportsKittyEdits { hasKittyEdits = false }
   }

@@ -14,6 +14,7 @@ extension TerminalCapabilities {
     add("iterm2_images", "\(hasITerm2Images)")
     add("sixel", "\(hasSixel)")
     add("sixel_registers", "\(sixelRegisterCount)")
+    add("sixel_registers_kept", "\(keepsSixelRegisters || canKeepSixelRegisters)")
     add("synchronized_output", "\(hasSynchronizedOutput)")
     add("in_band_resize", "\(hasInBandResize)")
     add("kitty_keyboard", "\(hasKittyKeyboard)")

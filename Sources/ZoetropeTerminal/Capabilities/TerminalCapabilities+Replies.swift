@@ -20,6 +20,10 @@ extension TerminalCapabilities {
         // The variable is lost on the way through ssh or sudo; the answer is not.
         if name.hasPrefix("tmux ") { multiplexer = .tmux }
       case .mode(2026, let state): hasSynchronizedOutput = state == 1 || state == 2
+      case .mode(1070, let state):
+        // Seen in xterm 379 and foot 1.13: on, and each image starts with colours of its own.
+        canKeepSixelRegisters = state == 1
+        keepsSixelRegisters = state == 2
       case .mode(2048, let state): hasInBandResize = state == 1 || state == 2
       case .keyboard: hasKittyKeyboard = true
       case .graphics(TerminalQuery.imageID, let message) where message == "OK":

@@ -18,8 +18,10 @@ public struct TerminalCapabilities: Sendable, Hashable {
   public var hasSixel = false
   /// How many colours a sixel image may have.
   public var sixelRegisterCount = 256
-  /// Whether sixel colours stay defined from one image to the next.
+  /// Whether sixel colours stay defined from one image to the next (mode 1070 is off).
   public var keepsSixelRegisters = false
+  /// Whether they would with mode 1070 switched off, as ``TerminalMode/keepsSixelRegisters`` does.
+  public var canKeepSixelRegisters = false
   /// Whether it shows nothing between the marks of synchronized output (mode 2026).
   public var hasSynchronizedOutput = false
   /// Whether it reports its size in the input (mode 2048).

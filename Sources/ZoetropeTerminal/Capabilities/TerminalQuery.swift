@@ -22,7 +22,7 @@ public struct TerminalQuery: Sendable, Hashable {
       bytes.append(text: "\u{1B}_Ga=d,d=I,i=\(Self.editID),q=2\u{1B}\\")
     }
     bytes.append(ascii: "\u{1B}[>q")
-    bytes.append(ascii: "\u{1B}[?2026$p\u{1B}[?2048$p")
+    bytes.append(ascii: "\u{1B}[?2026$p\u{1B}[?2048$p\u{1B}[?1070$p")
     bytes.append(ascii: "\u{1B}[?u")
     bytes.append(ascii: "\u{1B}[?1;1;0S")
     bytes.append(ascii: "\u{1B}[16t\u{1B}[14t\u{1B}[18t")

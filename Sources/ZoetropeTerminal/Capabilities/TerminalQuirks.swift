@@ -8,8 +8,6 @@ struct TerminalQuirks: Sendable, Hashable {
   var drawsSextants = false
   /// Octants are drawn by the terminal itself.
   var drawsOctants = false
-  /// Sixel colours stay defined between images: not standard, measured.
-  var keepsSixelRegisters = false
   /// 24-bit colour, even where `COLORTERM` was lost on the way (ssh, sudo).
   var isFullColor = false
   /// Frames can be edited (kitty since 0.20), should the answer to the question be lost.
@@ -24,14 +22,12 @@ struct TerminalQuirks: Sendable, Hashable {
       TerminalQuirks(
         drawsSextants: true, drawsOctants: true, isFullColor: true, misreportsKittyEdits: true)
     ),
-    ("foot", TerminalQuirks(drawsSextants: true, keepsSixelRegisters: true, isFullColor: true)),
+    ("foot", TerminalQuirks(drawsSextants: true, isFullColor: true)),
     ("wezterm", TerminalQuirks(hasITerm2Images: true, drawsSextants: true, isFullColor: true)),
     ("iterm2", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
     ("iterm.app", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
     ("contour", TerminalQuirks(drawsSextants: true, isFullColor: true)),
     ("mintty", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
-    ("mlterm", TerminalQuirks(keepsSixelRegisters: true)),
-    ("xterm", TerminalQuirks(keepsSixelRegisters: true)),
     ("konsole", TerminalQuirks(isFullColor: true)),
     ("alacritty", TerminalQuirks(isFullColor: true)),
     ("vscode", TerminalQuirks(isFullColor: true)),
@@ -46,13 +42,11 @@ struct TerminalQuirks: Sendable, Hashable {
 
   private init(
     hasITerm2Images: Bool = false, drawsSextants: Bool = false, drawsOctants: Bool = false,
-    keepsSixelRegisters: Bool = false, isFullColor: Bool = false,
-    hasKittyEdits: Bool = false, misreportsKittyEdits: Bool = false
+    isFullColor: Bool = false, hasKittyEdits: Bool = false, misreportsKittyEdits: Bool = false
   ) {
     self.hasITerm2Images = hasITerm2Images
     self.drawsSextants = drawsSextants
     self.drawsOctants = drawsOctants
-    self.keepsSixelRegisters = keepsSixelRegisters
     self.isFullColor = isFullColor
     self.hasKittyEdits = hasKittyEdits
     self.misreportsKittyEdits = misreportsKittyEdits

@@ -41,11 +41,25 @@ public protocol FrameEncoding: Sendable {
   /// A hash of everything that the next bytes depend on, the next picture aside.
   var stateHash: Int { get }
 
-  /// Bytes of memory that a snapshot may hold for itself.
+  /// A copy that knows what the terminal shows and holds no picture, for keeping many of.
+  ///
+  /// ``resume(showing:)`` makes it fit for use.
+  func withoutPicture() -> Self
+
+  /// Takes back the picture that ``withoutPicture()`` left out: `bitmap`, the last one encoded.
+  mutating func resume(showing bitmap: Bitmap)
+
+  /// Bytes of memory that ``withoutPicture()`` holds for itself.
   var stateByteCount: Int { get }
 }
 
 extension FrameEncoding {
+  /// Leaves nothing out.
+  public func withoutPicture() -> Self { self }
+
+  /// Does nothing.
+  public mutating func resume(showing bitmap: Bitmap) {}
+
   /// Does nothing.
   public mutating func setHoldThreshold(_ threshold: Int) {}
 }

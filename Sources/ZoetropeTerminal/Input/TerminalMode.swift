@@ -11,6 +11,8 @@ public struct TerminalMode: Sendable, Hashable {
   public var usesInBandResize: Bool
   /// Whether synchronized output may be open.
   public var isSynchronized: Bool
+  /// Whether sixel colours stay defined from one image to the next: mode 1070 is switched off.
+  public var keepsSixelRegisters: Bool
   /// The images of kitty's protocol to delete.
   public var imageIDs: [Int]
   /// How sequences get through a multiplexer.
@@ -19,13 +21,14 @@ public struct TerminalMode: Sendable, Hashable {
   /// Modes; each argument left out is off.
   public init(
     usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
-    usesInBandResize: Bool = false, isSynchronized: Bool = false, imageIDs: [Int] = [],
-    passthrough: Passthrough = .none
+    usesInBandResize: Bool = false, isSynchronized: Bool = false,
+    keepsSixelRegisters: Bool = false, imageIDs: [Int] = [], passthrough: Passthrough = .none
   ) {
     self.usesAlternateScreen = usesAlternateScreen
     self.usesKittyKeyboard = usesKittyKeyboard
     self.usesInBandResize = usesInBandResize
     self.isSynchronized = isSynchronized
+    self.keepsSixelRegisters = keepsSixelRegisters
     self.imageIDs = imageIDs
     self.passthrough = passthrough
   }
@@ -38,6 +41,7 @@ public struct TerminalMode: Sendable, Hashable {
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[H\u{1B}[2J") }
     if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[>1u") }
     if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048h") }
+    if keepsSixelRegisters { bytes.append(ascii: "\u{1B}[?1070l") }
     return bytes
   }
 
@@ -53,6 +57,7 @@ public struct TerminalMode: Sendable, Hashable {
       sequence.append(text: "\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\")
       passthrough.append(sequence, to: &bytes)
     }
+    if keepsSixelRegisters { bytes.append(ascii: "\u{1B}[?1070h") }
     if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048l") }
     if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[<u") }
     bytes.append(ascii: "\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h")

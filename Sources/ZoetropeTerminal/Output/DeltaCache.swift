@@ -1,8 +1,10 @@
+public import Zoetrope
+
 /// Keeps the bytes of a loop's frames, so that later plays cost no encoding.
 ///
 /// A delta is right only after the very state it was made from. Each entry therefore names the
-/// state before it and keeps a snapshot of the writer after it, which is also where encoding goes
-/// on when the next frame is not at hand. With a hold threshold the second play may differ from
+/// state before it and keeps a snapshot of the writer after it, less its picture, which is also
+/// where encoding goes on when the next frame is not at hand. With a hold threshold the second play may differ from
 /// the first one; states that turn out the same are joined, so the entries soon close into a ring.
 public struct DeltaCache: Sendable {
   /// A state of the terminal that a delta leads to.
@@ -37,11 +39,14 @@ public struct DeltaCache: Sendable {
 
   /// The bytes that show frame `index` after what `writer` shows, when they are kept.
   ///
-  /// On success `writer` is what it would be after encoding.
-  public mutating func bytes(forFrame index: Int, writer: inout FrameWriter) -> [UInt8]? {
+  /// `bitmap` is that frame. On success `writer` is what it would be after encoding.
+  public mutating func bytes(
+    forFrame index: Int, showing bitmap: Bitmap, writer: inout FrameWriter
+  ) -> [UInt8]? {
     guard let entry = entries[Key(before: current, frame: index)] else { return nil }
     hitCount += 1
     writer = entry.writer
+    writer.encoder.resume(showing: bitmap)
     current = entry.state
     return entry.bytes
   }
@@ -53,7 +58,9 @@ public struct DeltaCache: Sendable {
     current = state
     let cost = bytes.count + writer.encoder.stateByteCount + 256
     guard entries[key] == nil, byteCount + cost <= byteLimit else { return }
-    entries[key] = Entry(bytes: bytes, writer: writer, state: state)
+    var kept = writer
+    kept.encoder = writer.encoder.withoutPicture()
+    entries[key] = Entry(bytes: bytes, writer: kept, state: state)
     byteCount += cost
   }
 

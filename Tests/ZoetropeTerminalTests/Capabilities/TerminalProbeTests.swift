@@ -71,13 +71,14 @@ struct TerminalProbeTests {
     let (probe, _, _) = probe(
       ["TERM": "foot"],
       [
-        "\u{1B}P>|foot(1.13.1)\u{1B}\\\u{1B}[?2026;2$y\u{1B}[?2048;0$y\u{1B}[?0u"
-          + "\u{1B}[?1;0;1024S\u{1B}[6;16;8t\u{1B}]11;rgb:2424/2424/2424\u{1B}\\"
+        "\u{1B}P>|foot(1.13.1)\u{1B}\\\u{1B}[?2026;2$y\u{1B}[?2048;0$y\u{1B}[?1070;1$y"
+          + "\u{1B}[?0u\u{1B}[?1;0;1024S\u{1B}[6;16;8t\u{1B}]11;rgb:2424/2424/2424\u{1B}\\"
           + "\u{1B}P1$r0;48:2::1:2:3m\u{1B}\\\u{1B}[?62;4;22c"
       ])
     let found = probe.capabilities
     #expect(found.bestProtocol == .sixel && found.hasSynchronizedOutput)
-    #expect(found.sixelRegisterCount == 256 && found.keepsSixelRegisters)
+    #expect(found.sixelRegisterCount == 256 && found.canKeepSixelRegisters)
+    #expect(!found.keepsSixelRegisters)
     #expect(found.colors == .full && found.bestGlyphs == .sextants)
     #expect(found.background == TerminalColor(red: 0x24, green: 0x24, blue: 0x24))
   }

@@ -44,7 +44,8 @@ struct OutputTests {
       var bytes: [UInt8] = []
       plain.frame(frames[index % 12], into: &bytes)
       terminals[0].apply(bytes)
-      if let kept = cache.bytes(forFrame: index % 12, writer: &cached) {
+      let picture = frames[index % 12]
+      if let kept = cache.bytes(forFrame: index % 12, showing: picture, writer: &cached) {
         terminals[1].apply(kept)
       } else {
         cached.frame(frames[index % 12], into: &bytes)
@@ -55,7 +56,7 @@ struct OutputTests {
     }
     #expect(cache.hitCount >= 24 && cache.byteCount <= cache.byteLimit)
     cache.leave()
-    #expect(cache.bytes(forFrame: 5, writer: &cached) == nil)
+    #expect(cache.bytes(forFrame: 5, showing: frames[5], writer: &cached) == nil)
   }
 
   @Test func `a full cache keeps no more`() {

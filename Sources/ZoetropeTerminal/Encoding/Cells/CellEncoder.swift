@@ -13,16 +13,13 @@ public struct CellEncoder: FrameEncoding {
   public var isGraphics: Bool { false }
   /// Cells painted since the encoder was made.
   public private(set) var paintedCellCount = 0
-  let crop: PixelRect?
   let glyphs: CellGlyphs
   private(set) var options: EncodingOptions
   let screenColumns: Int
   private let mapper: ColorMapper
   private var chooser: SplitChooser
-  private var sampler: CellSampler?
-  private var source = PixelRect.empty
+  private var cells: CellSource
   private var shown: [ShownCell]
-  private var previous: Bitmap?
 
   /// An encoder for the cells of `area` on a screen of `screen`.
   ///
@@ -33,7 +30,6 @@ public struct CellEncoder: FrameEncoding {
     colors: ColorDepth = .full, options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    self.crop = crop
     self.glyphs = glyphs
     self.options = options
     screenColumns = screen.columns
@@ -42,19 +38,22 @@ public struct CellEncoder: FrameEncoding {
       width: area.columns * (fine ? 8 : 1), height: area.rows * (fine ? 8 : 2))
     mapper = ColorMapper(depth: colors, dithers: options.dithers, model: options.light)
     chooser = SplitChooser(glyphs)
+    cells = CellSource(
+      area: area, crop: crop, bandCuts: BlockGlyph.bandCuts(for: glyphs), halves: fine ? 2 : 1,
+      hasColumns: fine, options: options)
     shown = Array(repeating: .unknown, count: max(area.columns * area.rows, 0))
   }
 
   /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() {
-    previous = nil
+    cells.forgetPicture()
     for index in shown.indices { shown[index] = .unknown }
   }
 
   /// Changes the hold threshold from the next picture on.
   public mutating func setHoldThreshold(_ threshold: Int) {
     // What was held must be looked at again under a lower one.
-    if threshold < options.holdThreshold { previous = nil }
+    if threshold < options.holdThreshold { cells.forgetPicture() }
     options.holdThreshold = max(threshold, 0)
   }
 
@@ -68,7 +67,18 @@ public struct CellEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// Bytes of memory that a snapshot may hold for itself.
+  /// A copy that knows what the terminal shows and holds no picture.
+  public func withoutPicture() -> Self {
+    var copy = self
+    copy.cells = cells.withoutPicture()
+    copy.chooser = SplitChooser(glyphs)
+    return copy
+  }
+
+  /// Takes back the picture that ``withoutPicture()`` left out.
+  public mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
+
+  /// Bytes of memory that ``withoutPicture()`` holds for itself.
   public var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
 
   /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
@@ -76,43 +86,15 @@ public struct CellEncoder: FrameEncoding {
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, !bitmap.size.isEmpty else { return }
-    prepare(for: bitmap)
-    guard var sampler else { return }
-    let difference = previous.map {
-      FrameDifference(from: $0, to: bitmap, within: changed ?? PixelRect(bitmap.size))
-    }
-    previous = bitmap
-    self.sampler = nil
+    cells.begin(bitmap, changed: changed)
     for row in 0..<area.rows {
-      var range = 0..<area.columns
-      if let difference {
-        range = sampler.cellColumns(
-          ofSourceColumns: difference.columns(inRows: sampler.sourceRows(ofCellRow: row)))
-      }
-      if range.isEmpty { continue }
-      sampler.sample(row: row, columns: range, of: bitmap)
+      let range = cells.sample(row: row, of: bitmap)
       for column in range {
-        chooser.load(sampler, cell: column, cellCount: area.columns)
+        chooser.load(cells.sampler, cell: column, cellCount: area.columns)
         let wanted = choose(column: column, row: row)
         if let wanted { paint(wanted, column: column, row: row, pen: &pen, into: &output) }
       }
     }
-    self.sampler = sampler
-  }
-
-  /// Makes the sampler anew when the part of the picture to show is another one.
-  private mutating func prepare(for bitmap: Bitmap) {
-    let all = PixelRect(bitmap.size)
-    let part = crop.map { $0.intersection(all) } ?? all
-    let wanted = part.isEmpty ? all : part
-    if previous?.size != bitmap.size { previous = nil }
-    guard wanted != source || sampler == nil else { return }
-    source = wanted
-    previous = nil
-    sampler = CellSampler(
-      source: wanted, columns: area.columns, rows: area.rows,
-      bandCuts: BlockGlyph.bandCuts(for: glyphs), halves: glyphs == .half ? 1 : 2,
-      hasColumns: glyphs != .half, model: options.light, backdrop: options.backdrop)
   }
 
   /// What the loaded cell should show; nil when it may stay as it is.

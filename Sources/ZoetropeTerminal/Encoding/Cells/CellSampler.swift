@@ -54,6 +54,13 @@ struct CellSampler: Sendable {
     }
   }
 
+  /// A sampler of nothing.
+  static let empty = CellSampler(
+    source: .empty, columns: 0, rows: 0, bandCuts: [0], halves: 0, hasColumns: false,
+    model: .coded, backdrop: .black)
+
+  var isEmpty: Bool { source.isEmpty }
+
   init(
     source: PixelRect, columns cellColumns: Int, rows: Int, bandCuts: [Int], halves: Int,
     hasColumns: Bool, model: LightModel, backdrop: Backdrop

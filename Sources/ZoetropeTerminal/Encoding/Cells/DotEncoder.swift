@@ -13,15 +13,12 @@ public struct DotEncoder: FrameEncoding {
   public var isGraphics: Bool { false }
   /// Cells painted since the encoder was made.
   public private(set) var paintedCellCount = 0
-  private let crop: PixelRect?
   private let glyphs: DotGlyphs
   private let options: EncodingOptions
   private let isInverted: Bool
   private let screenColumns: Int
   private let mapper: ColorMapper?
-  private var sampler: CellSampler?
-  private var source = PixelRect.empty
-  private var previous: Bitmap?
+  private var cells: CellSource
   private var shown: [Shown]
 
   private struct Shown: Sendable, Hashable {
@@ -39,7 +36,6 @@ public struct DotEncoder: FrameEncoding {
     options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    self.crop = crop
     self.glyphs = glyphs
     self.options = options
     isInverted = isDarkOnLight
@@ -49,13 +45,16 @@ public struct DotEncoder: FrameEncoding {
     mapper =
       colors == .none
       ? nil : ColorMapper(depth: colors, dithers: options.dithers, model: options.light)
+    cells = CellSource(
+      area: area, crop: crop, bandCuts: Array(stride(from: 0, through: 24, by: 24 / glyphs.rows)),
+      halves: glyphs.columns, hasColumns: false, options: options)
     shown = Array(
       repeating: Shown(scalar: 0, color: .default), count: max(area.columns * area.rows, 0))
   }
 
   /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() {
-    previous = nil
+    cells.forgetPicture()
     for index in shown.indices { shown[index].scalar = 0 }
   }
 
@@ -69,7 +68,17 @@ public struct DotEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// Bytes of memory that a snapshot may hold for itself.
+  /// A copy that knows what the terminal shows and holds no picture.
+  public func withoutPicture() -> Self {
+    var copy = self
+    copy.cells = cells.withoutPicture()
+    return copy
+  }
+
+  /// Takes back the picture that ``withoutPicture()`` left out.
+  public mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
+
+  /// Bytes of memory that ``withoutPicture()`` holds for itself.
   public var stateByteCount: Int { shown.count * MemoryLayout<Shown>.stride }
 
   /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
@@ -77,23 +86,11 @@ public struct DotEncoder: FrameEncoding {
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, !bitmap.size.isEmpty else { return }
-    prepare(for: bitmap)
-    guard var sampler else { return }
-    let difference = previous.map {
-      FrameDifference(from: $0, to: bitmap, within: changed ?? PixelRect(bitmap.size))
-    }
-    previous = bitmap
-    self.sampler = nil
+    cells.begin(bitmap, changed: changed)
     for row in 0..<area.rows {
-      var range = 0..<area.columns
-      if let difference {
-        range = sampler.cellColumns(
-          ofSourceColumns: difference.columns(inRows: sampler.sourceRows(ofCellRow: row)))
-      }
-      if range.isEmpty { continue }
-      sampler.sample(row: row, columns: range, of: bitmap)
+      let range = cells.sample(row: row, of: bitmap)
       for column in range {
-        let wanted = cell(sampler, column: column, row: row)
+        let wanted = cell(cells.sampler, column: column, row: row)
         let at = row * area.columns + column
         if wanted == shown[at] { continue }
         shown[at] = wanted
@@ -106,22 +103,6 @@ public struct DotEncoder: FrameEncoding {
         pen.advance(screenColumns: screenColumns)
       }
     }
-    self.sampler = sampler
-  }
-
-  private mutating func prepare(for bitmap: Bitmap) {
-    let all = PixelRect(bitmap.size)
-    let part = crop.map { $0.intersection(all) } ?? all
-    let wanted = part.isEmpty ? all : part
-    if previous?.size != bitmap.size { previous = nil }
-    guard wanted != source || sampler == nil else { return }
-    source = wanted
-    previous = nil
-    let step = 24 / glyphs.rows
-    sampler = CellSampler(
-      source: wanted, columns: area.columns, rows: area.rows,
-      bandCuts: Array(stride(from: 0, through: 24, by: step)), halves: glyphs.columns,
-      hasColumns: false, model: options.light, backdrop: options.backdrop)
   }
 
   private func cell(_ sampler: borrowing CellSampler, column: Int, row: Int) -> Shown {

@@ -42,8 +42,18 @@ public struct ITerm2Encoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// Bytes of memory that a snapshot may hold for itself.
-  public var stateByteCount: Int { previous?.cost ?? 0 }
+  /// A copy that knows what the terminal shows and holds no picture.
+  public func withoutPicture() -> Self {
+    var copy = self
+    copy.previous = nil
+    return copy
+  }
+
+  /// Takes back the picture that ``withoutPicture()`` left out.
+  public mutating func resume(showing bitmap: Bitmap) { previous = bitmap }
+
+  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  public var stateByteCount: Int { 0 }
 
   /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
   public mutating func encode(
@@ -71,17 +81,47 @@ public struct ITerm2Encoder: FrameEncoding {
       var outer = PenState.unknown
       outer.move(toColumn: area.column, row: area.row, into: &sequence)
     }
-    sequence.append(ascii: "\u{1B}]1337;File=inline=1;doNotMoveCursor=1;size=")
+    let isSplit = passthrough == .tmux && file.count > Self.tmuxByteLimit
+    sequence.append(ascii: "\u{1B}]1337;")
+    if isSplit { sequence.append(ascii: "Multipart") }
+    sequence.append(ascii: "File=inline=1;doNotMoveCursor=1;size=")
     sequence.append(decimal: file.count)
     sequence.append(ascii: ";width=")
     sequence.append(decimal: area.columns)
     sequence.append(ascii: ";height=")
     sequence.append(decimal: area.rows)
-    sequence.append(ascii: ";preserveAspectRatio=0:")
-    Base64.append(file[...], to: &sequence)
-    sequence.append(7)
-    passthrough.append(sequence, to: &output)
+    sequence.append(ascii: ";preserveAspectRatio=0")
+    if isSplit {
+      sequence.append(7)
+      passthrough.append(sequence, to: &output)
+      appendParts(of: file, to: &output)
+    } else {
+      sequence.append(58)
+      Base64.append(file[...], to: &sequence)
+      sequence.append(7)
+      passthrough.append(sequence, to: &output)
+    }
     // Only some terminals leave the cursor where it was.
     pen.forgetPosition()
+  }
+
+  /// tmux drops sequences of more than 1 MiB; base64 takes four bytes for three.
+  private static let tmuxByteLimit = 768_000
+
+  /// The file in several sequences, which iTerm2 knows since 3.5.
+  private func appendParts(of file: [UInt8], to output: inout [UInt8]) {
+    var start = 0
+    while start < file.count {
+      let end = min(start + Self.tmuxByteLimit, file.count)
+      var sequence: [UInt8] = []
+      sequence.append(ascii: "\u{1B}]1337;FilePart=")
+      Base64.append(file[start..<end], to: &sequence)
+      sequence.append(7)
+      passthrough.append(sequence, to: &output)
+      start = end
+    }
+    var last: [UInt8] = []
+    last.append(ascii: "\u{1B}]1337;FileEnd\u{7}")
+    passthrough.append(last, to: &output)
   }
 }

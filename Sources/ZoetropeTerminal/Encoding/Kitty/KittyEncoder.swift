@@ -64,8 +64,18 @@ public struct KittyEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// Bytes of memory that a snapshot may hold for itself.
-  public var stateByteCount: Int { previous?.cost ?? 0 }
+  /// A copy that knows what the terminal shows and holds no picture.
+  public func withoutPicture() -> Self {
+    var copy = self
+    copy.previous = nil
+    return copy
+  }
+
+  /// Takes back the picture that ``withoutPicture()`` left out.
+  public mutating func resume(showing bitmap: Bitmap) { previous = bitmap }
+
+  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  public var stateByteCount: Int { 0 }
 
   /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
   public mutating func encode(

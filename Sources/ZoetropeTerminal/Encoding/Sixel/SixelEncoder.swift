@@ -17,6 +17,7 @@ public struct SixelEncoder: FrameEncoding {
   private let crop: PixelRect?
   private let keepsRegisters: Bool
   /// The colours that are shown, `pixelSize` of them; ``unknownPixel`` where that is not known.
+  /// Empty when they are those of the previous picture.
   private var shown: [UInt32]
   private var registers: ColorTable
   private let registerCount: Int
@@ -50,16 +51,21 @@ public struct SixelEncoder: FrameEncoding {
     // Whole bands only where the last one would reach past the area.
     if (height + 5) / 6 * 6 > room { height = max(room / 6 * 6, 1) }
     pixelSize = PixelSize(width: width, height: height)
-    shown = Array(repeating: Self.unknownPixel, count: width * height)
+    shown = []
     registers = ColorTable(limit: self.registerCount)
     defined = Array(repeating: false, count: 256)
     band = SixelBand(width: width)
+    shown = unknownPixels
+  }
+
+  private var unknownPixels: [UInt32] {
+    Array(repeating: Self.unknownPixel, count: pixelSize.area)
   }
 
   /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() {
     previous = nil
-    shown = Array(repeating: Self.unknownPixel, count: shown.count)
+    shown = unknownPixels
     defined = Array(repeating: false, count: 256)
   }
 
@@ -69,14 +75,26 @@ public struct SixelEncoder: FrameEncoding {
   /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
     var hasher = Hasher()
-    hasher.combine(shown)
+    hasher.combine(previous?.contentHash)
     hasher.combine(registers.colors)
     hasher.combine(defined)
     return hasher.finalize()
   }
 
-  /// Bytes of memory that a snapshot may hold for itself.
-  public var stateByteCount: Int { shown.count * 4 }
+  /// A copy that knows what the terminal shows and holds no picture.
+  public func withoutPicture() -> Self {
+    var copy = self
+    copy.previous = nil
+    copy.shown = []
+    copy.band = SixelBand(width: pixelSize.width)
+    return copy
+  }
+
+  /// Takes back the picture that ``withoutPicture()`` left out.
+  public mutating func resume(showing bitmap: Bitmap) { previous = bitmap }
+
+  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  public var stateByteCount: Int { 4096 }
 
   /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
   public mutating func encode(
@@ -93,22 +111,29 @@ public struct SixelEncoder: FrameEncoding {
       if found.bounds.isEmpty { return }
       rows = found
     }
+    if shown.isEmpty {
+      // A picture is always shown whole, so the previous one says what is there.
+      var colors = unknownPixels
+      if let previous {
+        for y in 0..<pixelSize.height {
+          readColors(ofRow: y, of: previous, part) { x, color in
+            colors[y * pixelSize.width + x] = color
+          }
+        }
+      }
+      shown = colors
+    }
     previous = bitmap
     var ranges = Array(repeating: 0..<0, count: pixelSize.height)
     var wanted = shown
     var colors = ColorTable(limit: registerCount)
     var fits = true
     for y in 0..<pixelSize.height {
-      let sourceY = part.y + (y * 2 + 1) * part.height / (pixelSize.height * 2)
+      let sourceY = self.sourceY(of: y, in: part)
       if let rows, rows.rows[sourceY].isEmpty { continue }
-      let pixels = bitmap.pixels(row: sourceY)
       var low = Int.max
       var high = 0
-      for x in 0..<pixelSize.width {
-        let sourceX = part.x + (x * 2 + 1) * part.width / (pixelSize.width * 2)
-        let color = PixelBlock.flattened(
-          pixels[sourceX], x: sourceX, y: sourceY, over: options.backdrop
-        ).word
+      readColors(ofRow: y, of: bitmap, part) { x, color in
         let at = y * pixelSize.width + x
         if color != shown[at] {
           wanted[at] = color
@@ -126,6 +151,25 @@ public struct SixelEncoder: FrameEncoding {
       draw(region, wanted: wanted, exact: fits, pen: &pen, into: &output)
     }
     shown = wanted
+  }
+
+  private func sourceY(of y: Int, in part: PixelRect) -> Int {
+    part.y + (y * 2 + 1) * part.height / (pixelSize.height * 2)
+  }
+
+  /// The colours that row `y` of the image should show, from left to right.
+  @inline(__always)
+  private func readColors(
+    ofRow y: Int, of bitmap: Bitmap, _ part: PixelRect, _ body: (Int, UInt32) -> Void
+  ) {
+    let sourceY = self.sourceY(of: y, in: part)
+    let pixels = bitmap.pixels(row: sourceY)
+    for x in 0..<pixelSize.width {
+      let sourceX = part.x + (x * 2 + 1) * part.width / (pixelSize.width * 2)
+      body(
+        x,
+        PixelBlock.flattened(pixels[sourceX], x: sourceX, y: sourceY, over: options.backdrop).word)
+    }
   }
 
   /// Gives every colour a register, keeping those that have one as long as there is room.
