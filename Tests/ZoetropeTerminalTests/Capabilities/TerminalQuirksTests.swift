@@ -51,7 +51,7 @@ struct TerminalQuirksTests {
     _ state: Int, _ keeps: Bool, _ can: Bool
   ) {
     var found = TerminalCapabilities()
-    found.apply([.version("XTerm(379)"), .mode(1070, state)])
+    found.apply([.version("XTerm(379)"), .mode(1070, state: state)])
     #expect(found.keepsSixelRegisters == keeps && found.canKeepSixelRegisters == can)
   }
 }
