@@ -152,6 +152,8 @@ enum MiniGraphics {
       var colors: [Int: UInt32] = [:]
       var color: UInt32 = 0
       var (x, y, count, index) = (left, top, 1, 0)
+      // What the raster attributes say is covered; they count in whole cells.
+      var (right, bottom) = (left, top)
       func numbers() -> [Int] {
         var end = index
         while end < body.count, body[end] == 59 || (48...57).contains(body[end]) { end += 1 }
@@ -172,6 +174,15 @@ enum MiniGraphics {
           } else {
             color = colors[values[0]] ?? 0xFF00FF00
           }
+        case 34:
+          let values = numbers()
+          if values.count != 4 || values[0] != values[1] || values[2] % cell.width != 0
+            || values[3] % cell.height != 0
+          {
+            outside += 1
+          } else {
+            (right, bottom) = (left + values[2], top + values[3])
+          }
         case 33: count = numbers()[0]
         case 36: x = left
         case 45:
@@ -180,7 +191,7 @@ enum MiniGraphics {
         default:
           for _ in 0..<count {
             for line in 0..<6 where (byte - 63) >> UInt8(line) & 1 == 1 {
-              if x < width, y + line < height {
+              if x < min(width, right), y + line < min(height, bottom) {
                 pixels[(y + line) * width + x] = color
               } else {
                 outside += 1

@@ -182,6 +182,10 @@ public struct SixelEncoder: FrameEncoding {
     }
   }
 
+  private static func roundedUp(_ value: Int, to step: Int) -> Int {
+    (value + step - 1) / step * step
+  }
+
   private mutating func draw(
     _ region: PixelRect, wanted: [UInt32], exact: Bool, pen: inout PenState,
     into output: inout [UInt8]
@@ -194,6 +198,7 @@ public struct SixelEncoder: FrameEncoding {
     var used = Array(repeating: false, count: 256)
     var y = top
     var pendingBands = 0
+    var bandCount = 0
     while y < region.maxY {
       band.begin()
       for line in max(y, region.y)..<max(min(y + 6, region.maxY), max(y, region.y)) {
@@ -211,6 +216,7 @@ public struct SixelEncoder: FrameEncoding {
       if !band.isEmpty {
         for _ in 0..<pendingBands { body.append(45) }
         pendingBands = 0
+        bandCount = (y - top) / 6 + 1
         band.append(to: &body)
       }
       pendingBands += 1
@@ -226,6 +232,12 @@ public struct SixelEncoder: FrameEncoding {
     }
     // P2 = 1: what is not drawn stays as it is.
     sequence.append(ascii: "\u{1B}P7;1q")
+    // The size in whole cells: foot 1.13 puts a new image into an old one cell by cell, and left
+    // black and stale pixels in cells that the new one covered in part (seen on screenshots).
+    sequence.append(ascii: "\"1;1;")
+    sequence.append(decimal: Self.roundedUp(region.maxX - left, to: cell.width))
+    sequence.append(59)
+    sequence.append(decimal: Self.roundedUp(bandCount * 6, to: cell.height))
     for register in 0..<256 where used[register] && !(keepsRegisters && exact && defined[register])
     {
       let color = exact ? registers.colors[register] : SixelPalette.color(register)
