@@ -8,10 +8,12 @@ RELEASE := $(BUILD)/release
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
 CORPUS ?= ../shared/corpus
+MEASURE ?= ../shared/tools/term_measure.py
+PARTS ?= bytes,time,busy,still
 CHECK ?= ../shared/tools/check_corpus.py
 
-.PHONY: help install build release demo test lint format fixtures conformance bench docs api-check \
-	sanitize clean
+.PHONY: help install build release demo test lint format fixtures conformance bench bench-terminal \
+	docs api-check sanitize clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,6 +47,10 @@ conformance: release ## compares every frame with a browser's: make conformance 
 
 bench: install ## runs us and the peers on one bench set: ratios, spread, memory
 	$(MAKE) -C Benchmarks bench
+
+bench-terminal: release ## plays animations beside chafa and timg: bytes, lateness, memory, likeness
+	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS)
+	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/check_screens.py $(ZOETROPE)
 
 docs: install ## builds the documentation of the library; a broken link is an error
 	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope --warnings-as-errors
