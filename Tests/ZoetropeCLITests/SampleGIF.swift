@@ -4,6 +4,8 @@ struct SampleGIF {
   var height = 4
   /// The palette index that fills each frame, with its delay in hundredths of a second.
   var frames: [(color: UInt8, delay: UInt8)] = [(0, 4), (1, 10), (2, 0)]
+  /// Whether the colours change from one pixel to the next.
+  var isMixed = false
   /// The value of the loop block; nil for none.
   var loop: UInt8? = 0
 
@@ -21,7 +23,8 @@ struct SampleGIF {
       var codes: [UInt8] = []
       for pixel in 0..<width * height {
         if pixel % 64 == 0 { codes.append(0x80) }
-        codes.append(frame.color)
+        let mixed = (UInt8(pixel * 7 % 11) ^ UInt8(pixel / width % 5) &+ frame.color) & 3
+        codes.append(isMixed ? mixed : frame.color)
       }
       codes.append(0x81)
       bytes.append(7)

@@ -115,6 +115,8 @@ struct PlayCommand: ZoetropeSubcommand {
     return TerminalPlay(settings: settings, inputs: inputs).run()
   }
 
+  private var isStandingStill: Bool { hasNoMotion || MotionPreference.isReduced }
+
   private var playback: PlaybackOptions {
     var options = PlaybackOptions()
     options.playCount = once ? .once : loops.playCount
@@ -127,7 +129,9 @@ struct PlayCommand: ZoetropeSubcommand {
     options.bounces = bounce
     options.latePolicy = late.policy
     options.recordsTrace = trace != nil
-    options.reducesMotion = hasNoMotion || frame != nil || MotionPreference.isReduced
+    // Without loss: late frames that are to be shown all the same must not replace each other.
+    if late.policy != .skip, late.policy != .latest { options.buffering = .lossless }
+    options.reducesMotion = isStandingStill || frame != nil
     return options
   }
 
@@ -142,7 +146,8 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.isInline = isInline || frame != nil
     settings.isExact = isExact
     settings.isStill = frame != nil
-    settings.holds = hold ? true : once || frame != nil ? false : nil
+    // Files that stand still would otherwise be gone in no time.
+    settings.holds = hold ? true : once || frame != nil ? false : isStandingStill ? true : nil
     settings.wallTime = duration.map { .seconds($0) }
     settings.start = frame.map { .frame($0) } ?? start
     settings.playback = playback

@@ -17,7 +17,7 @@ struct AwaitedAnswers: Sendable {
   /// When waiting at `now` has no more point; nil when nothing is awaited.
   func deadline(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     let probe = probeEnd.flatMap { $0 > now ? $0 : nil }
-    let frames = frameCount > 0 ? now + Self.patience : nil
+    let frames: ContinuousClock.Instant? = frameCount > 0 ? now + Self.patience : nil
     return [probe, frames].compactMap { $0 }.max()
   }
 

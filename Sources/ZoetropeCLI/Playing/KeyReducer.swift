@@ -74,7 +74,13 @@ struct KeyReducer: Sendable, Hashable {
     case "?": .toggleHelp
     case "n", ">": .nextFile
     case "N", "<": .previousFile
+    case "a": .markSection
+    case "d": .toggleOutline
+    case "D": .toggleStored
+    case "m": .toggleMotion
+    case "t": .toggleTimeline
     case "s": .saveFrame
+    case "S": .saveSection
     case "q": .quit
     default: nil
     }

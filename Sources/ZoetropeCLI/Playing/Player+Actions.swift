@@ -10,11 +10,12 @@ extension Player {
     case .togglePause: togglePause()
     case .step(let count):
       isPaused = true
-      let total = transport.frameCount
-      jump(to: ((position + count) % total + total) % total)
+      let range = transport.range
+      let place = (position - range.lowerBound + count) % range.count
+      jump(to: range.lowerBound + (place + range.count) % range.count)
     case .seek(let distance): seek(by: distance)
-    case .seekToFrame(let index): jump(to: min(index, transport.frameCount - 1))
-    case .seekToEnd: jump(to: transport.frameCount - 1)
+    case .seekToFrame(let index): jump(to: index)
+    case .seekToEnd: jump(to: transport.range.upperBound - 1)
     case .scaleSpeed(let factor): setRate(transport.scheduler.rate * factor)
     case .resetSpeed: setRate(1)
     case .reverse: reverse()
@@ -39,7 +40,13 @@ extension Player {
       next?.bytes = nil
     case .nextFile: if hasOtherFiles || isEnded { outcome = .next }
     case .previousFile: if hasOtherFiles { outcome = .previous }
+    case .markSection: markSection()
+    case .toggleOutline: look { $0.isOutlined.toggle() }
+    case .toggleStored: look { $0.isStored.toggle() }
+    case .toggleMotion: toggleMotion()
+    case .toggleTimeline: showsTimeline.toggle()
     case .saveFrame: saveFrame()
+    case .saveSection: saveSection()
     case .repaint: repaint()
     case .suspend: suspend()
     case .quit: outcome = .quit
@@ -55,10 +62,10 @@ extension Player {
   private func togglePause() {
     if isEnded {
       isPaused = false
-      let first = transport.scheduler.direction == .forward ? 0 : transport.frameCount - 1
-      startAnew { $0.restart(at: first) { _ in } }
+      isMotionOff = false
+      startAnew { $0.restart(at: $0.firstIndex) { _ in } }
     } else if isPaused {
-      isPaused = false
+      (isPaused, isMotionOff) = (false, false)
       transport.scheduler.resume()
     } else {
       isPaused = true
@@ -66,8 +73,10 @@ extension Player {
     }
   }
 
-  /// Shows frame `index` next, and goes on from there unless paused.
-  private func jump(to index: Int) {
+  /// Shows frame `index`, or the nearest that is played, and goes on from there unless paused.
+  private func jump(to wanted: Int) {
+    let range = transport.range
+    let index = min(max(wanted, range.lowerBound), range.upperBound - 1)
     position = index
     if isEnded || endsAt != nil {
       startAnew { $0.restart(at: index, isPaused: isPaused) { _ in } }
@@ -90,7 +99,7 @@ extension Player {
     var index = transport.frameIndex(at: min(max(time, .zero), transport.duration))
     // A short seek among long frames still goes somewhere.
     if index == position { index += distance < .zero ? -1 : 1 }
-    jump(to: min(max(index, 0), transport.frameCount - 1))
+    jump(to: index)
   }
 
   private func setRate(_ rate: Double) {
@@ -132,26 +141,58 @@ extension Player {
     repaint()
   }
 
-  /// Writes the frame that is shown beside where the tool was started; never over another file.
+  /// Writes the frame that is shown; never over another file.
   private func saveFrame() {
     guard let shown else { return }
-    let digits = String(shown.index)
-    let number = String(repeating: "0", count: max(4 - digits.count, 0)) + digits
-    let stem = input.stem
     do {
-      let bytes = try PNGEncoder().encode(shown.bitmap)
-      for attempt in 0..<100 {
-        let suffix = "-\(number)\(attempt == 0 ? "" : "-\(attempt)").png"
-        let path = FilePath(bytes: stem + Array(suffix.utf8))
-        if OutputFile.exists(path) { continue }
-        try OutputFile.write(bytes, to: path, isReplacing: false)
-        message = "saved \(path)"
-        return
-      }
-      message = "not saved: too many files of that name"
+      let path = try FrameExport.save(shown.bitmap, index: shown.index, stem: input.stem)
+      message = "saved \(path)"
     } catch {
       message = "not saved: \(error)"
     }
+  }
+
+  /// Writes the frames of the section, or all, while playing goes on.
+  private func saveSection() {
+    let range = transport.range
+    message =
+      export.start(transport.image, range: range, stem: input.stem)
+      ? "saving \(range.count) frames" : "still saving"
+  }
+
+  /// Sets the start, then the end of what is repeated, then takes both away.
+  private func markSection() {
+    if transport.options.range != nil {
+      message = "section off"
+      restart {
+        $0.range = nil
+        $0.playCount = settings.playback.playCount
+      }
+    } else if let start = sectionStart {
+      sectionStart = nil
+      let range = min(start, position)..<max(start, position) + 1
+      message = "section: frames \(range.lowerBound) to \(range.upperBound - 1)"
+      restart {
+        $0.range = range
+        $0.playCount = .indefinite
+      }
+    } else {
+      sectionStart = position
+      message = "section from frame \(position); a again sets its end"
+    }
+  }
+
+  private func toggleMotion() {
+    isMotionOff.toggle()
+    message = isMotionOff ? "motion off" : "motion on"
+    isPaused = isMotionOff
+    position = transport.firstIndex
+    startAnew { $0.restart(at: position, isPaused: isPaused) { _ in } }
+  }
+
+  private func look(_ change: (inout FrameView) -> Void) {
+    change(&stage.view)
+    repaint()
   }
 
   /// Gives the terminal back, stops the process as Ctrl-Z does, and goes on when it is continued.
@@ -168,6 +209,7 @@ extension Player {
   func comeBack() {
     outgoing.removeAll(keepingCapacity: true)
     outgoingStart = 0
+    fence.reset()
     terminal.enter()
     let cell = stage.capabilities.cellSize.map { ($0.width, $0.height) }
     if device.size(cell: cell) != stage.screen { fitScreen() } else { repaint() }

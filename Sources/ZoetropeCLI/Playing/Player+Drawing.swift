@@ -23,10 +23,27 @@ extension Player {
       case nil: return
       }
     }
-    guard let (frame, due, bytes) = next, bytes == nil, outgoing.isEmpty, !showsHelp else { return }
+    // Nothing is made that could not be sent: when there is room again, the frame that is due then
+    // is the one to make.
+    guard let (frame, due, bytes) = next, bytes == nil, !showsHelp, !wantsRepaint, hasRoom else {
+      return
+    }
     let changed = missed.map { $0.union(frame.dirtyRect) }
     missed = .empty
-    next = (frame, due, stage.draw(frame.bitmap, index: frame.index, changed: changed))
+    next = (
+      frame, due,
+      draw(frame.bitmap, index: frame.index, dirtyRect: frame.dirtyRect, changed: changed)
+    )
+  }
+
+  /// The bytes that show a frame, as far as the view asks for it.
+  private func draw(
+    _ bitmap: Bitmap, index: Int, dirtyRect: PixelRect, changed: PixelRect?
+  ) -> [UInt8] {
+    if stage.view.isPlain { return stage.draw(bitmap, index: index, changed: changed) }
+    let picture = stage.view.picture(
+      bitmap, index: index, of: transport.image, changed: dirtyRect)
+    return stage.draw(picture, index: index, changed: nil)
   }
 
   private func miss(_ rect: PixelRect) { missed = missed.map { $0.union(rect) } }
@@ -44,8 +61,10 @@ extension Player {
   func writeDue() {
     flush()
     guard let (frame, due, made) = next, due <= .now, made != nil || showsHelp else { return }
+    // What was made for another size would scroll a screen that has become smaller.
+    guard !fitScreen() else { return }
     next = nil
-    shown = (frame.bitmap, frame.index, frame.play)
+    shown = (frame.bitmap, frame.index, frame.play, frame.dirtyRect)
     position = frame.index
     lastDue = due
     lastDuration = frame.duration
@@ -58,7 +77,7 @@ extension Player {
     statistics.shown += 1
     statistics.dropped += frame.skipped
     statistics.byteCount += bytes.count
-    send(bytes)
+    sendFenced(bytes)
     if settings.isStill, outcome == nil { outcome = .next }
   }
 
@@ -66,6 +85,15 @@ extension Player {
   func send(_ bytes: [UInt8]) {
     if outgoing.isEmpty { outgoing = bytes } else { outgoing += bytes }
     flush()
+  }
+
+  /// As ``send(_:)``, and asks the terminal to say when it has read so far.
+  private func sendFenced(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    guard fence.isEnabled else { return send(bytes) }
+    send(bytes + LinkFence.query)
+    fence.didWrite(byteCount: bytes.count, at: began.duration(to: .now))
+    terminal.awaited.frameCount = fence.unansweredCount
   }
 
   /// Writes what waits, as far as the terminal takes it within a second.
@@ -94,7 +122,11 @@ extension Player {
   private func changedStatus(now: Bool) -> [UInt8]? {
     guard hasStatus, !showsHelp, outcome == nil else { return nil }
     let instant = ContinuousClock.now
-    guard now || instant - statusAt >= .milliseconds(250) else { return nil }
+    guard now || instant - statusAt >= .milliseconds(250) else {
+      statusDue = statusAt + .milliseconds(250)
+      return nil
+    }
+    statusDue = nil
     let text = status.text(columns: stage.screen.columns)
     guard text != statusText else { return nil }
     statusText = text
@@ -115,31 +147,55 @@ extension Player {
       duration: transport.duration, rate: transport.scheduler.rate,
       isReversed: transport.scheduler.direction == .backward, play: shown?.play ?? 0,
       plays: transport.playCount, mode: stage.mode.name, isPaused: isPaused, isEnded: isEnded,
-      message: message, details: showsDetails ? statistics.text : nil)
+      message: message,
+      note: stage.view.note(index: position, of: transport.image),
+      timeline: showsTimeline ? transport.delays : nil,
+      details: showsDetails ? statistics.text : nil)
   }
 
-  /// Draws everything again, by an encoder made anew.
+  /// Draws everything again, by an encoder made anew, when there is room for it.
+  ///
+  /// Keys come faster than a slow link takes pictures: several wishes make one.
   func repaint() {
-    var bytes = stage.clear()
-    // What was encoded ahead belongs to the encoder that is gone.
+    wantsRepaint = true
+    // What was encoded ahead belongs to the encoder that goes.
     next?.bytes = nil
+    repaintIfPossible()
+  }
+
+  /// Draws everything again if that is wanted and there is room.
+  func repaintIfPossible() {
+    guard wantsRepaint, !showsHelp, hasRoom else { return }
+    wantsRepaint = false
+    var bytes = stage.clear()
     missed = .empty
     if let shown {
-      bytes += stage.draw(shown.bitmap, index: shown.index, changed: nil)
+      bytes += draw(shown.bitmap, index: shown.index, dirtyRect: shown.changed, changed: nil)
     } else {
       missed = nil
     }
     statusText = ""
     if let status = changedStatus(now: true) { stage.append(status, to: &bytes) }
-    send(bytes)
+    sendFenced(bytes)
   }
 
-  /// Fits the picture to the size that the screen has now.
-  func fitScreen() {
+  /// Takes back what the terminal has not read: it was made for a screen that is no more.
+  private func dropOutput() {
+    RawMode.dropOutput(descriptor: device.descriptor)
+    fence.reset()
+    outgoing = TerminalMode(isSynchronized: stage.capabilities.hasSynchronizedOutput).abort
+    outgoingStart = 0
+    flush()
+  }
+
+  /// Fits the picture to the size that the screen has now; false when that is the one it had.
+  @discardableResult
+  func fitScreen() -> Bool {
     let cell = stage.capabilities.cellSize.map { ($0.width, $0.height) }
     let screen = device.size(cell: cell)
-    guard screen != stage.screen else { return }
+    guard screen != stage.screen else { return false }
     stage.screen = screen
+    dropOutput()
     var room = stage.room
     if settings.isInline {
       room.columns = screen.columns
@@ -151,5 +207,6 @@ extension Player {
     }
     stage.room = room
     if showsHelp { send(PlayerHelp.bytes(rows: screen.rows)) } else { repaint() }
+    return true
   }
 }

@@ -28,7 +28,7 @@ final class Player {
   var showsDetails = false
   var message: String?
   /// The frame on screen; nil before the first.
-  var shown: (bitmap: Bitmap, index: Int, play: Int)?
+  var shown: (bitmap: Bitmap, index: Int, play: Int, changed: PixelRect)?
   /// The frame that keys count from: ahead of ``shown`` while a jump is under way.
   var position = 0
   /// The next frame, and its bytes once they are made.
@@ -46,8 +46,20 @@ final class Player {
   var outgoing: [UInt8] = []
   var outgoingStart = 0
   var statusText = ""
+  /// When the line is to be written that was too soon after the one before; nil when it is right.
+  var statusDue: ContinuousClock.Instant?
   var statusAt = ContinuousClock.now - .seconds(1)
   var statistics = PlayerStatistics()
+  /// Tells how far the terminal has read.
+  var fence: LinkFence
+  let began = ContinuousClock.now
+  /// Whether the picture is to be drawn anew as soon as the link has room.
+  var wantsRepaint = false
+  /// Where a section was begun that has no end yet.
+  var sectionStart: Int?
+  var isMotionOff = false
+  var showsTimeline = false
+  let export = FrameExport()
   /// Keys that were typed before playing began.
   var typedBefore: [InputEvent] = []
   /// Which of ``BackdropArgument/cycle`` is in force.
@@ -55,7 +67,7 @@ final class Player {
 
   init(
     settings: PlayerSettings, terminal: TerminalTakeover, stage: Stage, decoder: InputDecoder,
-    input: InputFile, image: AnimatedImage
+    input: InputFile, image: AnimatedImage, latency: Duration
   ) {
     self.settings = settings
     device = terminal.device
@@ -64,6 +76,9 @@ final class Player {
     self.decoder = decoder
     self.input = input
     transport = Transport(image, options: settings.playback)
+    let capabilities = stage.capabilities
+    fence = LinkFence(
+      isEnabled: capabilities.reportsStatus && capabilities.didAnswer, latency: latency)
     deadline = settings.wallTime.map { .now + $0 }
   }
 
@@ -77,17 +92,21 @@ final class Player {
     outcome = nil
     shown = nil
     (isPaused, isEnded) = (false, false)
+    (sectionStart, wantsRepaint) = (nil, false)
+    isMotionOff = settings.playback.reducesMotion
     transport = Transport(image, options: settings.playback)
     var options = settings.playback
     options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
     startAnew { $0.start(options) }
     position = options.startIndex ?? 0
-    handle(typedBefore)
+    let typed = typedBefore
     typedBefore = []
+    handle(typed)
     // An ESC that was typed last while the terminal was asked waits for more, as any other does.
     if decoder.hasPending { escapeAt = .now + .milliseconds(25) }
     while outcome == nil { turn() }
     transport.stop()
+    export.cancel()
     return outcome ?? .quit
   }
 
@@ -102,6 +121,7 @@ final class Player {
 
   /// One round: everything that can be done now, then one wait.
   private func turn() {
+    repaintIfPossible()
     takeFrames()
     writeDue()
     // What came meanwhile has used up its wake: it is taken now or never.
@@ -113,7 +133,12 @@ final class Player {
     // Looked at in every round: a signal may have come while something else read the pipe.
     if WakePipe.hasSignals { takeSignals() }
     if readiness.contains(.input) { takeInput() }
+    if let text = export.takeMessage() {
+      message = text
+      updateStatus(now: true)
+    }
     let now = ContinuousClock.now
+    if let statusDue, statusDue <= now { updateStatus(now: true) }
     if let escapeAt, escapeAt <= now {
       self.escapeAt = nil
       handle(decoder.flush())
@@ -133,10 +158,19 @@ final class Player {
   private func timeLeft() -> Duration? {
     let times = [
       outgoing.isEmpty && (showsHelp || next?.bytes != nil) ? next?.due : nil, endsAt, deadline,
-      escapeAt,
+      escapeAt, fenceOpening, statusDue,
     ].compactMap { $0 }
     return times.min().map { ContinuousClock.now.duration(to: $0) }
   }
+
+  /// When the fence opens by itself; nil while nothing waits for it.
+  private var fenceOpening: ContinuousClock.Instant? {
+    guard wantsRepaint || (next != nil && next?.bytes == nil) else { return nil }
+    return fence.opening.map { began + $0 + .milliseconds(1) }
+  }
+
+  /// Whether the terminal has room for another frame.
+  var hasRoom: Bool { outgoing.isEmpty && fence.isOpen(at: began.duration(to: .now)) }
 
   private func takeSignals() {
     if let status = WakePipe.ending {
@@ -160,12 +194,19 @@ final class Player {
     }
     let events = decoder.feed(bytes)
     terminal.awaited.take(events)
+    for case .reply(.ready) in events { fence.didAnswer(at: began.duration(to: .now)) }
+    terminal.awaited.frameCount = fence.unansweredCount
     handle(events)
     escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
   }
 
   func handle(_ events: [InputEvent]) {
-    for event in events where outcome == nil {
+    for (index, event) in events.enumerated() {
+      // What follows the end of a file is meant for the next.
+      if outcome != nil {
+        typedBefore += events[index...]
+        return
+      }
       guard case .key(let key) = event else { continue }
       message = nil
       if showsHelp, key.key != .character("c") || key.modifiers != .control {

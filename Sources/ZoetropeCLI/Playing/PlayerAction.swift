@@ -21,7 +21,19 @@ enum PlayerAction: Sendable, Hashable {
   case toggleHelp
   case nextFile
   case previousFile
+  /// The first time the start of a section that is repeated, then its end, then all again.
+  case markSection
+  /// A line round what each frame changes.
+  case toggleOutline
+  /// The pixels each frame stores instead of the canvas.
+  case toggleStored
+  /// The animation stands still on its first frame, or moves again.
+  case toggleMotion
+  /// The delays of the frames as bars.
+  case toggleTimeline
   case saveFrame
+  /// The frames of the section, or all.
+  case saveSection
   case repaint
   case suspend
   case quit

@@ -3,14 +3,17 @@ enum PlayerHelp {
   static let lines = [
     "space p     pause, go on            q Esc       quit",
     ". l   , h   one frame on, back      ?           this page",
-    "Right Left  1 s (Shift: 0.1 s)      i           details",
-    "Up Down     5 s                     s           save the frame as PNG",
-    "Home g  End first, last frame       n > N <     next, previous file",
-    "12g         frame 12                v           way of drawing",
-    "[ ]  { }    speed 10 %, half/double f           fit",
-    "Backspace   speed 1                 + - 0       zoom",
-    "r  b        reverse, turn round     c           background",
-    "L           plays: file, once, ever Ctrl-L      draw again",
+    "Right Left  1 s (Shift: 0.1 s)      i o         details",
+    "Up Down     5 s                     t           delays as bars",
+    "Home g  End first, last frame       s  S        save the frame, all frames",
+    "12g         frame 12, from 0        PgDn n > Enter   next file",
+    "[ ]  { }    speed 10 %, half/double PgUp N <    file before",
+    "Backspace   speed 1                 v           way of drawing",
+    "r  b        reverse, turn round     f           fit",
+    "L           plays: file, once, ever + - 0       zoom",
+    "a           section: start, end, off  c         background",
+    "m           motion off, on          Ctrl-L      draw again",
+    "d  D        what changes, raw frame Ctrl-Z      back to the shell",
   ]
 
   /// The bytes that show it on a screen of so many rows.

@@ -20,6 +20,8 @@ struct Stage {
   var zoom = 1.0
   /// Whether all of the screen is ours to clear.
   let ownsScreen: Bool
+  /// What of each frame is drawn.
+  var view = FrameView()
   private var writer: ZoetropeTerminal.FrameWriter?
   private var cache = DeltaCache()
 
@@ -50,6 +52,13 @@ struct Stage {
         encoder: encoder(for: picture.size),
         isSynchronized: capabilities.hasSynchronizedOutput)
     var output: [UInt8] = []
+    // What is drawn over a picture is not part of what the cache knows it by.
+    guard view.isPlain else {
+      cache.leave()
+      writer.frame(picture, changed: nil, into: &output)
+      self.writer = writer
+      return output
+    }
     if let kept = cache.bytes(forFrame: index, showing: picture, writer: &writer) {
       output = kept
     } else {

@@ -19,6 +19,10 @@ struct StatusLine: Sendable, Hashable {
   var isEnded = false
   /// A line for the moment, such as where a frame was saved.
   var message: String?
+  /// What is shown of the frame, when it is not the picture alone.
+  var note: String?
+  /// How long each frame is shown, in milliseconds, when that is asked for.
+  var timeline: [Int]?
   /// What `i` adds.
   var details: String?
 
@@ -29,6 +33,10 @@ struct StatusLine: Sendable, Hashable {
     let mark = isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
     let place = "\(index + 1)/\(count)"
     let safeName = TerminalText.sanitized(name, limit: max(columns / 3, 8))
+    if let timeline {
+      let head = "\(mark)\(place) \(timeline.indices.contains(index) ? timeline[index] : 0) ms "
+      return head + Self.bars(timeline, index: index, columns: columns - head.count)
+    }
     var parts = ["\(safeName) \(size) \(format == .gif ? "GIF" : "PNG")"]
     if columns < 60 {
       return TerminalText.sanitized("\(mark)\(place) \(safeName)", limit: columns)
@@ -41,9 +49,24 @@ struct StatusLine: Sendable, Hashable {
       }
     parts.append("\(Self.hundredths(rate))x \(loops)")
     parts.append(mode)
+    if let note { parts.append(note) }
     if let details { parts.append(details) }
     if isEnded { parts.append("q quits, space plays again") }
     return TerminalText.sanitized(mark + parts.joined(separator: " | "), limit: columns)
+  }
+
+  /// Bars as high as frames are long, at most `columns` of them; the frame shown is a line.
+  static func bars(_ timeline: [Int], index: Int, columns: Int) -> String {
+    let count = min(max(columns, 0), timeline.count)
+    guard count > 0, let longest = timeline.max(), longest > 0 else { return "" }
+    let bars = Array("▁▂▃▄▅▆▇█")
+    return String(
+      (0..<count).map { place in
+        // Several frames to a bar show the longest of them.
+        let frames = place * timeline.count / count..<(place + 1) * timeline.count / count
+        if frames.contains(index) { return "│" }
+        return bars[(timeline[frames].max() ?? 0) * (bars.count - 1) / longest]
+      })
   }
 
   /// The bytes that show `text` on the last row and leave cursor and colours as they were.

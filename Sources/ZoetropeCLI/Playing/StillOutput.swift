@@ -58,7 +58,10 @@ struct StillOutput {
     encoder.encode(frame.bitmap.converted(to: .rgba8), changed: nil, pen: &pen, into: &output)
     if capabilities.colors != .none { output += Array("\u{1B}[m".utf8) }
     output.append(10)
-    return output
+    // Rows end as lines of text do: nothing between here and the reader needs the returns.
+    return output.enumerated().filter { index, byte in
+      byte != 13 || index + 1 == output.count || output[index + 1] != 10
+    }.map(\.element)
   }
 
   /// The size that `COLUMNS` and `LINES` tell, else 80 x 24.

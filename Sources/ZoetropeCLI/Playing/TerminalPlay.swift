@@ -18,13 +18,15 @@ struct TerminalPlay {
     guard let terminal = TerminalTakeover(device) else {
       return refuse("the terminal's settings cannot be changed")
     }
+    let asked = ContinuousClock.now
     let probe = ask(device, terminal)
     var trace: String?
     if let status = SignalFlag.status ?? WakePipe.ending {
       playlist.report.ending = status
       terminal.leave()
     } else {
-      let player = makePlayer(terminal, probe, first: first, input: playlist.input)
+      let player = makePlayer(
+        terminal, probe, latency: asked.duration(to: .now), first: first, input: playlist.input)
       trace = play(playlist: &playlist, from: first, with: player)
       // A picture that stays in the text is written to its end first.
       let keepsPicture = settings.isInline && playlist.report.ending == nil
@@ -86,7 +88,8 @@ struct TerminalPlay {
   }
 
   private func makePlayer(
-    _ terminal: TerminalTakeover, _ probe: TerminalProbe, first: AnimatedImage, input: InputFile
+    _ terminal: TerminalTakeover, _ probe: TerminalProbe, latency: Duration, first: AnimatedImage,
+    input: InputFile
   ) -> Player {
     let device = terminal.device
     var capabilities = probe.capabilities
@@ -120,7 +123,7 @@ struct TerminalPlay {
       settings: settings, terminal: terminal,
       stage: Stage(
         capabilities: capabilities, settings: settings, mode: mode, screen: screen, room: room),
-      decoder: decoder, input: input, image: first)
+      decoder: decoder, input: input, image: first, latency: latency)
     // Keys typed while the terminal was asked are the user's, and count.
     player.typedBefore = probe.typed
     return player

@@ -12,6 +12,8 @@ final class Transport {
   private(set) var options: PlaybackOptions
   /// When each frame starts at speed 1, and where the last one ends.
   let starts: [Duration]
+  /// How long each frame is shown, in milliseconds.
+  let delays: [Int]
   private(set) var scheduler: FrameScheduler<LeadClock>
   private(set) var inbox = FrameInbox()
   private let shared: SharedFrames
@@ -26,6 +28,7 @@ final class Transport {
       starts.append(sum)
     }
     self.starts = starts
+    delays = zip(starts.dropFirst(), starts).map { Int(($0 - $1) / .milliseconds(1)) }
     shared = SharedFrames(image, keeping: 0)
     scheduler = FrameScheduler(sharing: shared, options: options, clock: LeadClock())
   }
@@ -34,6 +37,13 @@ final class Transport {
   var duration: Duration { starts[frameCount] }
   var playCount: PlayCount { options.playCount ?? image.playCount }
 
+  /// The frames that are played.
+  var range: Range<Int> { options.range ?? 0..<frameCount }
+  /// The frame at which playing begins in the direction it has.
+  var firstIndex: Int {
+    scheduler.direction == .forward ? range.lowerBound : range.upperBound - 1
+  }
+
   /// The frame shown at `time`, counted from the start of the animation.
   func frameIndex(at time: Duration) -> Int {
     max(0, min(frameCount - 1, (starts.firstIndex { $0 > time } ?? frameCount) - 1))
@@ -41,7 +51,7 @@ final class Transport {
 
   /// Starts a scheduler with these options; the one before ends.
   func start(_ options: PlaybackOptions, isPaused: Bool = false) {
-    scheduler.stop()
+    stop()
     self.options = options
     let clock = LeadClock()
     let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
@@ -49,6 +59,8 @@ final class Transport {
     self.scheduler = scheduler
     self.inbox = inbox
     if isPaused { scheduler.pause() }
+    // Late frames that may not be left out make time wait for the terminal.
+    let waits = options.latePolicy != .skip && options.latePolicy != .latest
     Task {
       var anchor: ContinuousClock.Instant?
       for await frame in scheduler.frames() {
@@ -58,6 +70,7 @@ final class Transport {
           clock.run(ahead: Transport.lead)
         }
         inbox.put(.frame(frame, due: start.advanced(by: frame.presentationTime)))
+        if waits { await inbox.emptied() }
       }
       inbox.put(.ended(scheduler.state))
     }
@@ -69,9 +82,16 @@ final class Transport {
     options.startIndex = index
     options.reducesMotion = false
     options.rate = scheduler.rate
+    options.direction = scheduler.direction
     change(&options)
+    if let range = options.range {
+      options.startIndex = min(max(index, range.lowerBound), range.upperBound - 1)
+    }
     start(options, isPaused: isPaused)
   }
 
-  func stop() { scheduler.stop() }
+  func stop() {
+    scheduler.stop()
+    inbox.close()
+  }
 }

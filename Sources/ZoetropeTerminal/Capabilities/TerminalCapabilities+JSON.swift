@@ -18,6 +18,7 @@ extension TerminalCapabilities {
     add("synchronized_output", "\(hasSynchronizedOutput)")
     add("in_band_resize", "\(hasInBandResize)")
     add("kitty_keyboard", "\(hasKittyKeyboard)")
+    add("status_reports", "\(reportsStatus)")
     add("sextants", "\(drawsSextants)")
     add("octants", "\(drawsOctants)")
     add("cell", cellSize.map { "[\($0.width),\($0.height)]" } ?? "null")

@@ -35,6 +35,7 @@ extension TerminalCapabilities {
           sixelRegisterCount = min(count, 256)
           hasSixel = true
         }
+      case .ready: reportsStatus = true
       case .cellSize(let size): cellSize = size
       case .textAreaPixels(let size): textPixels = size
       case .textAreaCells(let columns, let rows): textCells = (columns, rows)

@@ -32,6 +32,8 @@ public struct TerminalCapabilities: Sendable, Hashable {
   public var drawsOctants = false
   /// Whether it knows kitty's keyboard protocol.
   public var hasKittyKeyboard = false
+  /// Whether it answers `CSI 5 n`, and so tells how far it has read (``LinkFence``).
+  public var reportsStatus = false
   /// Pixels of a cell; nil when the terminal does not say.
   public var cellSize: PixelSize?
   /// The colour behind text; nil when the terminal does not say.

@@ -31,6 +31,7 @@ public struct TerminalQuery: Sendable, Hashable {
       // Sets a colour, asks for it back, and takes it back.
       bytes.append(ascii: "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[m")
     }
+    bytes.append(ascii: "\u{1B}[5n")
     bytes.append(ascii: "\u{1B}[c")
     self.bytes = bytes
   }

@@ -45,13 +45,17 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// What to write last.
-  ///
-  /// Begins with CAN and ST, which end any sequence that was cut off half-way.
-  public var restore: [UInt8] {
+  /// What ends a sequence that was cut off half-way (CAN and ST), and synchronized output with it.
+  public var abort: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{18}\u{1B}\\")
     if isSynchronized { bytes.append(ascii: "\u{1B}[?2026l") }
+    return bytes
+  }
+
+  /// What to write last. Begins with ``abort``.
+  public var restore: [UInt8] {
+    var bytes = abort
     for id in imageIDs {
       var sequence: [UInt8] = []
       sequence.append(text: "\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\")

@@ -23,7 +23,8 @@ final class Pseudoterminal {
   /// Signals that `blocking` names are blocked in it when it starts.
   init(
     _ program: String, _ arguments: [String], model: TerminalModel = TerminalModel(),
-    environment: [String] = ["TERM=xterm-256color"], blocking: [Int32] = []
+    environment: [String] = ["TERM=xterm-256color"], directory: String = ".",
+    blocking: [Int32] = []
   ) throws {
     self.model = model
     // What `posix_openpt`, `unlockpt` and `ptsname` do; Swift does not see those here.
@@ -55,7 +56,9 @@ final class Pseudoterminal {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let cleared = ["TMUX", "COLORTERM", "NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "TERM_PROGRAM"]
     let command =
-      ["setsid", "-c", "env"] + cleared.flatMap { ["-u", $0] } + environment + [program] + arguments
+      ["setsid", "-c", "env", "-C", directory] + cleared.flatMap { ["-u", $0] } + environment + [
+        program
+      ] + arguments
     var pointers = unsafe command.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }
     let result = unsafe posix_spawnp(
@@ -100,7 +103,7 @@ final class Pseudoterminal {
     var limit = 65536
     if let rate {
       let seconds = startedTaking.duration(to: .now) / .seconds(1)
-      limit = min(Int(seconds * rate - taken), 1024)
+      limit = min(Int(seconds * rate - taken), 512)
       if limit < 1 {
         _ = poll(nil, 0, 2)
         return
@@ -148,6 +151,31 @@ final class Pseudoterminal {
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe write(master, bytes, bytes.count)
+  }
+
+  /// How many bytes of input nobody has read.
+  var unread: Int32 {
+    var count: Int32 = 0
+    // Read without line editing, or the kernel counts only whole lines.
+    var settings = termios()
+    _ = unsafe tcgetattr(slave, &settings)
+    settings.c_lflag &= ~tcflag_t(ICANON)
+    _ = unsafe tcsetattr(slave, TCSANOW, &settings)
+    _ = unsafe ioctl(slave, UInt(FIONREAD), &count)
+    return count
+  }
+
+  /// Overwrites the screen behind the tool's back.
+  func smear() { model.apply(Array("\u{1B}[3;3Hsmeared".utf8)) }
+
+  /// Waits until nothing has come for so many milliseconds.
+  func settle(_ milliseconds: Int = 300) -> Bool {
+    var count = output.count
+    var since = ContinuousClock.now
+    return wait {
+      if output.count != count { (count, since) = (output.count, .now) }
+      return since.duration(to: .now) > .milliseconds(milliseconds)
+    }
   }
 
   func send(_ number: Int32) { kill(process, number) }

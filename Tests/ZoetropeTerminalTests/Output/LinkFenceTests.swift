@@ -60,6 +60,28 @@ struct LinkFenceTests {
       worst = max(worst, free - now)
       shown += 1
     }
+    // Once the rate is known, a frame that takes so long goes alone.
     #expect(worst <= .milliseconds(370) && (40...50).contains(shown))
+  }
+
+  @Test func `a known rate keeps the next frame until the link is nearly free`() {
+    var fence = LinkFence(isEnabled: true)
+    fence.didWrite(byteCount: 6000, at: .zero)
+    fence.didAnswer(at: .milliseconds(100))
+    fence.didWrite(byteCount: 5000, at: .milliseconds(100))
+    #expect(fence.isOpen(at: .milliseconds(101)))
+    fence.didAnswer(at: .milliseconds(184))
+    fence.didWrite(byteCount: 12_000, at: .milliseconds(200))
+    #expect(!fence.isOpen(at: .milliseconds(201)) && fence.opening == .milliseconds(3200))
+  }
+
+  @Test func `the way there and back is not taken for a narrow link`() {
+    var fence = LinkFence(isEnabled: true, latency: .milliseconds(150))
+    for start in [0, 160, 320] {
+      fence.didWrite(byteCount: 6000, at: .milliseconds(start))
+      #expect(fence.isOpen(at: .milliseconds(start + 1)))
+      fence.didAnswer(at: .milliseconds(start + 151))
+    }
+    #expect((fence.bytesPerSecond ?? 0) > 5_000_000)
   }
 }
