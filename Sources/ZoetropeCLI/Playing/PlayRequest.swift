@@ -36,7 +36,8 @@ struct PlayRequest: Sendable {
       let clock = ContinuousClock()
       let deadline = wallTime.map { clock.now + $0 }
       while !Task.isCancelled, SignalFlag.status == nil {
-        let next = clock.now + .milliseconds(20)
+        // A signal may wait a moment: looking more often costs as much as the playing does.
+        let next = clock.now + .milliseconds(100)
         try? await clock.sleep(until: min(next, deadline ?? next))
         if let deadline, clock.now >= deadline { break }
       }
