@@ -1,0 +1,69 @@
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+
+/// `zoetrope play --protocol none`, the simplest user of the scheduler.
+@Suite(.timeLimit(.minutes(1))) struct PlayWithoutDrawingTests {
+  /// Plays three frames without drawing; time runs fast, and no stall of the machine skips a frame.
+  private func play(_ arguments: [String]) throws -> Tool.Outcome {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(SampleGIF().bytes, to: "cat.gif")
+    return try tool.run(
+      ["play", "--protocol", "none", "--speed", "20", "--late", "stretch"] + arguments + ["cat.gif"]
+    )
+  }
+
+  @Test(arguments: [
+    (["--loops", "1"], [0, 1, 2]), (["--once"], [0, 1, 2]),
+    (["--loops", "2"], [0, 1, 2, 0, 1, 2]), (["--loops", "1", "--start", "1"], [1, 2]),
+    (["--loops", "1", "--reverse"], [2, 1, 0]),
+    (["--loops", "2", "--bounce"], [0, 1, 2, 1, 0]),
+    (["--loops", "1", "--late", "catchup=4"], [0, 1, 2]), (["--no-motion"], [0]),
+  ])
+  func `the trace tells the frames that were played`(arguments: [String], frames: [Int]) throws {
+    let result = try play(arguments + ["--trace", "-"])
+    #expect(result.status == 0)
+    #expect(result.errors.isEmpty)
+    let trace = try PlaybackTrace(json: result.text)
+    #expect(trace.entries.map(\.index) == frames)
+    #expect(trace.entries.allSatisfy { $0.lateness >= 0 && $0.yielded >= $0.decoded })
+  }
+
+  @Test func `a delay of one's own replaces every frame's`() throws {
+    let result = try play(
+      ["--loops", "1", "--delay", "40", "--late", "catchup=2", "--trace", "-"])
+    let deadlines = try PlaybackTrace(json: result.text).entries.map(\.deadline)
+    // 40 ms at twenty times the speed.
+    #expect(zip(deadlines, deadlines.dropFirst()).map { $1 - $0 } == [2_000_000, 2_000_000])
+  }
+
+  @Test func `what came of it is told in a line`() throws {
+    let result = try play(["--loops", "3"])
+    #expect(result.status == 0)
+    #expect(result.text.hasPrefix("finished: presented=9 skipped=0 "))
+  }
+
+  @Test func `the time on the wall ends an endless animation`() throws {
+    let result = try play(["--loops", "inf", "--duration", "0.05"])
+    #expect(result.status == 0)
+    #expect(result.text.hasPrefix("stopped: presented="))
+  }
+
+  @Test func `a start past the end is a failure that is told`() throws {
+    let result = try play(["--start", "3"])
+    #expect(result.status != 0)
+    #expect(result.text.hasPrefix("failed (parameter: start at 3"))
+    #expect(result.text.contains("presented=0"))
+    #expect(result.errors.contains("start at 3"))
+  }
+
+  @Test(arguments: [["--speed", "0"], ["--late", "never"], ["--loops", "0"]])
+  func `what makes no sense is refused`(arguments: [String]) throws {
+    let result = try play(arguments)
+    #expect(result.status != 0)
+    #expect(result.output.isEmpty)
+    #expect(!result.errors.isEmpty)
+  }
+}
