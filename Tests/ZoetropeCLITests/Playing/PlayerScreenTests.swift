@@ -35,11 +35,14 @@ import ZoetropeTerminal
     }
     terminal.type(" ")
     // After a pause nothing comes any more; then the screen is what a full repaint makes of it.
-    try #require(terminal.settle())
+    try #require(terminal.settle(700))
     let shown = terminal.model.cells
+    let count = terminal.output.count
     terminal.type("\u{C}")
-    try #require(terminal.settle())
-    #expect(terminal.model.cells == shown)
+    #expect(
+      terminal.wait {
+        terminal.output[count...].contains(UInt8(ascii: "J")) && terminal.model.cells == shown
+      })
     #expect(shown.contains { !$0.pen.isEmpty })
     #expect(terminal.model.scrollCount == 0)
     #expect(terminal.model.wrapCount == 0)
