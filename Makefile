@@ -12,8 +12,8 @@ MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,still
 CHECK ?= ../shared/tools/check_corpus.py
 
-.PHONY: help install build release demo test lint format fixtures conformance bench bench-terminal \
-	docs api-check sanitize clean
+.PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
+	bench-terminal docs api-check sanitize clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,12 +45,15 @@ fixtures: install ## compiles Fixtures/Recipes into the committed animations
 conformance: release ## compares every frame with a browser's: make conformance CORPUS=dir
 	python3 $(CHECK) $(CORPUS) $(ZOETROPE)
 
-bench: install ## runs us and the peers on one bench set: ratios, spread, memory
+bench: install ## runs us and the peers on one bench set, writes Benchmarks/RESULTS.md: ratios, memory
 	$(MAKE) -C Benchmarks bench
 
 bench-terminal: release ## plays animations beside chafa and timg: bytes, lateness, memory, likeness
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS)
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/check_screens.py $(ZOETROPE)
+
+bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios
+	$(MAKE) -C Benchmarks stages
 
 docs: install ## builds the documentation of the library; a broken link is an error
 	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope --warnings-as-errors

@@ -132,3 +132,11 @@ if Context.environment["ZOETROPE_FUZZ"] != nil {
         path: "Fuzz/Sources/\(name)", swiftSettings: settings))
   }
 }
+
+// The stages of decoding, timed one by one, are out of reach for the benchmarks' own package.
+if Context.environment["ZOETROPE_BENCH"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "bench-stages", dependencies: ["Zoetrope", "ZoetropeTestSupport"],
+      path: "Benchmarks/Sources/StageBench", swiftSettings: settings))
+}

@@ -13,9 +13,9 @@ package enum RowExpander {
   ) {
     switch layout {
     case .indexed8:
-      for x in 0..<max(count, 0) {
-        unsafe target[x] = palette[Int(source.load(fromByteOffset: x, as: UInt8.self))]
-      }
+      unsafe IndexedBlitter.opaque(
+        indices: source.assumingMemoryBound(to: UInt8.self), count: count, palette: palette,
+        into: target)
     case .grey8: unsafe writeGrey(source, target, count)
     case .greyAlpha8: unsafe writeGreyAlpha(source, target, count)
     case .rgb8: unsafe writeRGB(source, target, count)

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Runs us and the peers on one bench set, interleaved, and prints ratios as a Markdown page.
+
+usage: bench.py BENCH_DECODE ZOETROPE PEERS SET STAGES [one|all|info|extract|memory|stages ...]
+
+A ratio is a peer's time in times of ours: 10 means that we take a tenth. Each is the median of
+ROUNDS rounds, in each of which every program runs once, best of a few repeats; in brackets the
+least and the largest. "1 core" means pinned to one; the peers are pinned to one always.
+"""
+import glob, math, os, platform, re, shutil, statistics, subprocess, sys, tempfile, time
+
+ROUNDS = 3
+FRAMES = (100, 1000, 10000)
+bench, zoetrope, peers, films, stages = sys.argv[1:6]
+cores = len(os.sched_getaffinity(0))
+PIN = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+pillow = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers/pillow_peer.py")]
+
+
+def run(command):
+    """Output, seconds and peak memory in MB of a program."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"bench: {' '.join(command)} failed")
+    return output, time.perf_counter() - start, usage.ru_maxrss / 1024
+
+
+def idle():
+    """Time that processors have spent idle so far, and in all."""
+    fields = [int(word) for word in open("/proc/stat").readline().split()[1:]]
+    return fields[3] + fields[4], sum(fields[:8])
+
+
+def settle():
+    """Waits until other programs leave the processors alone; a run beside them measures those."""
+    for _ in range(60):
+        before = idle()
+        time.sleep(0.06)
+        after = idle()
+        if (after[0] - before[0]) >= 0.9 * max(after[1] - before[1], 1):
+            return
+    global disturbed
+    disturbed += 1
+
+
+disturbed = 0
+
+
+def inner(command):
+    """Milliseconds as the program itself measured them, and its peak memory."""
+    settle()
+    output, _, memory = run(command)
+    return float(re.search(r"ms=([0-9.]+)", output).group(1)), memory
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def cell(ratios):
+    return f"{statistics.median(ratios):.1f} ({min(ratios):.1f}–{max(ratios):.1f})"
+
+
+def table(title, head, rows):
+    print(f"\n## {title}\n")
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    sys.stdout.flush()
+
+
+def decoding(jobs):
+    for kind, library in (("gif", "giflib"), ("png", "libpng")):
+        rows, means, slowest = [], {}, []
+        for path in sorted(glob.glob(f"{films}/*.{kind}")):
+            name = os.path.basename(path)
+            if name.startswith(("frames_", "scan_")):
+                continue
+            ours = (PIN if jobs == 1 else []) + [bench, path, "--repeat", "5", "--jobs", str(jobs)]
+            others = {library: PIN + [f"{peers}/{library}_peer", path, "2"]}
+            if os.path.exists(f"{peers}/av_peer"):
+                others["libavcodec"] = (PIN if jobs == 1 else []) + [f"{peers}/av_peer", path, "2", str(jobs)]
+            times, ratios, memory = [], {other: [] for other in others}, 0
+            for _ in range(ROUNDS):
+                own, used = inner(ours)
+                memory = max(memory, used)
+                times.append(own)
+                for other, command in others.items():
+                    ratios[other].append(inner(command)[0] / own)
+            if jobs == 1:
+                ratios["Pillow"] = [inner(PIN + pillow + ["decode", path])[0] / statistics.median(times)]
+            for other, found in ratios.items():
+                means.setdefault(other, []).append(statistics.median(found))
+            slowest.append((min(statistics.median(found) for found in ratios.values()), name))
+            rows.append([name, f"{min(times):.2f}", f"{max(times) / min(times):.2f}"]
+                        + [cell(ratios[other]) for other in ratios] + [f"{memory:.0f}"])
+        rows.append(["geometric mean", "", ""] + [f"**{mean(found):.1f}**" for found in means.values()] + [""])
+        table(f"{kind.upper().replace('PNG', 'APNG')}, every frame to RGBA, {jobs} core" + "s" * (jobs > 1),
+              ["file", "our ms, best", "spread"] + [f"× {other}" for other in means] + ["peak MB"], rows)
+        print(f"\nThe nearest any peer comes: {min(slowest)[0]:.1f} on {min(slowest)[1]}.")
+
+
+def whole(ours, others, rounds):
+    """Ratios of whole processes to ours, our milliseconds, best."""
+    times, ratios = [], {name: [] for name in others}
+    for _ in range(rounds):
+        settle()
+        own = run(ours)[1]
+        times.append(own)
+        for name, command in others.items():
+            ratios[name].append(run(command)[1] / own)
+    return min(times) * 1e3, ratios
+
+
+def size(folder):
+    return sum(os.path.getsize(path) for path in glob.glob(f"{folder}/*.png"))
+
+
+def extracting():
+    rows, means = [], {}
+    magick = shutil.which("magick") or shutil.which("convert")
+    for name in ("flat.gif", "deltas.gif", "noisy.gif", "partial_alpha.png"):
+        path = f"{films}/{name}"
+        with tempfile.TemporaryDirectory() as folder:
+            into = {who: os.path.join(folder, who) for who in ("zoetrope", "ffmpeg", "Pillow", "ImageMagick")}
+            for each in into.values():
+                os.mkdir(each)
+            others = {"Pillow": pillow + ["png", path, into["Pillow"]]}
+            if shutil.which("ffmpeg"):
+                others["ffmpeg"] = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", path,
+                                    "-fps_mode", "passthrough", into["ffmpeg"] + "/%05d.png"]
+            if magick and name.endswith("gif"):
+                others["ImageMagick"] = [magick, path, "-coalesce", into["ImageMagick"] + "/%05d.png"]
+            ours = [zoetrope, "extract", path, "--output", into["zoetrope"], "--force"]
+            best, ratios = whole(ours, others, 1)
+            bytes_ = {who: size(folder) for who, folder in into.items() if size(folder)}
+            for who, found in ratios.items():
+                means.setdefault(who, []).append(found[0])
+            rows.append([name, f"{best:.0f}"]
+                        + [f"{ratios[who][0]:.1f}" if who in ratios else "" for who in ("ffmpeg", "Pillow", "ImageMagick")]
+                        + [", ".join(f"{who} {count / 1e6:.2f}" for who, count in bytes_.items())])
+    rows.append(["geometric mean", ""] + [f"**{mean(means[who]):.1f}**" if who in means else ""
+                                          for who in ("ffmpeg", "Pillow", "ImageMagick")] + [""])
+    table(f"Every frame to PNG files, {cores} cores, whole programs",
+          ["file", "our ms", "× ffmpeg", "× Pillow", "× ImageMagick", "MB written"], rows)
+
+
+def scanning():
+    rows = []
+    for path, rounds in ((f"{films}/scan_100mb.gif", 7), (f"{films}/frames_10000.gif", 5), (f"{films}/flat.gif", 15)):
+        count = pillow + ["count", path]
+        others = {"Pillow": count}
+        if shutil.which("gifsicle"):
+            others["gifsicle"] = ["gifsicle", "--info", path]
+        best, ratios = whole([zoetrope, "info", path], others, rounds)
+        alone = statistics.median(inner(count)[0] for _ in range(3))
+        rows.append([os.path.basename(path), f"{os.path.getsize(path) / 1e6:.1f}", f"{best:.2f}",
+                     cell(ratios["gifsicle"]) if "gifsicle" in ratios else "", cell(ratios["Pillow"]), f"{alone / best:.1f}"])
+    table("`zoetrope info`, whole programs", ["file", "MB", "our ms, best", "× gifsicle --info",
+          "× Pillow n_frames", "× Pillow without Python's start"], rows)
+
+
+def memory():
+    rows = []
+    for jobs in sorted({1, cores}):
+        for frames in FRAMES:
+            path = f"{films}/frames_{frames}.gif"
+            used = run([bench, path, "--repeat", "1", "--jobs", str(jobs)])[2]
+            least = run([bench, f"{films}/tiny.gif", "--repeat", "1", "--jobs", str(jobs)])[2]
+            canvas = 320 * 240 * 4 / 1e6
+            rows.append([str(jobs), str(frames), f"{os.path.getsize(path) / 1e6:.1f}", f"{used:.1f}", f"{(used - least) / canvas:.1f}"])
+    table("Peak memory of decoding to nowhere, canvas of 320 × 240 (0.31 MB)",
+          ["threads", "frames", "file MB", "peak MB", "canvases above a file of 64 × 64"], rows)
+
+
+def version(command, pattern=r"\d[\w.]*"):
+    try:
+        return re.search(pattern, subprocess.run(command, capture_output=True, text=True).stdout).group(0)
+    except (OSError, AttributeError):
+        return "none"
+
+
+def timing():
+    lines = run(PIN + [stages])[0].splitlines()
+    rows = [list(re.match(r"(\S+) ms=(\S+) ratio=(\S+) ns=(\S+)", line).groups()) for line in lines]
+    table("Stages, 1 core", ["stage", "ms", "× the calibration loop", "ns"], rows)
+
+
+def heading():
+    model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
+    print(f"# Measured on {time.strftime('%Y-%m-%d')}\n")
+    print(f"{model.group(1) if model else platform.machine()}, {cores} cores, Linux {platform.release()}. "
+          f"ffmpeg {version(['ffmpeg', '-version'])}, gifsicle {version(['gifsicle', '--version'])}, "
+          f"Pillow {version([sys.executable, '-c', 'import PIL; print(PIL.__version__)'])}, "
+          f"giflib {version(['pkg-config', '--modversion', 'giflib'])}, libpng {version(['pkg-config', '--modversion', 'libpng'])}, "
+          f"libavcodec {version(['pkg-config', '--modversion', 'libavcodec'])}, "
+          f"ImageMagick {version(['convert', '--version'], r'[0-9]+[.][0-9.-]+')}.")
+    print("\n" + __doc__.split("\n\n", 2)[2].strip())
+
+
+def main():
+    start = time.time()
+    parts = {"one": lambda: decoding(1), "all": lambda: decoding(cores), "info": scanning,
+             "extract": extracting, "memory": memory, "stages": timing}
+    wanted = sys.argv[6:] or [part for part in parts if part != "all" or cores > 1]
+    heading()
+    for part in wanted:
+        parts[part]()
+    print(f"\nMeasured in {time.time() - start:.0f} s; {disturbed} runs began while other programs were busy.")
+
+
+main()

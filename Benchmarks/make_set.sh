@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# make_set.sh DIR: builds the bench set with ffmpeg and gifsicle, some 70 MB in a minute, and a GIF of
+# 100 MB to scan. A file that is there is kept, so that a second run starts at once.
+set -euo pipefail
+mkdir -p "$1"
+cd "$1"
+palette="split[a][b];[a]palettegen[p];[b][p]paletteuse"
+
+# film FILE FILTERGRAPH [OPTION...]: writes to a side name, so that a broken run leaves no half file.
+film() {
+  local file=$1 graph=$2
+  shift 2
+  [ -e "$file" ] && return
+  ffmpeg -nostdin -hide_banner -loglevel error -y -f lavfi -i "$graph" "$@" "part.${file##*.}"
+  mv "part.${file##*.}" "$file"
+}
+# apng FILE FILTERGRAPH [OPTION...]
+apng() { film "$@" -plays 0 -f apng; }
+# shrink FILE FROM OPTION...: gifsicle's smaller form of a file of the set
+shrink() {
+  [ -e "$1" ] && return
+  gifsicle "${@:3}" "$2" -o part.gif
+  mv part.gif "$1"
+}
+
+window="color=c=0x202428:s=1280x720:r=20:d=5[b];life=s=240x160:mold=10:r=20:seed=7:death_color=#405060:life_color=#e0e0e0[w]"
+film screencast.gif "$window;[b][w]overlay=500+20*floor(t):300:shortest=0,trim=duration=5"
+film flat.gif "testsrc2=s=640x360:r=25:d=4,$palette=dither=none"
+film dithered.gif "mandelbrot=s=800x600:r=20,trim=duration=2,$palette"
+film noisy.gif "testsrc2=s=480x360:r=20:d=2,noise=alls=60:allf=t:all_seed=3,$palette"
+film automaton.gif "life=s=512x512:mold=10:r=30:seed=5:ratio=0.1:death_color=#C83232:life_color=#00ff00,trim=duration=2"
+shrink deltas.gif automaton.gif -O3
+shrink lossy.gif dithered.gif -O3 --lossy=30
+film large.gif "mandelbrot=s=1920x1080:r=20,trim=duration=0.6,$palette=dither=none"
+film tiny.gif "testsrc2=s=64x64:r=50:d=20,$palette=dither=none"
+
+apng rgb.png "mandelbrot=s=800x600:r=20,trim=duration=1" -pred mixed
+apng rgb_deltas.png "testsrc2=s=640x360:r=25:d=3" -pred mixed
+apng partial_alpha.png "testsrc2=s=320x240:r=25:d=4,format=rgba,colorchannelmixer=aa=0.5"
+apng palette.png "testsrc2=s=640x360:r=25:d=2,$palette=dither=none" -pix_fmt pal8 -pred none
+
+# The same picture over and over: memory that grows with the number of frames shows.
+film frames_100.gif "testsrc2=s=320x240:r=50:d=2,$palette=dither=none"
+[ -e frames_1000.gif ] || gifsicle $(yes frames_100.gif | head -10) -o frames_1000.gif
+[ -e frames_10000.gif ] || gifsicle $(yes frames_1000.gif | head -10) -o frames_10000.gif
+[ -e scan_100mb.gif ] || gifsicle $(yes dithered.gif | head -12) -o scan_100mb.gif
