@@ -5,7 +5,7 @@ import Zoetrope
 /// Decodes and composites every frame of one file and prints the best of N runs:
 ///
 ///     bench-decode FILE [--repeat N] [--jobs K] [--pixels fast|reference]
-///     frames=100 ms=12.345 Mpx/s=1866.2
+///     frames=100 ms=12.345 Mpx/s=1866.2 peakMB=12.3
 ///
 /// A run opens the file, draws each frame on the canvas and drops it, as the peers do. Pixels are
 /// those of the frames' own rectangles.
@@ -59,7 +59,9 @@ struct BenchDecode {
     let seconds = best / .seconds(1)
     let milliseconds = Int((seconds * 1_000_000).rounded())
     let rate = Int((Double(pixels) / seconds / 100_000).rounded())
-    print("frames=\(frames) ms=\(decimal(milliseconds, 1000)) Mpx/s=\(decimal(rate, 10))")
+    print(
+      "frames=\(frames) ms=\(decimal(milliseconds, 1000)) Mpx/s=\(decimal(rate, 10))"
+        + " peakMB=\(decimal(Self.peakKilobytes() / 100, 10))")
   }
 
   private func decodeAll() throws(AnimatedImageError) -> (frames: Int, pixels: Int) {
@@ -69,6 +71,18 @@ struct BenchDecode {
     var frames = 0
     while try reader.next() != nil { frames += 1 }
     return (frames, image.frames.reduce(0) { $0 + $1.rect.size.area })
+  }
+
+  /// The most memory this process had in use, from the line `VmHWM:   12345 kB` of its status; what
+  /// `getrusage` says may be the memory of the process that started it.
+  private static func peakKilobytes() -> Int {
+    guard let file = try? FileDescriptor.open("/proc/self/status", .readOnly) else { return 0 }
+    defer { try? file.close() }
+    var bytes = [UInt8](repeating: 0, count: 8192)
+    let count = (try? bytes.withUnsafeMutableBytes { try file.read(into: $0) }) ?? 0
+    let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+    let line = lines.first { $0.hasPrefix("VmHWM:") } ?? ""
+    return Int(line.filter(\.isNumber)) ?? 0
   }
 
   /// `value` / `unit` with as many digits as the unit has zeros.
