@@ -32,8 +32,7 @@ extension DecodeAhead.State {
     guard nextClaim < min(records.count, end), nextClaim - base < window.frames else {
       return false
     }
-    let bytes = Self.byteCount(of: records[nextClaim])
-    return heldBytes == 0 || heldBytes + bytes <= window.bytes
+    return heldBytes == 0 || heldBytes + charge(of: records[nextClaim]) <= window.bytes
   }
 
   /// Claims frames in order until they have `pixels` pixels; none when the window is full, which
@@ -53,10 +52,14 @@ extension DecodeAhead.State {
 
   private mutating func claim(records: [FrameRecord]) -> DecodeClaim {
     let index = nextClaim
-    while slots.count <= index - base { slots.append(.waiting) }
+    while slots.count <= index - base {
+      slots.append(.waiting)
+      charges.append(0)
+    }
     slots[index - base] = .claimed
     nextClaim += 1
-    heldBytes += Self.byteCount(of: records[index])
+    charges[index - base] = charge(of: records[index])
+    heldBytes += charges[index - base]
     return DecodeClaim(
       index: index, generation: generation, pixels: spares.popLast() ?? FramePixels())
   }
@@ -78,14 +81,18 @@ extension DecodeAhead.State {
   }
 
   private mutating func release(through place: Int, records: [FrameRecord]) {
-    for offset in 0...place { heldBytes -= Self.byteCount(of: records[base + offset]) }
+    for offset in 0...place { heldBytes -= charges[offset] }
     slots.removeFirst(place + 1)
+    charges.removeFirst(place + 1)
     base += place + 1
   }
 
-  /// Bytes that a decoded frame is charged with: four a pixel is the most an 8-bit layout takes.
-  private static func byteCount(of record: FrameRecord) -> Int {
+  /// Bytes that the frame claimed next is charged with: four a pixel is the most an 8-bit layout
+  /// takes. A small frame is charged with the memory it gets when a larger one had it before;
+  /// else one block after the other would grow to the largest frame, uncounted.
+  private func charge(of record: FrameRecord) -> Int {
     let perPixel = record.control.palette == .none ? 4 : 1
-    return max(record.control.rect.size.area, 1) * perPixel + 256
+    let needed = max(record.control.rect.size.area, 1) * perPixel + 256
+    return max(needed, spares.last?.storage.byteCount ?? 0)
   }
 }

@@ -20,6 +20,8 @@ final class DecodeAhead: Sendable {
     var generation = 0
     /// Slots of the frames from `base` on.
     var slots: [Slot] = []
+    /// What each slot is charged with.
+    var charges: [Int] = []
     var base = 0
     /// The next frame nobody has begun.
     var nextClaim = 0
@@ -54,8 +56,8 @@ final class DecodeAhead: Sendable {
     header = image.header
     options = image.options
     self.helperLimit = helperLimit
-    // Four canvases of decoded frames; a GIF frame takes a quarter of one.
-    byteBudget = min(max(image.canvasSize.area * 16, 1 << 20), max(options.limits.liveBytes / 2, 1))
+    // Three canvases of decoded frames; a GIF frame takes a quarter of one.
+    byteBudget = min(max(image.canvasSize.area * 12, 1 << 20), max(options.limits.liveBytes / 2, 1))
   }
 
   /// Starts over at frame `index`.
@@ -64,6 +66,7 @@ final class DecodeAhead: Sendable {
       state.generation += 1
       for case .done(let pixels) in state.slots { state.spares.append(pixels) }
       state.slots.removeAll(keepingCapacity: true)
+      state.charges.removeAll(keepingCapacity: true)
       state.base = index
       state.nextClaim = index
       state.heldBytes = 0
@@ -81,6 +84,7 @@ final class DecodeAhead: Sendable {
       state.isStopped = true
       state.generation += 1
       state.slots = []
+      state.charges = []
     }
   }
 
