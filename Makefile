@@ -13,7 +13,7 @@ PARTS ?= bytes,time,busy,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-terminal docs api-check sanitize clean
+	bench-terminal docs api-check sanitize fuzz mutations hostile soak kill-test clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -66,6 +66,33 @@ api-check: install ## fails when the public API lost something since BASE (defau
 
 sanitize: install ## the tests under the address sanitizer, then the thread sanitizer
 	Scripts/sanitize.sh
+
+TIME ?= 60
+TARGET ?=
+fuzz: install ## runs the fuzzers: make fuzz TIME=seconds-for-each [TARGET="FuzzScan ..."]
+	Scripts/fuzz.sh $(TIME) $(TARGET)
+
+# Programs of Fuzz/ that are no fuzzers, and the tool beside them, with symbols.
+CHAOS := .build-chaos
+chaos:
+	ZOETROPE_FUZZ=1 swift build -c release --scratch-path $(CHAOS) --product Soak
+	ZOETROPE_FUZZ=1 swift build -c release --scratch-path $(CHAOS) --product Mutate
+
+PLACES ?= 300
+MUTATED ?= $(wildcard Fixtures/GIF/* Fixtures/APNG/* Fixtures/Bad/* Fixtures/Demo/*)
+mutations: chaos ## cuts and flips files at PLACES places each: make mutations [CORPUS=dir] [PLACES=N]
+	$(CHAOS)/release/Mutate $(PLACES) $(if $(findstring command,$(origin CORPUS)),$(wildcard $(CORPUS)/*),$(MUTATED))
+
+hostile: release ## files that ask for everything, each under 64 MB and one second
+	python3 Scripts/hostile.py $(ZOETROPE)
+
+CYCLES ?= 100000
+soak: chaos ## starts, steers and drops players at random, then counts what is left: make soak CYCLES=N
+	$(CHAOS)/release/Soak $(CYCLES)
+
+ROUNDS ?= 1000
+kill-test: release ## kills an extraction at a random moment, ROUNDS times
+	Scripts/kill-test.sh $(ROUNDS) $(ZOETROPE)
 
 clean:
 	rm -rf .build .build-*

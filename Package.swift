@@ -125,12 +125,40 @@ if Context.environment["ZOETROPE_FUZZ"] != nil {
       dependencies: ["Zoetrope", "ZoetropeTestSupport", "CFuzzer", "CDeflate"],
       path: "Fuzz/Sources/FuzzSupport", swiftSettings: settings),
   ]
-  for name in ["FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG"] {
+  for name in [
+    "FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor",
+    "FuzzArguments",
+  ] {
+    let isTool = name == "FuzzArguments"
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: ["Zoetrope", "FuzzSupport", "ZoetropeTestSupport"],
+        name: name,
+        dependencies: ["Zoetrope", "FuzzSupport", "ZoetropeTestSupport"]
+          + (isTool ? ["ZoetropeCLI", "ZoetropeTerminal"] : []),
         path: "Fuzz/Sources/\(name)", swiftSettings: settings))
   }
+  for name in ["Soak", "Mutate"] {
+    package.targets.append(
+      .executableTarget(
+        name: name,
+        dependencies: [
+          "Zoetrope", "ZoetropeTestSupport",
+          .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        path: "Fuzz/Sources/\(name)", swiftSettings: settings))
+  }
+  // The tool without its `main`, as a module that a fuzzer can link.
+  package.products.removeAll { $0.name == "zoetrope" }
+  package.targets.removeAll { $0.isTest || $0.name == "ZoetropeCLI" || $0.name == "minimal-player" }
+  package.targets.append(
+    .target(
+      name: "ZoetropeCLI",
+      dependencies: [
+        "Zoetrope", "ZoetropeTerminal",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["Zoetrope.swift"], swiftSettings: settings))
 }
 
 // The stages of decoding, timed one by one, are out of reach for the benchmarks' own package.

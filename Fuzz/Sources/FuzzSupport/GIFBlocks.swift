@@ -5,7 +5,7 @@ struct GIFBlocks {
     var head: [UInt8]
     /// The payload of the sub-blocks.
     var data: [UInt8]
-    var isImage: Bool { head.first == 0x2c }
+    var isImage: Bool { head.first == 0x2c && head.count > 10 }
     var minimumSize: Int { isImage ? Int(head[head.count - 1]) : 2 }
   }
 

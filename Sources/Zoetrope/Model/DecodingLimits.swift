@@ -3,7 +3,7 @@
 /// Passing one is an error with the code ``AnimatedImageError/Code/limitExceeded`` whose detail
 /// names the limit, what was asked and what is allowed. It is thrown before memory is taken.
 public struct DecodingLimits: Sendable, Hashable {
-  /// Pixels of the canvas.
+  /// Pixels of the canvas, and of any one frame.
   public var canvasPixels: Int
   /// Frames in the file.
   public var frameCount: Int

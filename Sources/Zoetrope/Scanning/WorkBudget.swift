@@ -20,6 +20,10 @@ struct WorkBudget: Sendable {
     if index >= limits.frameCount {
       throw exceeded("frameCount", asked: index + 1, allowed: limits.frameCount, at: offset)
     }
+    // A frame may be larger than the canvas (GIF), and is decoded whole before it is clipped.
+    if area > limits.canvasPixels {
+      throw exceeded("canvasPixels", asked: area, allowed: limits.canvasPixels, at: offset)
+    }
     let (sum, overflow) = declaredPixels.addingReportingOverflow(area)
     declaredPixels = overflow ? .max : sum
     if declaredPixels > limits.pixelsPerPlay {

@@ -64,6 +64,7 @@ struct FileExtraction {
     var progress = ProgressReporter(
       style: request.isQuiet ? .none : request.progress, total: plan.outputs.count)
     var frameDamage: [Damage] = []
+    let known = Set(image.damage)
     var decodingFailure: CommandFailure?
     let frames = FrameSource(image: image, isRaw: request.isRaw)
     // Places count written frames only, so that standard output can wait for the next one.
@@ -73,7 +74,7 @@ struct FileExtraction {
       do throws(AnimatedImageError) {
         let found = try frames.frame(at: output.index)
         guard let frame = found else { continue }
-        if let damage = frame.damage, !image.damage.contains(damage) { frameDamage.append(damage) }
+        if let damage = frame.damage, !known.contains(damage) { frameDamage.append(damage) }
         do throws(WriteFailure) {
           let job = FrameJob(place: places.count, bitmap: frame.bitmap, path: output.path)
           places.append(number)

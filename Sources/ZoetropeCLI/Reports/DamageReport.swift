@@ -11,10 +11,12 @@ struct DamageReport {
   init(input: InputFile, options: DecodingOptions) throws(CommandFailure) {
     let image = try input.open(options)
     var damage = image.damage
+    // A file may report a hundred thousand things: each is looked up, not searched for.
+    var known = Set(damage)
     let reader = FrameReader(image)
     do throws(AnimatedImageError) {
       while SignalFlag.status == nil, let frame = try reader.next() {
-        if let item = frame.damage, !damage.contains(item) { damage.append(item) }
+        if let item = frame.damage, known.insert(item).inserted { damage.append(item) }
       }
     } catch {
       throw CommandFailure(error, file: input.name, damage: options.damage)

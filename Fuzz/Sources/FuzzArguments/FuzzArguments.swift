@@ -1,0 +1,106 @@
+import FuzzSupport
+
+@testable import Zoetrope
+@testable import ZoetropeCLI
+@testable import ZoetropeTerminal
+
+/// Everything that reads words of a person or of a terminal: selections, times, sizes, templates of
+/// names, whole argument lists, keys and replies.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzArguments(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var choices = FuzzChoices(unsafe FuzzBytes.copy(data, count))
+  switch choices.below(5) {
+  case 0: checkSelection(&choices)
+  case 1: checkTemplate(&choices)
+  case 2: checkArguments(&choices)
+  case 3: checkInput(&choices)
+  default: checkText(&choices)
+  }
+  return 0
+}
+
+/// A selection gives indices of the file, in order and once; what it means is what Python means.
+private func checkSelection(_ choices: inout FuzzChoices) {
+  let count = choices.below(300)
+  let every = 1 + choices.below(5)
+  let text = String(decoding: choices.remainder(), as: UTF8.self)
+  if let selector = FrameSelector(text), let chosen = try? selector.indices(count: count) {
+    FuzzBytes.require(
+      chosen.allSatisfy { (0..<count).contains($0) }
+        && zip(chosen, chosen.dropFirst()).allSatisfy(<),
+      "\(text) of \(count) frames: \(chosen)")
+  }
+  if let range = TimeRange(text) {
+    let frames = (0..<count).map { index in
+      FrameControl(
+        index: index, rect: PixelRect(x: 0, y: 0, width: 1, height: 1),
+        delay: FrameDelay(centiseconds: UInt16(index % 7)), disposal: .keep, blend: .over,
+        isIndependent: true, isInterlaced: false, palette: .none, byteRange: 0..<0)
+    }
+    let chosen = try? FrameSelection(time: range, every: every, maximum: 50).indices(in: frames)
+    FuzzBytes.require(chosen.map { $0.count <= 50 } ?? true, "\(text): \(chosen ?? [])")
+  }
+  _ = TimingArgument(argument: text)
+  _ = BackdropArgument(argument: text)
+}
+
+/// The part of a name that comes from the input's never leaves the folder that the template names.
+private func checkTemplate(_ choices: inout FuzzChoices) {
+  let path = choices.bytes(choices.below(64))
+  let stem = FileStem.of(path)
+  FuzzBytes.require(
+    !stem.contains(0x2f) && !stem.contains(0) && stem != [0x2e] && stem != [0x2e, 0x2e],
+    "\(path) gives the stem \(stem)")
+  let bytes = choices.remainder()
+  guard let destination = try? OutputDestination(parsing: bytes, isDirectory: { _ in false }),
+    case .files(let template) = destination
+  else { return }
+  let name = template.name(
+    OutputTemplate.Values(
+      stem: stem, index: 7, timeMilliseconds: 70, delayMilliseconds: 10, fileExtension: "png"))
+  // Components as they are in the template; the stem adds none.
+  let slashes = bytes.count { $0 == 0x2f }
+  FuzzBytes.require(name.count { $0 == 0x2f } <= slashes + 1, "\(bytes) gives \(name)")
+}
+
+/// Both readers of arguments: whatever the quick one takes has to be whole.
+private func checkArguments(_ choices: inout FuzzChoices) {
+  let words = choices.remainder().split(separator: 0x20, omittingEmptySubsequences: false)
+  _ = QuickArguments.command(words.map { String(decoding: $0, as: UTF8.self) })
+}
+
+/// Keys and replies do not depend on how they arrive, and nothing said to us can be said on.
+private func checkInput(_ choices: inout FuzzChoices) {
+  let size = 1 + choices.below(8)
+  let bytes = choices.remainder()
+  var whole = InputDecoder()
+  let events = whole.feed(bytes)
+  var pieces = InputDecoder()
+  var position = 0
+  var others: [InputEvent] = []
+  while position < bytes.count {
+    others += pieces.feed(Array(bytes[position..<min(position + size, bytes.count)]))
+    position += size
+  }
+  FuzzBytes.require(events == others, "\(events) in pieces: \(others)")
+  _ = whole.flush()
+  var replies: [TerminalReply] = []
+  for case .reply(let reply) in events {
+    replies.append(reply)
+    if case .version(let text) = reply { requirePlain(text) }
+    if case .graphics(_, let message) = reply { requirePlain(message) }
+  }
+  var capabilities = TerminalCapabilities()
+  capabilities.apply(replies)
+}
+
+/// Text from strangers that is shown has no byte that steers a terminal.
+private func checkText(_ choices: inout FuzzChoices) {
+  requirePlain(String(decoding: choices.remainder(), as: UTF8.self).sanitized)
+}
+
+private func requirePlain(_ text: String) {
+  FuzzBytes.require(
+    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7f..<0xa0).contains($0.value) },
+    "control characters in \(Array(text.utf8))")
+}

@@ -1,0 +1,52 @@
+import FuzzSupport
+
+@testable import Zoetrope
+
+/// The compositor against a plain one, driven by random operations: frames of every layout, wherever
+/// they lie, cut off anywhere, every disposal and blend, resets and resumptions.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzCompositor(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var choices = FuzzChoices(unsafe FuzzBytes.copy(data, count))
+  let size = PixelSize(width: 1 + choices.below(40), height: 1 + choices.below(12))
+  var compositor = Compositor(size: size, format: .rgba8)
+  var plain = PlainCompositor(size: size)
+  var shown = plain.pixels
+  var kept: (bitmap: Bitmap, pixels: [RGBA])?
+  while !choices.isEmpty {
+    switch choices.below(16) {
+    case 0:
+      compositor.reset()
+      plain = PlainCompositor(size: size)
+      shown = plain.pixels
+    case 1:
+      compositor.resume(from: compositor.disposedCanvas())
+      plain.dispose()
+      shown = plain.pixels
+    case 2: kept = (compositor.canvas.bitmap, plain.pixels)
+    default:
+      let frame = PlainFrame(&choices)
+      let dirty = compositor.draw(frame.makePixels(), frame.control)
+      plain.draw(frame)
+      for y in 0..<size.height {
+        for x in 0..<size.width where !dirty.contains(PixelRect(x: x, y: y, width: 1, height: 1)) {
+          let place = y * size.width + x
+          FuzzBytes.require(shown[place] == plain.pixels[place], "\(x), \(y) not in \(dirty)")
+        }
+      }
+      shown = plain.pixels
+    }
+    compare(compositor.canvas.bitmap, plain.pixels)
+  }
+  // A bitmap that was handed out is nobody else's to change.
+  if let kept { compare(kept.bitmap, kept.pixels) }
+  return 0
+}
+
+private func compare(_ bitmap: Bitmap, _ pixels: [RGBA]) {
+  for y in 0..<bitmap.height {
+    for x in 0..<bitmap.width {
+      let (got, wanted) = (bitmap[x, y], pixels[y * bitmap.width + x])
+      FuzzBytes.require(got == wanted, "\(got) at \(x), \(y), not \(wanted)")
+    }
+  }
+}

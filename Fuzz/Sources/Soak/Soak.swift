@@ -1,0 +1,91 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeTestSupport
+
+/// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Then
+/// counts what is left: tasks, frames, decodes, descriptors, threads, and resident memory over time.
+@main
+enum Soak {
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    let cycles = arguments.count > 1 ? Int(arguments[1]) ?? 0 : 100_000
+    let library = FixtureLibrary(root: arguments.count > 2 ? arguments[2] : "Fixtures")
+    let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1
+    var paths: [String] = []
+    for folder in ["GIF", "APNG", "Bad"] {
+      for name in try FixtureFile.list("\(library.root)/\(folder)") {
+        let path = "\(library.root)/\(folder)/\(name)"
+        // Several frames, so that there is something to steer.
+        if let image = try? AnimatedImage(contentsOf: FilePath(path)), image.frames.count > 1 {
+          paths.append(path)
+        }
+      }
+    }
+    guard !paths.isEmpty else { fatalError("no fixtures in \(library.root)") }
+    print("\(cycles) life cycles over \(paths.count) animations, seed \(seed)")
+
+    let steps = 10
+    var memory: [Int] = []
+    var files: [Int] = []
+    var left = 0
+    for step in 0..<steps {
+      let share = cycles * (step + 1) / steps - cycles * step / steps
+      left += await run(share, paths, seed: seed &* 1000 &+ UInt64(step))
+      memory.append(residentBytes())
+      files.append(try FixtureFile.list("/proc/self/fd").count)
+      print(
+        "\(cycles * (step + 1) / steps) cycles: \(memory[step] >> 10) KiB, \(files[step]) descriptors, "
+          + "\(try FixtureFile.list("/proc/self/task").count) threads, \(left) left behind")
+    }
+    // The first steps warm up: allocators and thread stacks. Slope of the second half.
+    let growth = Double(memory[steps - 1] - memory[steps / 2]) / Double(memory[steps / 2]) * 100
+    let isFlat = growth <= 1
+    // What may stay are the few that the runtime and the playback thread sleep on.
+    let open = try openAnimations()
+    let isClean = left == 0 && open == 0 && files[steps - 1] <= files[0] + 2
+    print(
+      "\(open) animations open, resident memory over the second half \(growth) %: "
+        + (isFlat && isClean ? "ok" : "FAILED"))
+    exit(isFlat && isClean ? 0 : 1)
+  }
+
+  /// Runs cycles on four tasks at a time; gives the number of things that were left behind.
+  private static func run(_ count: Int, _ paths: [String], seed: UInt64) async -> Int {
+    await withTaskGroup(of: Int.self) { group in
+      for lane in 0..<4 {
+        group.addTask {
+          var random = SplitMix64(seed: seed &* 4 &+ UInt64(lane))
+          var left = 0
+          for _ in 0..<(count + 3 - lane) / 4 {
+            let path = paths[Int.random(in: 0..<paths.count, using: &random)]
+            left += await LifeCycle(seed: random.next(), path: path).run()
+          }
+          return left
+        }
+      }
+      return await group.reduce(0, +)
+    }
+  }
+
+  /// Descriptors that lead to a file of the library.
+  private static func openAnimations() throws -> Int {
+    try FixtureFile.list("/proc/self/fd").count { name in
+      var buffer = [CChar](repeating: 0, count: 4096)
+      // The length passed leaves the last byte zero.
+      let count = unsafe readlink("/proc/self/fd/\(name)", &buffer, buffer.count - 1)
+      let path = String(
+        decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      return path.hasSuffix(".gif") || path.hasSuffix(".png")
+    }
+  }
+
+  /// From /proc: the second number of `statm` is resident pages.
+  private static func residentBytes() -> Int {
+    let text = (try? FixtureFile.read("/proc/self/statm")).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    let fields = (text ?? "").split(separator: " ")
+    return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
+  }
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Files that ask for everything, each refused or handled under 64 MB and one second.
+
+    Scripts/hostile.py ZOETROPE
+
+Each file is made here, given to `info`, `check` and `still` in a child process of its own with 1 GiB of
+address space, and its peak resident memory (wait4) and time are printed. A crash, 64 MB or a second fail.
+"""
+import os, resource, struct, sys, tempfile, time, zlib
+
+LIMIT_KB, LIMIT_S = 64 << 10, 1.0
+
+
+def gif(width, height, *blocks, trailer=b";"):
+    return b"GIF89a" + struct.pack("<HH", width, height) + b"\x91\0\0" + bytes(12) + b"".join(blocks) + trailer
+
+
+def image(x, y, width, height, data=b"\x02\x02\x4c\x01\0"):
+    return b"," + struct.pack("<HHHH", x, y, width, height) + b"\0" + data
+
+
+def chunk(kind, data, length=None):
+    return struct.pack(">I", len(data) if length is None else length) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(width, height, *chunks, depth=8, color=6):
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + b"".join(chunks) + chunk(b"IEND", b"")
+
+
+def fctl(number, width, height):
+    return chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, width, height, 0, 0, 1, 10, 0, 0))
+
+
+def lzw_bomb():
+    """Codes that each stand for a longer string: 4096 of them, then the longest again and again."""
+    out, bits, count, width, code = bytearray(), 0, 0, 3, 6
+    for number in range(30000):
+        value = 4 if number == 0 else 0 if number == 1 else min(code - 1, 4095)
+        if number > 1:
+            code += 1
+        bits |= value << count
+        count += width
+        while count >= 8:
+            out.append(bits & 255)
+            bits >>= 8
+            count -= 8
+        if code >= 1 << width and width < 12:
+            width += 1
+    return b"\2" + b"".join(bytes([len(out[i:i + 255])]) + out[i:i + 255] for i in range(0, len(out), 255)) + b"\0"
+
+
+def write_files(folder):
+    zeros = zlib.compress(bytes(64 << 20), 9)
+    row = zlib.compress(bytes(1 + 4 * 64) * 64, 9)
+    files = {
+        "gif-screen-65535": gif(65535, 65535, image(0, 0, 1, 1)),
+        "gif-first-frame-65535": gif(1, 1, image(0, 0, 65535, 65535)),
+        "gif-later-frame-65535": gif(1, 1, image(0, 0, 1, 1), image(0, 0, 65535, 65535)),
+        "gif-35-bytes": gif(32767, 32767, image(0, 0, 65535, 32767)),
+        "gif-screen-zero": gif(0, 0, image(0, 0, 0, 0)),
+        "gif-million-empty-frames": gif(4, 4, image(0, 0, 0, 0) * 1_000_000),
+        "gif-100000-empty-frames": gif(4, 4, image(0, 0, 0, 0) * 100_000),
+        "gif-75000-canvas-frames": gif(1000, 1000, image(0, 0, 1000, 1000, b"\2\0") * 75_000),
+        "gif-endless-extensions": gif(4, 4, b"!\xfe\x01x\0" * 2_000_000, image(0, 0, 1, 1)),
+        "gif-endless-controls": gif(4, 4, b"!\xf9\x04\0\0\0\0\0" * 1_000_000, image(0, 0, 1, 1)),
+        "gif-long-comment": gif(4, 4, b"!\xfe" + (b"\xff" + bytes(range(255))) * 40_000 + b"\0", image(0, 0, 1, 1)),
+        "gif-long-data": gif(4, 4, image(0, 0, 4, 4, b"\2" + (b"\xff" + bytes(255)) * 40_000 + b"\0")),
+        "gif-lzw-bomb": gif(2000, 2000, image(0, 0, 2000, 2000, lzw_bomb())),
+        "png-65535": png(65535, 65535, chunk(b"IDAT", zeros)),
+        "png-2147483647": png(2**31 - 1, 2**31 - 1, chunk(b"IDAT", zeros)),
+        "png-inflate-bomb": png(64, 64, chunk(b"IDAT", zeros)),
+        "png-profile-bomb": png(64, 64, chunk(b"iCCP", b"x\0\0" + zeros), chunk(b"IDAT", row)),
+        "png-text-bombs": png(64, 64, chunk(b"zTXt", b"x\0\0" + zeros) * 200, chunk(b"IDAT", row)),
+        "png-million-texts": png(64, 64, chunk(b"tEXt", b"a\0b") * 500_000, chunk(b"IDAT", row)),
+        "apng-2147483647-frames": png(64, 64, chunk(b"acTL", struct.pack(">II", 2**31 - 1, 0)), fctl(0, 64, 64), chunk(b"IDAT", row)),
+        "apng-million-controls": png(64, 64, chunk(b"acTL", struct.pack(">II", 2**31 - 1, 0)), fctl(0, 64, 64), chunk(b"IDAT", row), *[fctl(n, 64, 64) for n in range(1, 200_001)]),
+        "apng-100000-frames": png(4, 4, chunk(b"acTL", struct.pack(">II", 100_000, 0)), fctl(0, 4, 4), chunk(b"IDAT", zlib.compress(bytes(68))), *[part for n in range(99_999) for part in (fctl(1 + 2 * n, 4, 4), chunk(b"fdAT", struct.pack(">I", 2 + 2 * n) + zlib.compress(bytes(68))))]),
+        "png-chunk-length-huge": png(64, 64, chunk(b"tEXt", b"", 2**32 - 1), chunk(b"IDAT", row)),
+        "empty": b"",
+    }
+    for name, data in files.items():
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+
+
+def run(program, words, path):
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        null = os.open("/dev/null", os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+        os.execv(program, [program, *words, path])
+    _, status, usage = os.wait4(child, 0)
+    return time.monotonic() - start, usage.ru_maxrss, status
+
+
+def main():
+    program = os.path.realpath(sys.argv[1])
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        # In a process of its own: a child's peak counts what its parent had when it was forked.
+        writer = os.fork()
+        if writer == 0:
+            write_files(folder)
+            os._exit(0)
+        if os.waitpid(writer, 0)[1]:
+            sys.exit("the files could not be made")
+        names = sorted(os.listdir(folder))
+        still = ["still", "-o", os.path.join(folder, "out.png"), "--force"]
+        for name in names:
+            path = os.path.join(folder, name)
+            for words in (["info"], ["check"], still):
+                seconds, peak, status = run(program, words, path)
+                crashed = os.WIFSIGNALED(status)
+                ok = not crashed and seconds < LIMIT_S and peak < LIMIT_KB
+                failed += not ok
+                code = f"signal {os.WTERMSIG(status)}" if crashed else f"status {os.WEXITSTATUS(status)}"
+                size = os.path.getsize(path)
+                print(f"{'ok' if ok else 'FAILED':7}{name:28}{words[0]:6}{size:>10} bytes {code:10}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")
+    print(f"{len(names)} files, {failed} failures")
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Kills an extraction at a random moment, ROUNDS times: Scripts/kill-test.sh ROUNDS ZOETROPE [FILE]
+# After each kill no file under a final name may be anything but whole, and a run with --resume must
+# complete the set, byte for byte what an undisturbed run writes.
+set -euo pipefail
+rounds=$1
+zoetrope=$(realpath "$2")
+file=$(realpath "${3:-$(dirname "$0")/../Fixtures/Demo/spinner.png}")
+work=$(mktemp -d /tmp/zoetrope-kill.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+extract() { "$zoetrope" extract "$file" -o "$1/{index:04}.png" --quiet "${@:2}"; }
+extract whole
+names=$(ls whole | wc -l)
+# How long one run takes decides when it is killed.
+start=$(date +%s%N)
+extract timed
+span=$(($(date +%s%N) - start))
+
+killed=0 partial=0 stale=0 failed=0
+for ((round = 1; round <= rounds; round++)); do
+  rm -rf out
+  mkdir out
+  # Not through the function: the signal has to reach the tool, not a shell round it.
+  "$zoetrope" extract "$file" -o "out/{index:04}.png" --quiet &
+  process=$!
+  sleep "$(awk -v span=$span -v seed="$round" 'BEGIN { srand(seed); printf "%.6f", rand() * span / 1e9 }')"
+  if kill -9 $process 2>/dev/null; then killed=$((killed + 1)); fi
+  wait $process 2>/dev/null || true
+  for name in $(ls out); do
+    cmp -s "out/$name" "whole/$name" || { partial=$((partial + 1)); echo "round $round: out/$name is not whole"; }
+  done
+  [ -z "$(find out -name '.zoetrope-*' -print -quit)" ] || stale=$((stale + 1))
+  if ! extract out --resume || ! diff -rq whole out >/dev/null; then
+    failed=$((failed + 1))
+    echo "round $round: the next run did not complete the set: $(diff -rq whole out | head -3)"
+  fi
+done
+echo "$rounds rounds of $names files, $killed killed in time: $partial broken files under a final name, $stale times temporary files to sweep, $failed sets not completed"
+[ $partial = 0 ] && [ $failed = 0 ]
