@@ -13,7 +13,8 @@ PARTS ?= bytes,time,busy,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-terminal docs api-check sanitize fuzz mutations hostile soak kill-test clean
+	bench-terminal bench-scale bench-cache docs api-check sanitize fuzz mutations hostile soak kill-test \
+	clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -54,6 +55,12 @@ bench-terminal: release ## plays animations beside chafa and timg: bytes, latene
 
 bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios
 	$(MAKE) -C Benchmarks stages
+
+bench-scale: install ## scaling beside Pillow's and libswscale's: speed and quality
+	$(MAKE) -C Benchmarks scale
+
+bench-cache: install ## cache hits, random access and stepping back, within 64 MiB
+	$(MAKE) -C Benchmarks cache
 
 docs: install ## builds the documentation of the library; a broken link is an error
 	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope --warnings-as-errors

@@ -1,3 +1,4 @@
+import Glibc
 import Zoetrope
 
 /// Times the scaler on fixed pictures, one line a case, as the peers print it:
@@ -31,6 +32,8 @@ struct ScaleBench {
   ]
 
   static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.first == "raw" { return scaleFile(Array(arguments.dropFirst())) }
     for example in cases {
       for filter in ScalingFilter.allCases {
         let scaler = FrameScaler(from: example.source, to: example.target, filter: filter)
@@ -50,6 +53,31 @@ struct ScaleBench {
         rescale(example, scaler, opaque, filter)
       }
     }
+  }
+
+  /// `raw IN OUT WIDTH HEIGHT TO-WIDTH TO-HEIGHT FILTER`: scales a file of plain RGBA rows.
+  static func scaleFile(_ arguments: [String]) {
+    let sizes = arguments.dropFirst(2).prefix(4).compactMap(Int.init)
+    guard arguments.count == 7, sizes.count == 4,
+      let filter = ScalingFilter(rawValue: arguments[6]),
+      let input = fopen(arguments[0], "rb"), let output = fopen(arguments[1], "wb")
+    else { exit(2) }
+    let from = PixelSize(width: sizes[0], height: sizes[1])
+    let bitmap = Bitmap(size: from) { _, bytes in
+      bytes.withUnsafeMutableBytes { _ = fread($0.baseAddress, 1, from.width * 4, input) }
+    }
+    let scaled = FrameScaler(
+      from: from, to: PixelSize(width: sizes[2], height: sizes[3]), filter: filter
+    ).scale(bitmap)
+    for y in 0..<sizes[3] {
+      let row = (0..<sizes[2]).flatMap { x in
+        let pixel = scaled[x, y]
+        return [pixel.red, pixel.green, pixel.blue, pixel.alpha]
+      }
+      fwrite(row, 1, row.count, output)
+    }
+    fclose(output)
+    fclose(input)
   }
 
   /// A rectangle of 5 % of the area, in the middle of the picture.

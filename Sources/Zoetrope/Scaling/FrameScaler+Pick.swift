@@ -7,6 +7,7 @@ extension FrameScaler {
     let pixelBytes = bitmap.format.bytesPerPixel
     let target = unsafe buffer.baseAddress + region.x * pixelBytes
     let source = unsafe UnsafeRawPointer(bitmap.storage.baseAddress)
+    let picks = columns[region.x..<region.maxX]
     for y in region.y..<region.maxY {
       if y & 15 == 0, isCancelled() {
         throw AnimatedImageError(.cancelled, "scaling was cancelled")
@@ -19,7 +20,6 @@ extension FrameScaler {
         continue
       }
       let row = unsafe source + Int(rows[y]) * bitmap.bytesPerRow
-      let picks = columns[region.x..<region.maxX]
       // Picks lie inside the source row, and there are as many as the region is wide.
       switch pixelBytes {
       case 1: unsafe Self.copy(picks, of: row, to: out, as: UInt8.self)
@@ -40,15 +40,18 @@ extension FrameScaler {
     unsafe picks.withUnsafeBufferPointer { picks in
       guard var pick = picks.baseAddress else { return }
       var target = unsafe out
-      // Each round reads four picks and writes four pixels; the rest, fewer than four, goes one by one.
-      for _ in 0..<picks.count / 4 {
-        let quad = unsafe SIMD4<UInt32>(
+      // Each round reads eight picks and writes eight pixels; the rest, fewer, goes one by one.
+      for _ in 0..<picks.count / 8 {
+        let first = unsafe SIMD4<UInt32>(
           pixels[Int(pick[0])], pixels[Int(pick[1])], pixels[Int(pick[2])], pixels[Int(pick[3])])
-        unsafe target.storeBytes(of: quad, as: SIMD4<UInt32>.self)
-        unsafe pick += 4
-        unsafe target += 16
+        let second = unsafe SIMD4<UInt32>(
+          pixels[Int(pick[4])], pixels[Int(pick[5])], pixels[Int(pick[6])], pixels[Int(pick[7])])
+        unsafe target.storeBytes(of: first, as: SIMD4<UInt32>.self)
+        unsafe target.storeBytes(of: second, toByteOffset: 16, as: SIMD4<UInt32>.self)
+        unsafe pick += 8
+        unsafe target += 32
       }
-      for index in 0..<picks.count % 4 {
+      for index in 0..<picks.count % 8 {
         unsafe target.storeBytes(
           of: pixels[Int(pick[index])], toByteOffset: index * 4, as: UInt32.self)
       }
