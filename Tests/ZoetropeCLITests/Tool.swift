@@ -18,14 +18,16 @@ struct Tool {
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The tool lies beside the program that runs the tests.
-  static let program: String = {
+  static let program = program(named: "zoetrope")
+
+  /// Programs of the package lie beside the one that runs the tests.
+  static func program(named name: String) -> String {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
     let path = String(
       decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return FilePath(path).removingLastComponent().appending("zoetrope").string
-  }()
+    return FilePath(path).removingLastComponent().appending(name).string
+  }
 
   /// Runs it to its end with `input` on standard input.
   func run(_ arguments: String..., input: [UInt8] = []) throws -> Outcome {

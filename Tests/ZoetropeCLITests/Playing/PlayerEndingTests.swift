@@ -131,8 +131,8 @@ import Testing
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(SampleGIF().bytes, to: "cat.gif")
-    let example = Tool.program.replacing("/zoetrope", with: "/minimal-player")
-    let terminal = try Pseudoterminal(example, ["\(tool.directory)/cat.gif"])
+    let terminal = try Pseudoterminal(
+      Tool.program(named: "minimal-player"), ["\(tool.directory)/cat.gif"])
     expectRestored(terminal, status: 0)
   }
 }
