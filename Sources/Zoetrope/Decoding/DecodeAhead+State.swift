@@ -61,15 +61,15 @@ extension DecodeAhead.State {
     charges[index - base] = charge(of: records[index])
     heldBytes += charges[index - base]
     return DecodeClaim(
-      index: index, generation: generation, pixels: spares.popLast() ?? FramePixels())
+      index: index, generation: generation, pixels: takeSpare())
   }
 
   /// A claimed frame is decoded; says whether the consumer has to be woken.
   mutating func finish(
-    _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>
+    _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow
   ) -> Bool {
     guard claim.generation == generation, !isStopped else {
-      spares.append(claim.pixels)
+      keep(claim.pixels, within: window.bytes)
       return false
     }
     switch result {
@@ -78,6 +78,21 @@ extension DecodeAhead.State {
     }
     defer { isConsumerWaiting = false }
     return isConsumerWaiting
+  }
+
+  /// Keeps the memory of a frame for another one while all together stay within `limit` bytes: blocks
+  /// only grow, and a window of many small frames would in time hold as many of the largest.
+  mutating func keep(_ pixels: FramePixels, within limit: Int) {
+    let bytes = pixels.storage.byteCount
+    guard heldBytes + spareBytes + bytes <= limit else { return }
+    spareBytes += bytes
+    spares.append(pixels)
+  }
+
+  private mutating func takeSpare() -> FramePixels {
+    guard let pixels = spares.popLast() else { return FramePixels() }
+    spareBytes -= pixels.storage.byteCount
+    return pixels
   }
 
   private mutating func release(through place: Int, records: [FrameRecord]) {

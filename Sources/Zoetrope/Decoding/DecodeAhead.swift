@@ -31,7 +31,10 @@ final class DecodeAhead: Sendable {
     var heldBytes = 0
     var helperCount = 0
     var isConsumerWaiting = false
+    /// Memory of frames that were taken, for those to come.
     var spares: [FramePixels] = []
+    /// Bytes that the spares hold.
+    var spareBytes = 0
     var isStopped = false
   }
 
@@ -64,12 +67,12 @@ final class DecodeAhead: Sendable {
   func restart(at index: Int) {
     state.withLock { state in
       state.generation += 1
-      for case .done(let pixels) in state.slots { state.spares.append(pixels) }
+      state.heldBytes = 0
+      for case .done(let pixels) in state.slots { state.keep(pixels, within: byteBudget) }
       state.slots.removeAll(keepingCapacity: true)
       state.charges.removeAll(keepingCapacity: true)
       state.base = index
       state.nextClaim = index
-      state.heldBytes = 0
     }
   }
 
@@ -106,7 +109,7 @@ final class DecodeAhead: Sendable {
 
   /// Gives a taken frame's memory back.
   func recycle(_ pixels: FramePixels) {
-    state.withLock { $0.spares.append(pixels) }
+    state.withLock { $0.keep(pixels, within: byteBudget) }
   }
 
   private var window: DecodeWindow { DecodeWindow(bytes: byteBudget, frames: Self.frameWindow) }
@@ -137,7 +140,7 @@ final class DecodeAhead: Sendable {
   /// Puts a decoded frame in its slot and wakes the consumer if it waits.
   private func finish(_ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>) {
     let wakes = state.withLock { state in
-      state.finish(claim, result)
+      state.finish(claim, result, window: window)
     }
     if wakes { signal.post() }
   }

@@ -17,7 +17,7 @@ package enum PixelMemory {
   #if SANITIZE_ADDRESS
     static let minimumByteCount = Int.max
   #else
-    static let minimumByteCount = 1 << 18
+    static let minimumByteCount = 1 << 16
   #endif
   /// Waiting blocks of one size, and bytes of all waiting blocks, at most.
   private static let maximumCountOfSize = 2
