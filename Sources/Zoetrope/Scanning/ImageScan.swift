@@ -19,6 +19,17 @@ enum ImageScan {
       GIFScanner(limits: options.limits), over: source, threadCount: options.threadCount)
   }
 
+  /// Throws `notAnImage` when no image begins with the bytes in `start`, as many as a GIF header has.
+  static func checkSignature(_ start: borrowing RawSpan) throws(AnimatedImageError) {
+    if start.byteCount > 0, start[0] == PNGScanner.signature[0] {
+      var scanner = PNGScanner(limits: .none)
+      try scanner.feed(start)
+    } else {
+      var scanner = GIFScanner(limits: .none)
+      try scanner.feed(start)
+    }
+  }
+
   private static func run(
     _ start: some Scanning, over source: any ByteSource, threadCount: Int
   ) throws(AnimatedImageError) -> ScannedImage {

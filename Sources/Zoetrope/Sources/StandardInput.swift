@@ -3,6 +3,9 @@ package import SystemPackage
 
 /// Reads a pipe, a terminal or a file to its end.
 package enum StandardInput {
+  /// Bytes after which every format is known.
+  private static let signatureSize = 13
+
   /// All bytes of `descriptor`.
   ///
   /// While nothing comes, `shouldStop` is asked ten times a second: a signal that arrives just
@@ -11,7 +14,7 @@ package enum StandardInput {
   /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes, `cancelled` when
   ///   `shouldStop` says so.
   package static func readAll(
-    from descriptor: FileDescriptor = .standardInput, byteLimit: Int = 1 << 31,
+    from descriptor: FileDescriptor = .standardInput, byteLimit: Int,
     shouldStop: () -> Bool = { false }
   ) throws(AnimatedImageError) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -28,7 +31,12 @@ package enum StandardInput {
         throw FileSource.failure(error)
       }
       if count == 0 { return bytes }
+      let hadSignature = bytes.count >= signatureSize
       bytes.append(contentsOf: block[..<count])
+      if !hadSignature, bytes.count >= signatureSize {
+        // No more than there are, as the condition says.
+        try unsafe ImageScan.checkSignature(bytes.span.bytes.extracting(first: signatureSize))
+      }
       guard bytes.count <= byteLimit else {
         throw AnimatedImageError(
           .limitExceeded, "the input is longer than \(byteLimit) bytes", byteOffset: byteLimit)

@@ -25,10 +25,10 @@ struct InputFile: Hashable {
   func open(_ options: DecodingOptions) throws(CommandFailure) -> AnimatedImage {
     do throws(AnimatedImageError) {
       guard let path else {
-        return try AnimatedImage(bytes: Self.readAll(), options: options)
+        return try AnimatedImage(bytes: Self.readAll(options), options: options)
       }
       if OutputFile.isPipe(path) {
-        return try AnimatedImage(bytes: Self.readPipe(path), options: options)
+        return try AnimatedImage(bytes: Self.readPipe(path, options), options: options)
       }
       return try AnimatedImage(contentsOf: path, options: options)
     } catch {
@@ -42,13 +42,16 @@ struct InputFile: Hashable {
   /// What a signal asks for, whoever catches signals now.
   private static var stop: ExitStatus? { SignalFlag.status ?? WakePipe.ending }
 
+  /// All bytes of a pipe: they are held, so the limit on memory counts for them.
   private static func readAll(
-    from descriptor: FileDescriptor = .standardInput
+    _ options: DecodingOptions, from descriptor: FileDescriptor = .standardInput
   ) throws(AnimatedImageError) -> [UInt8] {
-    try StandardInput.readAll(from: descriptor) { stop != nil }
+    try StandardInput.readAll(from: descriptor, byteLimit: options.limits.liveBytes) { stop != nil }
   }
 
-  private static func readPipe(_ path: FilePath) throws(AnimatedImageError) -> [UInt8] {
+  private static func readPipe(
+    _ path: FilePath, _ options: DecodingOptions
+  ) throws(AnimatedImageError) -> [UInt8] {
     let descriptor: FileDescriptor
     do {
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
@@ -56,6 +59,6 @@ struct InputFile: Hashable {
       throw AnimatedImageError(.io, "\(error)")
     }
     defer { try? descriptor.close() }
-    return try readAll(from: descriptor)
+    return try readAll(options, from: descriptor)
   }
 }

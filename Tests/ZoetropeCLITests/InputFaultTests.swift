@@ -1,0 +1,100 @@
+import Glibc
+import SystemPackage
+import Testing
+import Zoetrope
+
+/// Inputs and outputs that are not what a name promises. One line in, one status out, never a crash.
+@Suite(.timeLimit(.minutes(1))) struct InputFaultTests {
+  private func withTool(_ body: (Tool) throws -> Void) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(SampleGIF().bytes, to: "cat.gif")
+    try body(tool)
+  }
+
+  /// The first has no end, and must not be waited for with all of memory.
+  @Test(arguments: ["/dev/zero", ".", "loop", "missing"])
+  func `what is no file with an end is refused`(name: String) throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.shell("ln -s loop loop") == 0)
+      let limited = "ulimit -v 2000000; timeout 20 \"$ZOETROPE\" info \(name) 2>err"
+      #expect(try tool.shell(limited) == 3)
+      let errors = try tool.read("err")
+      #expect(!errors.isEmpty)
+    }
+  }
+
+  @Test func `a pipe with a name is read to its end, also in pieces`() throws {
+    try withTool { (tool: Tool) throws in
+      let script =
+        "mkfifo p && { (head -c 20 cat.gif; sleep 0.05; tail -c +21 cat.gif) >p & "
+        + "timeout 20 \"$ZOETROPE\" info p >out; }"
+      #expect(try tool.shell(script) == 0)
+      let text = String(decoding: try tool.read("out"), as: UTF8.self)
+      #expect(text.contains("3 frames"))
+    }
+  }
+
+  @Test func `a link to a file is that file, and a link in the way is not written through`() throws
+  {
+    try withTool { (tool: Tool) throws in
+      let script =
+        "ln -s cat.gif link.gif && mkdir o && ln -s ../victim o/link-0000.png && "
+        + "\"$ZOETROPE\" extract link.gif -o o 2>err"
+      #expect(try tool.shell(script) == 4)
+      #expect(try tool.shell("test -e victim") == 1)
+      // Forced, the link itself gives way.
+      #expect(try tool.shell("\"$ZOETROPE\" extract link.gif -o o --force") == 0)
+      #expect(try tool.shell("test -e victim || test -L o/link-0000.png") == 1)
+    }
+  }
+
+  @Test(arguments: [
+    #"$'\xff\xfe.gif'"#, #"'-rf.gif'"#, #"$'a\nb\e[31m.gif'"#, #"'....gif'"#, #"'%s{stem}.gif'"#,
+  ])
+  func `a hostile name stays one file in its folder`(name: String) throws {
+    try withTool { (tool: Tool) throws in
+      let script =
+        "mkdir in && cp cat.gif in/\(name) && mkdir -p a/b && "
+        + "\"$ZOETROPE\" extract in/\(name) -o a/b/ && test $(find a/b -type f | wc -l) = 3 "
+        + "&& test $(find . -newer cat.gif -name '*.png' | wc -l) = 3"
+      try tool.write(Array(script.utf8), to: "script")
+      #expect(try tool.shell("export ZOETROPE; bash script") == 0)
+    }
+  }
+
+  @Test func `an output folder that cannot be written is status 4`() throws {
+    try withTool { (tool: Tool) throws in
+      // As root, permissions do not bind; a file where the folder should be does.
+      let code = try tool.shell("touch o && \"$ZOETROPE\" extract cat.gif -o o/ 2>err")
+      #expect(code == 4)
+      let proc = try tool.shell("\"$ZOETROPE\" extract cat.gif -o /proc/ 2>err")
+      #expect(proc == 4)
+    }
+  }
+
+  @Test func `without descriptors to spare it says so`() throws {
+    try withTool { (tool: Tool) throws in
+      // One descriptor is left: the file takes it, and there is none to write with.
+      let script = "(ulimit -n 4; exec \"$ZOETROPE\" extract cat.gif -o o) 2>err"
+      #expect(try tool.shell("mkdir o && " + script) == 4)
+      #expect(try tool.shell("test -z \"$(ls -A o)\"") == 0)
+      let text = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(text.contains("open files"))
+    }
+  }
+
+  @Test func `a file that shrinks after it was opened gives an error or fewer frames`() throws {
+    try withTool { (tool: Tool) throws in
+      let path = FilePath("\(tool.directory)/cat.gif")
+      let image = try AnimatedImage(contentsOf: path)
+      let file = try FileDescriptor.open(path, .writeOnly)
+      try file.resize(to: 30)
+      try file.close()
+      let reader = FrameReader(image)
+      var damaged = 0
+      while let frame = try reader.next() { damaged += frame.damage == nil ? 0 : 1 }
+      #expect(damaged == image.frames.count)
+    }
+  }
+}
