@@ -7,16 +7,30 @@ struct DamageReport {
   let frameCount: Int
   let damage: [Damage]
 
+  /// What tells one item from another.
+  private struct Place: Hashable {
+    let kind: String
+    let frameIndex: Int32
+    let byteOffset: Int
+
+    init(_ damage: Damage) {
+      kind = damage.kind.name
+      frameIndex = Int32(clamping: damage.frameIndex ?? -1)
+      byteOffset = damage.byteOffset
+    }
+  }
+
   /// Decodes every frame of `input`.
   init(input: InputFile, options: DecodingOptions) throws(CommandFailure) {
     let image = try input.open(options)
     var damage = image.damage
-    // A file may report a hundred thousand things: each is looked up, not searched for.
-    var known = Set(damage)
+    // A file may report a hundred thousand things: each is looked up, not searched for, and by as
+    // little as tells it apart, since they are all in memory.
+    var known = Set(damage.lazy.map(Place.init))
     let reader = FrameReader(image)
     do throws(AnimatedImageError) {
       while SignalFlag.status == nil, let frame = try reader.next() {
-        if let item = frame.damage, known.insert(item).inserted { damage.append(item) }
+        if let item = frame.damage, known.insert(Place(item)).inserted { damage.append(item) }
       }
     } catch {
       throw CommandFailure(error, file: input.name, damage: options.damage)
@@ -40,6 +54,7 @@ struct DamageReport {
     let verdict = damage.isEmpty ? "ok" : hasLosses ? "damaged" : "ok, with deviations"
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
     var text = "\(file.sanitized): \(verdict), \(frames)\n"
+    text.reserveCapacity(64 * damage.count)
     for item in damage {
       text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item)".sanitized
       if let rows = item.validRows { text += ", \(rows) rows are good" }
