@@ -142,8 +142,11 @@ extension Player {
   }
 
   /// Writes the frame that is shown; never over another file.
-  private func saveFrame() {
-    guard let shown else { return }
+  ///
+  /// During a jump that is the frame which the status line names already, once it is there.
+  func saveFrame() {
+    savesNext = shown?.index != position
+    guard let shown, !savesNext else { return }
     do {
       let path = try FrameExport.save(shown.bitmap, index: shown.index, stem: input.stem)
       message = "saved \(path)"

@@ -66,6 +66,7 @@ extension Player {
     next = nil
     shown = (frame.bitmap, frame.index, frame.play, frame.dirtyRect)
     position = frame.index
+    if savesNext { saveFrame() }
     lastDue = due
     lastDuration = frame.duration
     if showsHelp {

@@ -31,6 +31,8 @@ final class Player {
   var shown: (bitmap: Bitmap, index: Int, play: Int, changed: PixelRect)?
   /// The frame that keys count from: ahead of ``shown`` while a jump is under way.
   var position = 0
+  /// Whether the frame of a jump is to be saved once it is there.
+  var savesNext = false
   /// The next frame, and its bytes once they are made.
   var next: (frame: ScheduledFrame, due: ContinuousClock.Instant, bytes: [UInt8]?)?
   /// Where frames that were left out may have changed the picture; nil stands for everywhere.
