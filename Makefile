@@ -13,8 +13,8 @@ PARTS ?= bytes,time,busy,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-terminal bench-scale bench-cache docs api-check sanitize fuzz mutations hostile soak kill-test \
-	clean
+	bench-terminal bench-scale bench-cache docs api-check sanitize fuzz differential mutations \
+	hostile soak kill-test clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -78,6 +78,11 @@ TIME ?= 60
 TARGET ?=
 fuzz: install ## runs the fuzzers: make fuzz TIME=seconds-for-each [TARGET="FuzzScan ..."]
 	Scripts/fuzz.sh $(TIME) $(TARGET)
+
+COUNT ?= 1000000
+FIRST ?= 0
+differential: install ## fast decoders beside giflib and libpng: make differential COUNT=inputs [CORPUS=dir]
+	Scripts/differential.sh $(COUNT) $(FIRST) $(if $(findstring command,$(origin CORPUS)),$(CORPUS))
 
 # Programs of Fuzz/ that are no fuzzers, and the tool beside them, with symbols.
 CHAOS := .build-chaos

@@ -137,7 +137,7 @@ if Context.environment["ZOETROPE_FUZZ"] != nil {
           + (isTool ? ["ZoetropeCLI", "ZoetropeTerminal"] : []),
         path: "Fuzz/Sources/\(name)", swiftSettings: settings))
   }
-  for name in ["Soak", "Mutate"] {
+  for name in ["Soak", "Mutate", "FuzzPixels"] {
     package.targets.append(
       .executableTarget(
         name: name,

@@ -19,7 +19,7 @@ for target in "${targets[@]}"; do
   # not the fuzzer takes the coverage away, and the fuzzer runs blind.
   ZOETROPE_FUZZ=1 swift build -c release --scratch-path $build --product "$target" \
     --sanitize=address --sanitize=fuzzer -Xswiftc -sanitize=fuzzer,address \
-    -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link,undefined >&2
+    -Xswiftc -enable-testing -Xswiftc -DSANITIZE_ADDRESS -Xcc -fsanitize=fuzzer-no-link,undefined >&2
 
   mkdir -p "$build/corpus/$target" $build/artifacts $build/logs
   seeds=()

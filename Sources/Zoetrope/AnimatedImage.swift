@@ -28,10 +28,10 @@ public struct AnimatedImage: Sendable {
   /// APNG: the picture that readers without animation show, when it is not a frame; else nil.
   public var staticImage: FrameControl? { staticRecord?.control }
 
-  let header: ImageHeader
-  let records: [FrameRecord]
-  let staticRecord: FrameRecord?
-  let source: any ByteSource
+  package let header: ImageHeader
+  package let records: [FrameRecord]
+  package let staticRecord: FrameRecord?
+  package let source: any ByteSource
   /// What random access keeps from call to call.
   package private(set) var access: FrameAccess
 

@@ -1,9 +1,9 @@
 /// Changes an APNG chunk by chunk and repairs checksums and sequence numbers, so that what is wild
 /// gets past the container: fields of IHDR, acTL and fcTL, rows inside the zlib streams, chunks
 /// doubled, dropped, swapped and split.
-public enum APNGMutation {
+package enum APNGMutation {
   /// The bytes changed; nil when they do not begin as a PNG.
-  public static func mutate(_ bytes: [UInt8], with mutator: inout FuzzMutator) -> [UInt8]? {
+  package static func mutate(_ bytes: [UInt8], with mutator: inout ByteMutator) -> [UInt8]? {
     guard var file = PNGChunks(bytes) else { return nil }
     for _ in 0...mutator.below(3) { change(&file, &mutator) }
     if !mutator.one(in: 16) { file.renumber() }
@@ -11,7 +11,7 @@ public enum APNGMutation {
     return file.bytes { $0 == broken }
   }
 
-  private static func change(_ file: inout PNGChunks, _ mutator: inout FuzzMutator) {
+  private static func change(_ file: inout PNGChunks, _ mutator: inout ByteMutator) {
     guard !file.chunks.isEmpty else { return }
     let index = mutator.below(file.chunks.count)
     switch mutator.below(10) {
@@ -25,13 +25,13 @@ public enum APNGMutation {
     }
   }
 
-  private static func changeBytes(_ chunk: inout PNGChunks.Chunk, _ mutator: inout FuzzMutator) {
+  private static func changeBytes(_ chunk: inout PNGChunks.Chunk, _ mutator: inout ByteMutator) {
     chunk.data = mutator.mutated(chunk.data)
   }
 
   /// One chunk of data becomes two; of a frame, the second gets a place for its number.
   private static func split(
-    _ file: inout PNGChunks, at index: Int, _ mutator: inout FuzzMutator
+    _ file: inout PNGChunks, at index: Int, _ mutator: inout ByteMutator
   ) {
     let chunk = file.chunks[index]
     let head = chunk.is("fdAT") ? 4 : 0
@@ -42,7 +42,7 @@ public enum APNGMutation {
     file.chunks.insert(PNGChunks.Chunk(type: chunk.type, data: rest), at: index + 1)
   }
 
-  private static func changeField(_ chunk: inout PNGChunks.Chunk, _ mutator: inout FuzzMutator) {
+  private static func changeField(_ chunk: inout PNGChunks.Chunk, _ mutator: inout ByteMutator) {
     if chunk.is("IHDR"), chunk.data.count == 13, mutator.one(in: 2) {
       let kinds: [(UInt8, UInt8)] = [
         (1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3), (2, 3), (4, 3), (8, 3),
@@ -61,7 +61,7 @@ public enum APNGMutation {
   }
 
   /// Inflates one picture's data, changes the rows and deflates them again.
-  private static func changeRows(_ file: inout PNGChunks, _ mutator: inout FuzzMutator) {
+  private static func changeRows(_ file: inout PNGChunks, _ mutator: inout ByteMutator) {
     let data = file.chunks.indices.filter {
       file.chunks[$0].is("IDAT") || file.chunks[$0].is("fdAT")
     }

@@ -1,14 +1,14 @@
 /// Changes a GIF block by block, so that most results still are GIFs: wild fields, blocks doubled,
 /// dropped and swapped, and image data made of codes that mostly make sense.
-public enum GIFMutation {
+package enum GIFMutation {
   /// The bytes changed; nil when they do not begin as a GIF.
-  public static func mutate(_ bytes: [UInt8], with mutator: inout FuzzMutator) -> [UInt8]? {
+  package static func mutate(_ bytes: [UInt8], with mutator: inout ByteMutator) -> [UInt8]? {
     guard var file = GIFBlocks(bytes) else { return nil }
     for _ in 0...mutator.below(3) { change(&file, &mutator) }
     return file.bytes
   }
 
-  private static func change(_ file: inout GIFBlocks, _ mutator: inout FuzzMutator) {
+  private static func change(_ file: inout GIFBlocks, _ mutator: inout ByteMutator) {
     guard !file.blocks.isEmpty, !mutator.one(in: 8) else {
       changeHeader(&file, &mutator)
       return
@@ -26,7 +26,7 @@ public enum GIFMutation {
     }
   }
 
-  private static func changeHeader(_ file: inout GIFBlocks, _ mutator: inout FuzzMutator) {
+  private static func changeHeader(_ file: inout GIFBlocks, _ mutator: inout ByteMutator) {
     let at = 6 + 2 * mutator.below(2)
     let value = mutator.wildNumber()
     file.header[at] = UInt8(truncatingIfNeeded: value)
@@ -34,7 +34,7 @@ public enum GIFMutation {
   }
 
   /// A field of an image descriptor or the bytes of an extension's head.
-  private static func changeHead(_ block: inout GIFBlocks.Block, _ mutator: inout FuzzMutator) {
+  private static func changeHead(_ block: inout GIFBlocks.Block, _ mutator: inout ByteMutator) {
     guard block.isImage else {
       block.head = mutator.mutated(block.head, room: 2)
       return
@@ -50,7 +50,7 @@ public enum GIFMutation {
     }
   }
 
-  private static func graphicControl(_ mutator: inout FuzzMutator) -> GIFBlocks.Block {
+  private static func graphicControl(_ mutator: inout ByteMutator) -> GIFBlocks.Block {
     GIFBlocks.Block(
       head: [0x21, 0xf9],
       data: [
@@ -61,7 +61,7 @@ public enum GIFMutation {
 
   /// Codes packed as an encoder packs them: widths that grow, each code one that can stand for
   /// something, now and then one that cannot.
-  static func codes(_ mutator: inout FuzzMutator, minimumSize: Int) -> [UInt8] {
+  static func codes(_ mutator: inout ByteMutator, minimumSize: Int) -> [UInt8] {
     let clear = 1 << min(minimumSize, 8)
     var packed: [UInt8] = []
     var bits: UInt32 = 0

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Compares the fast decoders with giflib and libpng under the address sanitizer, on the fixtures and the
+# files of FOLDER as they are, and on COUNT mutated inputs of GIF and of APNG that open:
+#   Scripts/differential.sh COUNT FIRST [FOLDER]
+# Input N is made from the number N alone; an input that differs is left in .build-pixels/differences.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=.build-pixels
+ZOETROPE_FUZZ=1 swift build -c release --scratch-path $build --product FuzzPixels \
+  --sanitize=address -Xswiftc -DSANITIZE_ADDRESS \
+  -Xcc -fsanitize=undefined -Xcc -fno-sanitize-recover=undefined >&2
+# A trap must end the process: the backtracer would take minutes over the sanitizer's address space.
+export SWIFT_BACKTRACE=enable=no
+# Leaks are what `make sanitize` looks for; short quarantines and no stacks give three times the rate.
+export ASAN_OPTIONS=malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0
+files=(Fixtures/GIF/* Fixtures/APNG/* Fixtures/Bad/* Fixtures/Demo/*)
+if [ -n "${3:-}" ]; then
+  while IFS= read -r file; do files+=("$file"); done < <(find "$3" -name '*.gif' -o -name '*.png' -o -name '*.apng' | sort)
+fi
+exec nice -n 19 $build/release/FuzzPixels "$1" "$2" $build/differences "${files[@]}"

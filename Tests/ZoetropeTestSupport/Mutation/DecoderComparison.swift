@@ -1,0 +1,120 @@
+package import Zoetrope
+
+/// Sets the fast decoders beside giflib and libpng, file by file and frame by frame.
+package struct DecoderComparison {
+  /// Files of the format that opened.
+  package private(set) var opened = 0
+  /// Frames that both decoded.
+  package private(set) var frames = 0
+  /// Frames that lost pixels.
+  package private(set) var brokenFrames = 0
+  /// Pixels that both gave, and that were the same.
+  package private(set) var pixels = 0
+
+  package init() {}
+
+  /// Small limits: what matters is which steps are taken, not how long they take.
+  package static func options(pixelFormat: PixelFormat) -> DecodingOptions {
+    var options = DecodingOptions(
+      damage: .partialRows, pixelFormat: pixelFormat, parallelism: 1)
+    options.limits.canvasPixels = 1 << 14
+    options.limits.pixelsPerPlay = 1 << 17
+    options.limits.frameCount = 40
+    options.limits.metadataBytes = 1 << 12
+    return options
+  }
+
+  /// Decodes every frame of `bytes` both ways; what differs first, or nil. A file that does not open
+  /// has nothing to differ.
+  package mutating func difference(
+    in bytes: [UInt8], options: DecodingOptions
+  ) -> String? {
+    guard let image = try? AnimatedImage(bytes: bytes, options: options) else { return nil }
+    opened += 1
+    return difference(in: image)
+  }
+
+  /// Decodes every frame of `image` both ways; what differs first, or nil.
+  package mutating func difference(in image: AnimatedImage) -> String? {
+    var decoders = [PixelDecoder.fast, .reference].map { decoder in
+      var options = image.options
+      options.decoder = decoder
+      return FrameDecoders.make(header: image.header, options: options)
+    }
+    let pair = (FramePixels(), FramePixels())
+    var scratch: [UInt8] = []
+    for record in image.records + [image.staticRecord].compactMap({ $0 }) {
+      do throws(AnimatedImageError) {
+        try image.source.withBytes(in: record.control.byteRange, scratch: &scratch) {
+          (bytes) throws(AnimatedImageError) in
+          try decoders[0].decode(record, header: image.header, bytes: bytes, into: pair.0)
+          try decoders[1].decode(record, header: image.header, bytes: bytes, into: pair.1)
+        }
+      } catch {
+        return "frame \(record.control.index): \(error)"
+      }
+      frames += 1
+      if pair.0.validPixels < record.control.rect.size.area { brokenFrames += 1 }
+      let found =
+        image.format == .gif
+        ? differentIndices(pair.0, pair.1)
+        : differentPicture(pair.0, pair.1, record.control, image.options.pixelFormat)
+      if let found { return "frame \(record.control.index): \(found)" }
+    }
+    return nil
+  }
+
+  /// GIF: the rows that giflib gives are the ones the fast decoder gives; it may give none where giflib
+  /// takes more than browsers do (a code past the next free one), and giflib none of a broken row.
+  private mutating func differentIndices(_ fast: FramePixels, _ giflib: FramePixels) -> String? {
+    let rows = giflib.validPixels / max(giflib.width, 1)
+    let own = fast.validPixels / max(fast.width, 1)
+    let isBadCode = fast.damage?.kind == .lzwInvalidCode
+    if own < rows && !isBadCode || own > rows && fast.damage == nil {
+      return "\(own) of \(fast.height) rows, giflib \(rows), \(fast.damage, default: "sound")"
+    }
+    if fast.palette != giflib.palette || fast.transparentIndex != giflib.transparentIndex {
+      return "other colours"
+    }
+    for row in 0..<min(rows, own) where !Self.areEqual(fast, giflib, row: row) {
+      return "row \(row) of \(fast.height)"
+    }
+    pixels += min(rows, own) * fast.width
+    return nil
+  }
+
+  private static func areEqual(_ fast: FramePixels, _ giflib: FramePixels, row: Int) -> Bool {
+    let (left, right) = (fast.storage, giflib.storage)
+    let (own, other) = (
+      fast.offset + row * fast.bytesPerRow, giflib.offset + row * giflib.bytesPerRow
+    )
+    let theirs = right.bytes.extracting(other..<other + fast.width)
+    return left.bytes.extracting(own..<own + fast.width).hasSameBytes(as: theirs)
+  }
+
+  /// PNG: the same rows, the same losses, and the same picture on an empty canvas. Of what costs
+  /// nothing, only the fast decoder names a wrong Adler-32 and indices past the palette.
+  private mutating func differentPicture(
+    _ fast: FramePixels, _ libpng: FramePixels, _ control: FrameControl, _ format: PixelFormat
+  ) -> String? {
+    let damage = "\(fast.damage, default: "sound"); libpng \(libpng.damage, default: "sound")"
+    if fast.validPixels != libpng.validPixels { return "other rows: \(damage)" }
+    let kinds = [fast.damage, libpng.damage].map { $0?.kind }
+    guard kinds[0] == kinds[1] || kinds.allSatisfy({ $0?.isTolerated ?? true }) else {
+      return damage
+    }
+    let atOrigin = FrameControl(
+      index: 0, rect: PixelRect(control.rect.size), delay: control.delay, disposal: .keep,
+      blend: .source, isIndependent: true, isInterlaced: false, palette: control.palette,
+      byteRange: control.byteRange)
+    let pictures = [fast, libpng].map { pixels in
+      var compositor = Compositor(
+        size: control.rect.size, format: format == .rgba16 ? .rgba16 : .rgba8)
+      _ = compositor.draw(pixels, atOrigin)
+      return compositor.canvas.bitmap
+    }
+    guard pictures[0] == pictures[1] else { return "other pixels: \(damage)" }
+    pixels += fast.validPixels
+    return nil
+  }
+}
