@@ -29,7 +29,7 @@ struct PixelRun: CustomStringConvertible {
     let rate = tried * 1000 / max(Int(time / .milliseconds(1)), 1)
     return """
       \(name): \(mutated.opened) mutated inputs of \(tried) opened, \(mutated.frames) frames, \
-      \(mutated.brokenFrames) of them broken, \(mutated.pixels) pixels the same; \(files) files as \
+      \(mutated.brokenFrames) of them broken, \(mutated.reservedCodes) with reserved codes, \(mutated.pixels) pixels the same; \(files) files as \
       they are, \(unchanged.frames) frames; \(differences) differences; \(rate) inputs a second
       """
   }

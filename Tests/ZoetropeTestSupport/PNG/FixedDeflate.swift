@@ -4,12 +4,18 @@
 /// depend on the version of a library. Size and speed do not matter here.
 public struct FixedDeflate {
   private var bytes: [UInt8] = []
+  /// The length code of the longest match: 285, or one that deflate reserves.
+  private var longest = 285
   private var buffer: UInt64 = 0
   private var bitCount: UInt64 = 0
 
   /// Raw deflate data, one final block.
-  public static func encode(_ data: [UInt8]) -> [UInt8] {
+  public static func encode(_ data: [UInt8]) -> [UInt8] { encode(data, longestMatch: 285) }
+
+  /// The same with another length code for matches of 258 bytes, such as the reserved 286 and 287.
+  package static func encode(_ data: [UInt8], longestMatch: Int) -> [UInt8] {
     var encoder = FixedDeflate()
+    encoder.longest = longestMatch
     encoder.put(1, bits: 1)
     encoder.put(1, bits: 2)
     encoder.compress(data)
@@ -48,7 +54,7 @@ public struct FixedDeflate {
   /// RFC 1951, 3.2.5: length codes 257 to 285, distance codes 0 to 29 of five bits.
   private mutating func match(length: Int, distance: Int) {
     if length == 258 {
-      symbol(285)
+      symbol(longest)
     } else {
       let (code, extra, rest) = Self.split(length - 3, direct: 8, perGroup: 4)
       symbol(257 + code)

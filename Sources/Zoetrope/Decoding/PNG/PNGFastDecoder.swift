@@ -2,7 +2,7 @@
 ///
 /// The pixels are those of ``PNGReferenceDecoder``, in the layout that the file has. What the loops do
 /// not take (interlacing, samples below 8 bits, a transparent colour), and data that is not proved right
-/// by libdeflate and its checksum, goes to libpng, which also keeps the rows before the damage.
+/// by libdeflate and its checksums, goes to libpng, which also keeps the rows before the damage.
 package struct PNGFastDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
@@ -20,7 +20,9 @@ package struct PNGFastDecoder: FrameDecoding {
     guard !record.control.rect.isEmpty else { return }
     var ending = PNGEnding(fault: .stream)
     let isDone = unsafe data.withBytes(of: bytes) { stream in
-      guard let format = PNGSampleFormat(header) else { return false }
+      // A bit of damage can turn the longest match into a code that zlib refuses and libdeflate takes
+      // for the same: the Adler-32 is then right, and only the chunk's CRC tells.
+      guard data.badChunk == nil, let format = PNGSampleFormat(header) else { return false }
       return unsafe decode(stream, format, header: header, into: pixels, &ending)
     }
     if !isDone {

@@ -149,4 +149,24 @@ struct PNGDamageTests {
       #expect(one.rows.count == image.height || one.damage?.kind.isTolerated == false)
     }
   }
+
+  @Test func `a reserved code stops the frame as in libpng, unless all checksums are right`() throws
+  {
+    var random = SplitMix64(seed: 1)
+    let image = SampleImage(200, 9, bitDepth: 8, colorType: 0, random: &random)
+    let raw = [UInt8](repeating: 0, count: 9 * 201)
+    let checksum = Array(FrameBytes.deflated(raw).suffix(4))
+    var fast = PNGFastDecoder()
+    var reference = PNGReferenceDecoder()
+    for code in [286, 287] {
+      let stream = [0x78, 0x01] + FixedDeflate.encode(raw, longestMatch: code) + checksum
+      var bytes = FrameBytes.chunks(stream)
+      let proved = try DecodedFrame(image, isInterlaced: false, bytes: bytes, by: &fast)
+      #expect(proved.damage == nil && proved.rows.count == 9)
+      bytes[bytes.count - 1] ^= 1
+      let doubtful = try DecodedFrame(image, isInterlaced: false, bytes: bytes, by: &fast)
+      let libpng = try DecodedFrame(image, isInterlaced: false, bytes: bytes, by: &reference)
+      #expect(doubtful == libpng && doubtful.damage?.kind == .pngStream && doubtful.rows.count < 9)
+    }
+  }
 }
