@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays the same animations with zoetrope, chafa and timg in a pty and compares what each of them does.
 
-  compare_players.py [--groups bytes,time,busy,still] [--seconds 6] [--only WORD] ZOETROPE
+  compare_players.py [--groups bytes,time,busy,still] [--only "50 fps 120x40"] [--output FILE] ZOETROPE
 
 A pty measuring tool (MEASURE, ../../shared/tools/term_measure.py) gives the figures. The animations are
 made here, by that tool and by ffmpeg. Each row has a gate, which must be met, and a stretch goal.
@@ -154,6 +154,7 @@ def rows_of_time(bench):
               ("bar20", "120x40", "half"): (.30, .12), ("bar20", "120x40", "fine"): (.60, .30)}
     peers = {"timg -ph": ["timg", "-ph"], "chafa": ["chafa", "-f", "symbols"]}
     for asset, size, speed in TIMED:
+        if bench.options.only not in f"{speed} {size}": continue
         others = {label: bench.measure(peer, asset + ".gif", size) for label, peer in peers.items()}
         for glyphs in ("half", "fine"):
             ours = bench.measure(bench.ours("--protocol", glyphs), asset + ".gif", size, identify=True)
@@ -175,6 +176,7 @@ def rows_of_time(bench):
             gates = (40, 24) if asset == "bar40" else (48, 32)
             yield (f"{glyphs}, {speed} {size}: peak memory, MiB", value(ours, "peak_rss_kib") / 1024, *gates,
                    {label: value(other, "peak_rss_kib") / 1024 for label, other in others.items()})
+    if bench.options.only not in "silent terminal": return
     silent = bench.measure(bench.ours(), "bar40.gif", terminal="none", seconds=2)
     yield "first frame, silent terminal, ms", value(silent, "start.first_frame_ms"), 250, 180, {}
 
@@ -183,7 +185,8 @@ def rows_of_busy(bench):
     """Lateness while both processors have other work."""
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
     try:
-        for asset, size, speed in TIMED[0], TIMED[3]:
+        for asset, size, speed in TIMED:
+            if bench.options.only not in f"{speed} {size}": continue
             timg = bench.measure(["timg", "-ph"], asset + ".gif", size)
             ours = bench.measure(bench.ours("--protocol", "fine"), asset + ".gif", size, identify=True)
             path = "timing.start_lateness.p95"
@@ -311,6 +314,7 @@ def main():
     parser.add_argument("zoetrope")
     parser.add_argument("--groups", default=",".join(GROUPS))
     parser.add_argument("--seconds", type=float, default=6)
+    parser.add_argument("--only", default="", help="one size and speed of the timed rows")
     parser.add_argument("--assets", default=os.path.join(tempfile.gettempdir(), "zoetrope-terminal-bench"))
     parser.add_argument("--still", help="another picture for PSNR")
     options = parser.parse_args()

@@ -43,6 +43,22 @@ struct ColorTable: Sendable {
     return lastIndex
   }
 
+  /// The number of `color`; nil when it has none.
+  @inline(__always)
+  func number(of color: UInt32) -> Int? {
+    if color == lastColor, lastIndex >= 0 { return lastIndex }
+    var place = Int(truncatingIfNeeded: (color &* 0x9E37_79B1) >> 8) & mask
+    while places[place] != 0 {
+      let index = Int(places[place]) - 1
+      if colors[index] == color { return index }
+      place = (place + 1) & mask
+    }
+    return nil
+  }
+
+  /// Whether `color` has a number.
+  func contains(_ color: UInt32) -> Bool { number(of: color) != nil }
+
   /// Forgets every colour.
   mutating func removeAll() {
     self = ColorTable(limit: limit)

@@ -6,9 +6,12 @@ struct SixelBand: Sendable {
   private let width: Int
   /// For each colour slot the six-bit columns, `slot * width + x`.
   private var bits: [UInt8] = []
+  /// The same with the pixels that have the colour already: drawing those again changes nothing.
+  private var own: [UInt8] = []
   private var slots: [Slot] = []
   private var slotOfRegister: [Int16]
   private var segments: [Segment] = []
+  private var passes: [Pass] = []
 
   private struct Slot: Sendable {
     let register: Int
@@ -20,6 +23,16 @@ struct SixelBand: Sendable {
     let slot: Int
     let start: Int
     let end: Int
+    /// The next segment of the same pass; -1 after the last.
+    var next = -1
+  }
+
+  /// Segments that are drawn between two carriage returns.
+  private struct Pass: Sendable {
+    let first: Int
+    var last: Int
+    var end: Int
+    var register: Int
   }
 
   /// A segment ends where this many columns and more are blank.
@@ -39,7 +52,10 @@ struct SixelBand: Sendable {
   mutating func begin() {
     for (index, slot) in slots.enumerated() {
       slotOfRegister[slot.register] = -1
-      for x in slot.low..<slot.high { bits[index * width + x] = 0 }
+      for x in slot.low..<slot.high {
+        bits[index * width + x] = 0
+        own[index * width + x] = 0
+      }
     }
     slots.removeAll(keepingCapacity: true)
   }
@@ -54,30 +70,37 @@ struct SixelBand: Sendable {
       slots.append(Slot(register: register, low: x, high: x + 1))
       if bits.count < slots.count * width {
         bits.append(contentsOf: repeatElement(0, count: width))
+        own.append(contentsOf: repeatElement(0, count: width))
       }
     }
     bits[slot * width + x] |= 1 << UInt8(line)
+    own[slot * width + x] |= 1 << UInt8(line)
     if x < slots[slot].low { slots[slot].low = x }
     if x >= slots[slot].high { slots[slot].high = x + 1 }
+  }
+
+  /// Says that a pixel shows the register's colour, and may be drawn again if that is shorter.
+  ///
+  /// Only between pixels that are marked: nothing is drawn further out for it.
+  @inline(__always)
+  mutating func allow(register: Int, x: Int, line: Int) {
+    let slot = Int(slotOfRegister[register])
+    if slot >= 0, slots[slot].low <= x, x < slots[slot].high {
+      own[slot * width + x] |= 1 << UInt8(line)
+    }
   }
 
   /// Appends the band, without the `-` that goes on to the next one.
   mutating func append(to output: inout [UInt8]) {
     collectSegments()
+    fillPasses()
     var register = -1
-    var isFirst = true
-    while !segments.isEmpty {
-      if !isFirst { output.append(36) }
-      isFirst = false
+    for (index, pass) in passes.enumerated() {
+      if index > 0 { output.append(36) }
       var x = 0
-      var kept = 0
-      for index in segments.indices {
-        let segment = segments[index]
-        if segment.start < x {
-          segments[kept] = segment
-          kept += 1
-          continue
-        }
+      var next = pass.first
+      while next >= 0 {
+        let segment = segments[next]
         let wanted = slots[segment.slot].register
         if wanted != register {
           output.append(35)
@@ -87,8 +110,8 @@ struct SixelBand: Sendable {
         Self.append(63, count: segment.start - x, to: &output)
         appendColumns(of: segment, to: &output)
         x = segment.end
+        next = segment.next
       }
-      segments.removeLast(segments.count - kept)
     }
   }
 
@@ -99,7 +122,7 @@ struct SixelBand: Sendable {
       var start = slot.low
       var last = slot.low
       for x in slot.low..<slot.high where bits[base + x] != 0 {
-        if x - last > Self.gap {
+        if x - last > Self.gap, !isOwn(base + last + 1..<base + x) {
           segments.append(Segment(slot: index, start: start, end: last + 1))
           start = x
         }
@@ -110,14 +133,56 @@ struct SixelBand: Sendable {
     segments.sort { ($0.start, $0.slot) < ($1.start, $1.slot) }
   }
 
+  /// Whether every one of these columns has a pixel that may be drawn.
+  private func isOwn(_ columns: Range<Int>) -> Bool {
+    !columns.contains { own[$0] == 0 }
+  }
+
+  /// Gives each segment, from left to right, to the pass where it costs the fewest bytes.
+  private mutating func fillPasses() {
+    passes.removeAll(keepingCapacity: true)
+    for index in segments.indices {
+      let segment = segments[index]
+      let register = slots[segment.slot].register
+      let choosing = 1 + Self.digits(register)
+      // A pass of its own also costs a carriage return.
+      var best = -1
+      var least = 1 + Self.cost(segment.start) + choosing
+      for (candidate, pass) in passes.enumerated() where pass.end <= segment.start {
+        let cost = Self.cost(segment.start - pass.end) + (pass.register == register ? 0 : choosing)
+        if cost < least || (cost == least && best < 0) { (best, least) = (candidate, cost) }
+      }
+      if best < 0 {
+        passes.append(Pass(first: index, last: index, end: segment.end, register: register))
+      } else {
+        segments[passes[best].last].next = index
+        (passes[best].last, passes[best].end) = (index, segment.end)
+        passes[best].register = register
+      }
+    }
+  }
+
+  private static func digits(_ number: Int) -> Int { number < 10 ? 1 : number < 100 ? 2 : 3 }
+
+  /// The bytes of so many equal characters.
+  private static func cost(_ count: Int) -> Int { count > 3 ? 2 + digits(count) : count }
+
   private func appendColumns(of segment: Segment, to output: inout [UInt8]) {
     let base = segment.slot * width
     var x = segment.start
     while x < segment.end {
-      let value = bits[base + x]
+      // The longest run that draws all that must be and nothing that must not.
+      var needed = bits[base + x]
+      var allowed = own[base + x]
       var end = x + 1
-      while end < segment.end, bits[base + end] == value { end += 1 }
-      Self.append(63 + value, count: end - x, to: &output)
+      while end < segment.end {
+        let more = needed | bits[base + end]
+        let less = allowed & own[base + end]
+        if more & ~less != 0 { break }
+        (needed, allowed) = (more, less)
+        end += 1
+      }
+      Self.append(63 + needed, count: end - x, to: &output)
       x = end
     }
   }
