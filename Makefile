@@ -13,8 +13,8 @@ PARTS ?= bytes,time,busy,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-terminal bench-scale bench-cache docs api-check sanitize fuzz differential mutations \
-	hostile soak kill-test clean
+	bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize fuzz differential \
+	mutations hostile soak kill-test clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -61,6 +61,9 @@ bench-scale: install ## scaling beside Pillow's and libswscale's: speed and qual
 
 bench-cache: install ## cache hits, random access and stepping back, within 64 MiB
 	$(MAKE) -C Benchmarks cache
+
+bench-pressure: install ## a cache too large for its control group, in a real group; needs root
+	$(MAKE) -C Benchmarks pressure
 
 docs: install ## builds the documentation of the library; a broken link is an error
 	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope --warnings-as-errors

@@ -31,6 +31,13 @@ let package = Package(
       ],
       path: "Sources/CacheBench"),
     .executableTarget(
+      name: "bench-pressure",
+      dependencies: [
+        .product(name: "Zoetrope", package: "zoetrope"),
+        .product(name: "ZoetropeTestSupport", package: "zoetrope"),
+      ],
+      path: "Sources/PressureBench"),
+    .executableTarget(
       name: "playback-timing",
       dependencies: [
         .product(name: "Zoetrope", package: "zoetrope"),

@@ -23,39 +23,65 @@ package struct MachineMemory: Sendable {
 
   /// Bytes that this process may use: the tightest of its groups' limits and the machine's memory.
   package var byteLimit: Int {
-    let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
-    let limits = groupFolders.flatMap { folder in
-      names.compactMap { Self.text("\(folder)/\($0)").flatMap { MemoryFacts.byteCount($0) } }
-    }
-    return min(limits.min() ?? .max, Self.physicalBytes)
+    min(groupFolders.compactMap(limit).min() ?? .max, Self.physicalBytes)
   }
 
   /// What there is to know now.
+  ///
+  /// Each group above this process's own may set a limit too; the one with the least room counts.
   package func read() -> MemoryReading {
     var reading = MemoryReading()
-    let group = groupFolders.first
     let stall =
-      (isVersion2 ? group.flatMap { Self.text($0 + "/memory.pressure") } : nil)
+      (isVersion2 ? first { Self.text($0 + "/memory.pressure") } : nil)
       ?? Self.text(root + "/proc/pressure/memory")
     if let stall = stall.flatMap(MemoryFacts.stall) {
       reading.someStall = stall.some
       reading.fullStall = stall.full
     }
-    guard let group else { return reading }
     if isVersion2 {
-      let events = Self.text(group + "/memory.events").map(MemoryFacts.events)
+      // Counts what happened below too.
+      let events = first { Self.text($0 + "/memory.events") }.map(MemoryFacts.events)
       reading.highEvents = events?["high"]
       reading.maxEvents = events.map { ($0["max"] ?? 0) + ($0["oom"] ?? 0) }
     } else {
-      reading.maxEvents = number(group + "/memory.failcnt")
+      reading.maxEvents = first { number($0 + "/memory.failcnt") }
     }
-    // File pages that nobody used lately are given up before anything hurts.
-    let idle = Self.text(group + "/memory.stat").map(MemoryFacts.events)?[
-      isVersion2 ? "inactive_file" : "total_inactive_file"]
-    reading.usage = number(group + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
-      .map { max($0 - (idle ?? 0), 0) }
-    reading.limit = number(group + (isVersion2 ? "/memory.max" : "/memory.limit_in_bytes"))
+    for folder in groupFolders {
+      guard let limit = limit(of: folder), let usage = usage(of: folder) else { continue }
+      if let known = reading.limit, let used = reading.usage, known - used <= limit - usage.total {
+        continue
+      }
+      reading.limit = limit
+      reading.usage = usage.total
+      reading.filePages = usage.filePages
+    }
     return reading
+  }
+
+  /// What is read from the innermost group that has it: in a container, the folder of the process's
+  /// own group may be that of the mount.
+  private func first<Value>(_ read: (String) -> Value?) -> Value? {
+    for folder in groupFolders {
+      if let value = read(folder) { return value }
+    }
+    return nil
+  }
+
+  /// Bytes that a group may use before its processes are slowed down or killed.
+  private func limit(of folder: String) -> Int? {
+    let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
+    return names.compactMap { number("\(folder)/\($0)") }.min()
+  }
+
+  /// Bytes that a group uses. File pages that nobody used lately are left out: they are given up before
+  /// anything hurts.
+  private func usage(of folder: String) -> (total: Int, filePages: Int)? {
+    guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
+    else { return nil }
+    let facts = Self.text(folder + "/memory.stat").map(MemoryFacts.events) ?? [:]
+    let prefix = isVersion2 ? "" : "total_"
+    let total = max(all - (facts[prefix + "inactive_file"] ?? 0), 0)
+    return (total, min(facts[prefix + "active_file"] ?? 0, total))
   }
 
   private func number(_ path: String) -> Int? {

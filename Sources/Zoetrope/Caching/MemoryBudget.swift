@@ -16,6 +16,8 @@ public final class MemoryBudget: Sendable {
 
   private let limit: Atomic<Int>
   private let shift = Atomic<Int>(0)
+  /// Bytes that may be held as far as the control group has room.
+  private let ceiling = Atomic<Int>(.max)
   private let usedForFrames = Atomic<Int>(0)
   private let usedForCheckpoints = Atomic<Int>(0)
   private let usedForImages = Atomic<Int>(0)
@@ -40,6 +42,11 @@ public final class MemoryBudget: Sendable {
   /// Whether the machine's memory is looked at once a second while a MiB or more is held, and
   /// ``pressure`` set by it. Default: true for ``shared``, false for others.
   ///
+  /// In a control group with a limit, ``effectiveLimit`` then also leaves an eighth of that limit free
+  /// (64 MiB at most), whatever ``byteLimit`` says: a group that is full has its process killed at once, with nothing to
+  /// wait for or to stall on. So it is looked at ten times a second while there is less room than
+  /// ``byteLimit`` asks for, and whenever a quarter of the room was filled.
+  ///
   /// No thread is kept for it: a task sleeps on the cooperative pool, reads a few small files (some
   /// 50 µs), and ends when nothing is held. (The kernel can wake a waiter instead, at the price of
   /// a thread that waits, and of rights that containers mostly do not give.)
@@ -47,7 +54,7 @@ public final class MemoryBudget: Sendable {
     get { watch.isEnabled }
     set {
       watch.isEnabled = newValue
-      if newValue { settle() }
+      if newValue { settle() } else { fit(into: nil) }
     }
   }
 
@@ -63,8 +70,24 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Bytes that may be held now: ``byteLimit``, or a part of it under ``pressure``.
-  public var effectiveLimit: Int { byteLimit >> shift.load(ordering: .relaxed) }
+  /// Bytes that may be held now: ``byteLimit``, or a part of it under ``pressure``, or less where the
+  /// control group has no room for it (see ``watchesPressure``).
+  public var effectiveLimit: Int { min(pressedLimit, ceiling.load(ordering: .relaxed)) }
+
+  private var pressedLimit: Int { byteLimit >> shift.load(ordering: .relaxed) }
+
+  /// Whether the control group has less room than the budget could use. Once it has, there has to be
+  /// a quarter more for it to be over, so that a report of it does not come and go.
+  package func lacksRoom(since before: Bool) -> Bool {
+    let limit = pressedLimit
+    return ceiling.load(ordering: .relaxed) < (before ? limit + limit / 4 : limit)
+  }
+
+  /// Takes note that `room` bytes may be held beside what is held now (or, below 0, fewer); nil: any
+  /// number. Evicts nothing by itself.
+  package func fit(into room: Int?) {
+    ceiling.store(room.map { max(usedBytes + $0, 0) } ?? .max, ordering: .relaxed)
+  }
 
   /// Bytes held now.
   public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
@@ -137,6 +160,12 @@ public final class MemoryBudget: Sendable {
   package func settle() {
     watch.start(for: self)
     time.add(1, ordering: .relaxed)
+    evict()
+    // Only what stays fills the room, so what was evicted is not looked at.
+    if watch.lookIfDue(for: self) { evict() }
+  }
+
+  private func evict() {
     for kind in [Kind.checkpoints, .images] {
       while used(for: kind) > limit(for: kind) {
         guard relieve(used(for: kind) - limit(for: kind), of: kind) else { break }

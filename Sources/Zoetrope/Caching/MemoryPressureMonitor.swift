@@ -10,6 +10,7 @@ public actor MemoryPressureMonitor {
   private let budget: MemoryBudget
   private let read: @Sendable () -> MemoryReading
   private var gauge = PressureGauge()
+  private var lacksRoom = false
   private let logger = Logger(label: "zoetrope.memory")
 
   /// A monitor of `budget` on this machine.
@@ -23,32 +24,52 @@ public actor MemoryPressureMonitor {
     self.read = read
   }
 
-  /// Reads once and sets the budget's pressure; gives the level that holds now.
+  /// Reads once, and sets the budget's pressure and what it may hold in its control group; gives the
+  /// level that holds now.
   ///
-  /// A change is logged under `zoetrope.memory`: a rise as a warning, a fall as a notice. Reads at
-  /// most five small files (some 50 µs).
+  /// A change is logged under `zoetrope.memory`: a rise of the pressure, or a group with less room than
+  /// the budget asks for, as a warning, the end of it as a notice. Reads some five small files (50 µs).
   @discardableResult
   public func poll() -> MemoryPressure {
     let before = gauge.level
-    let level = gauge.update(read())
-    guard level != before else { return level }
-    budget.pressure = level
-    logger.log(
-      level: level > before ? .warning : .notice, "memory pressure changed",
-      metadata: [
-        "pressure": "\(level)", "was": "\(before)", "limit": "\(budget.effectiveLimit)",
-        "used": "\(budget.usedBytes)",
-      ])
+    let reading = read()
+    let level = gauge.update(reading)
+    if level != before { budget.pressure = level }
+    budget.fit(into: reading.room)
+    budget.settle()
+    if level != before {
+      log("memory pressure changed", isWorse: level > before, ["was": "\(before)"])
+    }
+    let lacks = budget.lacksRoom(since: lacksRoom)
+    if lacks != lacksRoom {
+      lacksRoom = lacks
+      log("room in the control group changed", isWorse: lacks, [:])
+    }
     return level
   }
 
   /// Polls every `interval` until the task is cancelled. 1 s by default: stall averages span ten.
+  ///
+  /// When it ends, the budget may be used whole again: nobody would see that memory is no longer short.
   public func run(
     every interval: Duration = .seconds(1), clock: some Clock<Duration> = ContinuousClock()
   ) async {
     while !Task.isCancelled {
       poll()
-      do { try await clock.sleep(for: interval) } catch { return }
+      do { try await clock.sleep(for: interval) } catch { break }
     }
+    if gauge.level != .none { budget.pressure = .none }
+    gauge = PressureGauge()
+    budget.fit(into: nil)
+  }
+
+  private func log(_ message: Logger.Message, isWorse: Bool, _ more: Logger.Metadata) {
+    let facts: Logger.Metadata = [
+      "pressure": "\(gauge.level)", "limit": "\(budget.effectiveLimit)",
+      "used": "\(budget.usedBytes)",
+    ]
+    logger.log(
+      level: isWorse ? .warning : .notice, message,
+      metadata: facts.merging(more) { fact, _ in fact })
   }
 }

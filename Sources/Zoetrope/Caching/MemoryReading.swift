@@ -8,14 +8,16 @@ package struct MemoryReading: Sendable, Hashable {
   package var highEvents: Int?
   /// How often the group reached `memory.max` or was killed for it, ever.
   package var maxEvents: Int?
-  /// Bytes the group uses, file pages that are not in use aside.
+  /// Bytes that the group with the least room uses, file pages that are not in use aside.
   package var usage: Int?
-  /// Bytes the group may use.
+  /// Bytes that it may use.
   package var limit: Int?
+  /// The part of ``usage`` that is file pages in use: given up before anybody is killed.
+  package var filePages: Int?
 
   package init(
     someStall: Double? = nil, fullStall: Double? = nil, highEvents: Int? = nil,
-    maxEvents: Int? = nil, usage: Int? = nil, limit: Int? = nil
+    maxEvents: Int? = nil, usage: Int? = nil, limit: Int? = nil, filePages: Int? = nil
   ) {
     self.someStall = someStall
     self.fullStall = fullStall
@@ -23,6 +25,15 @@ package struct MemoryReading: Sendable, Hashable {
     self.maxEvents = maxEvents
     self.usage = usage
     self.limit = limit
+    self.filePages = filePages
+  }
+
+  /// Bytes that caches may add (or, below 0, have to give back) so that some of the group's limit stays
+  /// free, for canvases under way and for what the rest of the process takes between two looks: an
+  /// eighth of it, at most 64 MiB. Nil without a limit.
+  package var room: Int? {
+    guard let usage, let limit else { return nil }
+    return limit - min(limit / 8, 64 << 20) - (usage - (filePages ?? 0))
   }
 }
 

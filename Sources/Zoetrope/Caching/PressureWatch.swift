@@ -8,6 +8,8 @@ package final class PressureWatch: Sendable {
   private let enabled: Atomic<Bool>
   private let running = Atomic<Bool>(false)
   private let interval: Duration
+  /// Bytes held from which on the room is looked at before the interval is over.
+  private let nextLook = Atomic<Int>(PressureWatch.threshold)
   private let clock: any Clock<Duration>
   private let read: @Sendable () -> MemoryReading
 
@@ -27,6 +29,8 @@ package final class PressureWatch: Sendable {
   }
 
   private static let machine = MachineMemory()
+  /// Room that is too little to be looked at by those who fill it.
+  private static let leastRoom = 4 << 20
 
   /// Whether it starts when there is something to watch; a running one ends at its next look.
   package var isEnabled: Bool {
@@ -48,15 +52,48 @@ package final class PressureWatch: Sendable {
       let monitor = MemoryPressureMonitor(budget, reading: self.read)
       while self.isEnabled, self.isNeeded(for: budget) {
         await monitor.poll()
-        do { try await self.clock.sleep(for: self.interval) } catch { break }
+        self.planLook(for: budget)
+        do { try await self.clock.sleep(for: self.pause(for: budget)) } catch { break }
       }
+      if !self.isEnabled { budget.fit(into: nil) }
       self.running.store(false, ordering: .releasing)
       // What was stored since the last look found this task running.
       self.start(for: budget)
     }
   }
 
+  /// Looks at the room in the control group if a good part of it was filled since the last look; a
+  /// cache fills a small group in less than the interval. Costs two loads when it was not.
+  ///
+  /// - Returns: Whether it looked.
+  package func lookIfDue(for budget: MemoryBudget) -> Bool {
+    guard isEnabled else { return false }
+    let due = nextLook.load(ordering: .relaxed)
+    // Whoever takes the mark away is the one to look.
+    guard budget.usedBytes >= due,
+      nextLook.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
+    else { return false }
+    budget.fit(into: read().room)
+    planLook(for: budget)
+    return true
+  }
+
+  /// Sets the mark of the next look: when a quarter of the room is filled. Near the end of it there is
+  /// none, since the budget does not let anyone past the end.
+  private func planLook(for budget: MemoryBudget) {
+    let used = budget.usedBytes
+    let room = budget.effectiveLimit - used
+    nextLook.store(
+      room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
+  }
+
+  /// The time to the next look: shorter where the rest of the process may fill the group meanwhile.
+  private func pause(for budget: MemoryBudget) -> Duration {
+    budget.usedBytes >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
+  }
+
   private func isNeeded(for budget: MemoryBudget) -> Bool {
-    budget.usedBytes >= Self.threshold || budget.pressure != .none
+    // A budget that was narrowed is looked after until it may be used again, though nothing is held.
+    budget.usedBytes >= Self.threshold || budget.effectiveLimit < budget.byteLimit
   }
 }

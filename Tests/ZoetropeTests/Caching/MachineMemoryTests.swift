@@ -55,8 +55,34 @@ import Zoetrope
   {
     try withMachine([
       "proc/self/cgroup": "0::/outside/of/here\n", "sys/fs/cgroup/memory.max": "50331648\n",
+      "sys/fs/cgroup/memory.current": "30000000\n",
+      "sys/fs/cgroup/memory.events": "high 0\nmax 2\noom 0\n",
+      "sys/fs/cgroup/memory.pressure": "some avg10=7.00\nfull avg10=0.00\n",
     ]) { memory in
       #expect(memory.byteLimit == 48 << 20)
+      let reading = memory.read()
+      #expect(reading.limit == 48 << 20 && reading.usage == 30_000_000)
+      #expect(reading.maxEvents == 2 && reading.someStall == 7)
+    }
+  }
+
+  @Test func `of a group and those above it, the one with the least room counts`() throws {
+    try withMachine([
+      "proc/self/cgroup": "4:memory:/pod/inner\n",
+      "sys/fs/cgroup/memory/pod/memory.limit_in_bytes": "100000000\n",
+      "sys/fs/cgroup/memory/pod/memory.usage_in_bytes": "90000000\n",
+      "sys/fs/cgroup/memory/pod/memory.stat":
+        "total_inactive_file 2000000\ntotal_active_file 3000000\n",
+      "sys/fs/cgroup/memory/pod/inner/memory.limit_in_bytes": "50000000\n",
+      "sys/fs/cgroup/memory/pod/inner/memory.usage_in_bytes": "10000000\n",
+      "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+      "sys/fs/cgroup/memory/memory.usage_in_bytes": "2000000000\n",
+    ]) { memory in
+      let reading = memory.read()
+      #expect(reading.limit == 100_000_000 && reading.usage == 88_000_000)
+      #expect(reading.filePages == 3_000_000)
+      // An eighth stays free, and file pages count as free.
+      #expect(reading.room == 100_000_000 - 12_500_000 - 85_000_000)
     }
   }
 

@@ -1,0 +1,135 @@
+import Synchronization
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+/// A budget larger than what the control group has room for.
+@Suite(.timeLimit(.minutes(1))) struct SmallGroupTests {
+  @Test func `a cache that fills its group between two looks stops short of the limit`() async {
+    let group = Group(limit: 64 << 20)
+    let budget = group.budget(of: 1 << 30)
+    let cache = MemoryFrameCache(budget: budget)
+    for index in 0..<1000 {
+      cache.store(bitmap, for: makeAnimation(1)[index])
+      #expect(group.usage <= group.limit)
+    }
+    // The clock stood still: nobody but those who stored has looked.
+    #expect(budget.effectiveLimit <= 56 << 20 && cache.statistics.cost > 40 << 20)
+    #expect(cache.statistics.rejections == 0 && budget.pressure == .none)
+    await group.end()
+  }
+
+  @Test func `what the rest of the process takes is given up within a tenth of a second`() async {
+    let group = Group(limit: 64 << 20)
+    let budget = group.budget(of: 1 << 30)
+    let cache = MemoryFrameCache(budget: budget)
+    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    let full = cache.statistics.cost
+    await group.clock.sleepers(count: 1)
+    group.others = 30 << 20
+    // The first pause is a whole one when the group was found roomy before it was filled.
+    await group.look(after: .seconds(1))
+    #expect(cache.statistics.cost < 28 << 20)
+    group.others = 60 << 20
+    await group.look(after: .milliseconds(100))
+    #expect(cache.statistics.cost == 0)
+    cache.store(bitmap, for: makeAnimation(1)[0])
+    #expect(cache.statistics.rejections == 1)
+    // Nothing is held, and it is still looked at, or the budget would stay narrow for ever.
+    group.others = 0
+    await group.look(after: .seconds(1))
+    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    #expect(cache.statistics.cost >= full - (4 << 20) && group.usage <= group.limit)
+    await group.end()
+  }
+
+  @Test func `a held animation keeps its two frames where there is no room at all`() async {
+    let group = Group(limit: 64 << 20)
+    group.others = 64 << 20
+    let budget = group.budget(of: 1 << 30)
+    let cache = MemoryFrameCache(budget: budget)
+    let hold = cache.hold(makeAnimation(1))
+    for index in 0..<20 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    #expect(cache.statistics.count == 2)
+    hold.end()
+    #expect(cache.statistics.count == 0)
+    await group.end()
+  }
+
+  @Test func `without a watch, or after a monitor has ended, the budget is whole`() async {
+    let group = Group(limit: 64 << 20)
+    let budget = group.budget(of: 1 << 30)
+    let cache = MemoryFrameCache(budget: budget)
+    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    #expect(budget.effectiveLimit < 64 << 20)
+    budget.watchesPressure = false
+    #expect(budget.effectiveLimit == 1 << 30)
+    let monitor = MemoryPressureMonitor(budget) {
+      MemoryReading(fullStall: 50, usage: 50 << 20, limit: 64 << 20)
+    }
+    await monitor.poll()
+    #expect(budget.pressure == .severe && budget.effectiveLimit < 64 << 20)
+    let run = Task { await monitor.run(clock: group.clock) }
+    run.cancel()
+    await run.value
+    #expect(budget.pressure == .none && budget.effectiveLimit == 1 << 30)
+    await group.end()
+  }
+
+  @Test func `room is an eighth short of the limit, and 64 MiB at most`() {
+    #expect(MemoryReading().room == nil)
+    #expect(MemoryReading(usage: 10, limit: 80).room == 60)
+    #expect(MemoryReading(usage: 75, limit: 80).room == -5)
+    #expect(MemoryReading(usage: 75, limit: 80, filePages: 20).room == 15)
+    #expect(MemoryReading(usage: 1 << 30, limit: 64 << 30).room == (63 << 30) - (64 << 20))
+  }
+
+  private let bitmap = makeBitmap(512, 512)
+
+  /// A control group that holds the budget and `others`, and a clock that nobody but the test moves.
+  private final class Group: Sendable {
+    let limit: Int
+    let clock = ManualClock()
+    private let held = Mutex<MemoryBudget?>(nil)
+    private let taken = Atomic<Int>(0)
+    private let looks = Tally()
+
+    init(limit: Int) { self.limit = limit }
+
+    var others: Int {
+      get { taken.load(ordering: .relaxed) }
+      set { taken.store(newValue, ordering: .relaxed) }
+    }
+    var usage: Int { others + (held.withLock { $0 }?.usedBytes ?? 0) }
+
+    func budget(of byteLimit: Int) -> MemoryBudget {
+      let watch = PressureWatch(clock: clock) { [weak self] in
+        guard let self else { return MemoryReading() }
+        defer { looks.add() }
+        return MemoryReading(usage: usage, limit: limit)
+      }
+      let budget = MemoryBudget(byteLimit: byteLimit, watch: watch)
+      held.withLock { $0 = budget }
+      return budget
+    }
+
+    /// Lets the watch's task end.
+    func end() async {
+      let budget = held.withLock { $0.take() }
+      budget?.watchesPressure = false
+      while budget?.isWatching == true {
+        clock.advance(by: .seconds(1))
+        await Task.yield()
+      }
+    }
+
+    /// Lets `time` pass and waits until somebody has looked and sleeps again.
+    func look(after time: Duration) async {
+      await clock.sleepers(count: 1)
+      let before = looks.count
+      clock.advance(by: time)
+      while looks.count == before { await Task.yield() }
+      await clock.sleepers(count: 1)
+    }
+  }
+}
