@@ -6,26 +6,35 @@ import FuzzSupport
 /// they lie, cut off anywhere, every disposal and blend, resets and resumptions.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCompositor(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  var choices = FuzzChoices(unsafe FuzzBytes.copy(data, count))
+  do {
+    try run(unsafe FuzzBytes.copy(data, count))
+  } catch {
+    fatalError("\(error)")
+  }
+  return 0
+}
+
+private func run(_ bytes: [UInt8]) throws(AnimatedImageError) {
+  var choices = FuzzChoices(bytes)
   let size = PixelSize(width: 1 + choices.below(40), height: 1 + choices.below(12))
-  var compositor = Compositor(size: size, format: .rgba8)
+  var compositor = try Compositor(size: size, format: .rgba8)
   var plain = PlainCompositor(size: size)
   var shown = plain.pixels
   var kept: (bitmap: Bitmap, pixels: [RGBA])?
   while !choices.isEmpty {
     switch choices.below(16) {
     case 0:
-      compositor.reset()
+      try compositor.reset()
       plain = PlainCompositor(size: size)
       shown = plain.pixels
     case 1:
-      compositor.resume(from: compositor.disposedCanvas())
+      compositor.resume(from: try compositor.disposedCanvas())
       plain.dispose()
       shown = plain.pixels
     case 2: kept = (compositor.canvas.bitmap, plain.pixels)
     default:
       let frame = PlainFrame(&choices)
-      let dirty = compositor.draw(frame.makePixels(), frame.control)
+      let dirty = try compositor.draw(frame.makePixels(), frame.control)
       plain.draw(frame)
       for y in 0..<size.height {
         for x in 0..<size.width where !dirty.contains(PixelRect(x: x, y: y, width: 1, height: 1)) {
@@ -39,7 +48,6 @@ public func fuzzCompositor(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   }
   // A bitmap that was handed out is nobody else's to change.
   if let kept { compare(kept.bitmap, kept.pixels) }
-  return 0
 }
 
 private func compare(_ bitmap: Bitmap, _ pixels: [RGBA]) {

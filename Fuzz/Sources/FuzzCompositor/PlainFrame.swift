@@ -101,7 +101,7 @@ struct PlainFrame {
     pixels.validPixels = validPixels
     let hasAlpha = [.greyAlpha8, .rgba8, .greyAlpha16, .rgba16].contains(layout)
     pixels.isOpaque = !hasAlpha && transparent == nil && validPixels == colors.count
-    pixels.reserve(byteCount: samples.count)
+    do { try pixels.reserve(byteCount: samples.count) } catch { fatalError("\(error)") }
     for (offset, byte) in samples.enumerated() {
       // `samples.count` bytes were reserved.
       unsafe pixels.storage.baseAddress.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)

@@ -88,7 +88,7 @@ private func checkChunks(_ bytes: [UInt8]) {
   var data = PNGFrameData()
   // Twice: what is left of one frame must not show in the next.
   for _ in 0..<2 {
-    unsafe data.collect(bytes.span.bytes)
+    do { try unsafe data.collect(bytes.span.bytes) } catch { fatalError("\(error)") }
     let stream = unsafe data.withBytes(of: bytes.span.bytes) { unsafe Array($0) }
     FuzzBytes.require(stream == joined, "joined \(stream), not \(joined)")
     FuzzBytes.require(data.count == joined.count, "\(data.count) of \(joined.count)")

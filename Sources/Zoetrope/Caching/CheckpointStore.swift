@@ -82,11 +82,13 @@ package final class CheckpointStore: Sendable {
   ///
   /// - Returns: Whether it was.
   @discardableResult
-  package func offer(_ index: Int, _ canvas: () -> Bitmap) -> Bool {
+  package func offer<Failure: Error>(
+    _ index: Int, _ canvas: () throws(Failure) -> Bitmap
+  ) throws(Failure) -> Bool {
     budget.stamp(lastUseTime)
     let capacity = capacity
     guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return false }
-    let bitmap = canvas()
+    let bitmap = try canvas()
     // Freed when this goes, after the lock is given back.
     var dropped: [Bitmap] = []
     let keeps = state.withLock { state in

@@ -77,12 +77,12 @@ struct ReplayTrail: ~Copyable {
   }
 
   /// Keeps of `frame` what the frame after it will change, if there is room.
-  mutating func keep(_ frame: CompositedFrame) {
+  mutating func keep(_ frame: CompositedFrame) throws(AnimatedImageError) {
     guard frame.index == firstKept + patches.count, frame.index < stretch.upperBound else { return }
     let canvas = Canvas(frame.bitmap)
     let (first, second) = changedRects(after: frame.index)
-    var pixels = [canvas.copy(first)]
-    if let second { pixels.append(canvas.copy(second)) }
+    var pixels = [try canvas.copy(first)]
+    if let second { pixels.append(try canvas.copy(second)) }
     let cost = cost(after: frame.index)
     patches.append(Patch(pixels: pixels, damage: frame.damage, cost: cost))
     patchCost += cost
@@ -99,13 +99,13 @@ struct ReplayTrail: ~Copyable {
 
   /// Goes back to frame `index`, if every patch on the way is there. Patches used are given up:
   /// whoever steps back does not come again soon.
-  mutating func step(backTo index: Int) -> CompositedFrame? {
+  mutating func step(backTo index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard index < position, index >= firstKept, picture != nil,
       patches.count == position - firstKept
     else { return nil }
     var damage: Damage?
     while position > index, let patch = patches.popLast() {
-      for part in patch.pixels { picture?.restore(part) }
+      for part in patch.pixels { try picture?.restore(part) }
       damage = patch.damage
       patchCost -= patch.cost
       position -= 1

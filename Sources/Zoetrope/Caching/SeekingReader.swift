@@ -60,7 +60,7 @@ public final class SeekingReader {
         .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
     }
     let previous = lastIndex
-    if index < previous, let frame = trail.step(backTo: index) {
+    if index < previous, let frame = try trail.step(backTo: index) {
       lastIndex = index
       return frame
     }
@@ -92,7 +92,7 @@ public final class SeekingReader {
       start = (found.index + 1, found.canvas)
     }
     if isBackward { start = earlier(than: start, for: index) }
-    if current > index || start.index > current { restart(at: start) }
+    if current > index || start.index > current { try restart(at: start) }
     if isBackward {
       trail.begin(reader.nextIndex..<index, capacity: store.trailCapacity)
     }
@@ -100,10 +100,10 @@ public final class SeekingReader {
       if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
       let next = reader.nextIndex
       if isBackward, trail.wantsCanvas(at: next) {
-        trail.keepCanvas(reader.snapshot().canvas, at: next)
+        trail.keepCanvas(try reader.snapshot().canvas, at: next)
       }
       let frame = try drawNext()
-      if isBackward { trail.keep(frame) }
+      if isBackward { try trail.keep(frame) }
     }
   }
 
@@ -123,19 +123,24 @@ public final class SeekingReader {
     return start
   }
 
-  private func restart(at start: (index: Int, canvas: Bitmap?)) {
+  private func restart(
+    at start: (index: Int, canvas: Bitmap?)
+  ) throws(AnimatedImageError) {
     sharesCanvas = start.canvas != nil
     if let canvas = start.canvas {
       reader.restore(nextIndex: start.index, canvas: canvas)
     } else {
-      let clear = PixelBuffer(size: image.canvasSize, format: image.options.canvasFormat)
-      reader.restore(nextIndex: start.index, canvas: clear.finish())
+      let clear = try Canvas(size: image.canvasSize, format: image.options.canvasFormat)
+      reader.restore(nextIndex: start.index, canvas: clear.bitmap)
     }
   }
 
   /// The reader's next frame, measured; its canvas is offered to the store first.
   private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
-    if keepsCheckpoints, store.offer(reader.nextIndex, { reader.snapshot().canvas }) {
+    if keepsCheckpoints,
+      try store.offer(
+        reader.nextIndex, { () throws(AnimatedImageError) in try reader.snapshot().canvas })
+    {
       sharesCanvas = true
     }
     let begin = ContinuousClock.now

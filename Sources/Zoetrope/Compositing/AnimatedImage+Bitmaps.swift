@@ -100,8 +100,8 @@ extension AnimatedImage {
     let pixels = FramePixels()
     var worker = FrameWorker(header: header, options: options)
     try worker.decode(staticRecord, header: header, source: source, into: pixels)
-    var compositor = Compositor(size: canvasSize, format: options.canvasFormat)
-    _ = compositor.draw(pixels, staticRecord.control)
+    var compositor = try Compositor(size: canvasSize, format: options.canvasFormat)
+    _ = try compositor.draw(pixels, staticRecord.control)
     return compositor.canvas.bitmap
   }
 

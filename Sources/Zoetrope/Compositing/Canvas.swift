@@ -3,7 +3,7 @@ internal import Glibc
 /// The picture area that frames are drawn into, shared with the bitmaps made of it until it changes.
 ///
 /// Copy on write: a bitmap taken from the canvas costs nothing when it is gone before the next frame
-/// is drawn, and one copy otherwise. Unsafe code: every rectangle is clipped to the canvas by its
+/// is drawn, and one copy otherwise, for which there may be no memory. Unsafe code: every rectangle is clipped to the canvas by its
 /// caller and asserted here, so each row access stays within `bytesPerRow * height` bytes.
 package struct Canvas {
   package let size: PixelSize
@@ -11,12 +11,23 @@ package struct Canvas {
   package let bytesPerRow: Int
   private var storage: PixelStorage
 
+  /// A canvas without pixels.
+  package init() {
+    size = PixelSize(width: 0, height: 0)
+    format = .rgba8
+    bytesPerRow = 0
+    storage = PixelStorage(byteCount: 0)
+  }
+
   /// A transparent canvas.
-  package init(size: PixelSize, format: PixelFormat) {
+  ///
+  /// - Throws: `limitExceeded`, here and wherever it may have to be copied, when the system has no
+  ///   memory for it.
+  package init(size: PixelSize, format: PixelFormat) throws(AnimatedImageError) {
     self.size = size
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
-    storage = PixelStorage(byteCount: bytesPerRow * size.height)
+    storage = try PixelStorage(asking: bytesPerRow * size.height)
   }
 
   /// A canvas that starts as `bitmap`, without copying it.
@@ -37,9 +48,9 @@ package struct Canvas {
   /// Makes the pixels this canvas's own.
   ///
   /// - Parameter keepsContent: False when every pixel is about to be replaced.
-  package mutating func makeUnique(keepsContent: Bool = true) {
+  package mutating func makeUnique(keepsContent: Bool = true) throws(AnimatedImageError) {
     guard !isKnownUniquelyReferenced(&storage) else { return }
-    let copy = PixelStorage(byteCount: storage.byteCount, zeroed: false)
+    let copy = try PixelStorage(asking: storage.byteCount, zeroed: false)
     if keepsContent {
       // Both blocks are `storage.byteCount` bytes long.
       unsafe memcpy(copy.baseAddress, storage.baseAddress, storage.byteCount)
@@ -56,10 +67,10 @@ package struct Canvas {
   }
 
   /// Makes `rect` transparent.
-  package mutating func clear(_ rect: PixelRect) {
+  package mutating func clear(_ rect: PixelRect) throws(AnimatedImageError) {
     guard !rect.isEmpty else { return }
     assert(bounds.contains(rect))
-    makeUnique(keepsContent: rect != bounds)
+    try makeUnique(keepsContent: rect != bounds)
     if rect == bounds {
       unsafe memset(storage.baseAddress, 0, storage.byteCount)
       return
@@ -71,10 +82,10 @@ package struct Canvas {
   }
 
   /// Copies the pixels of `rect` out.
-  package func copy(_ rect: PixelRect) -> SavedRect {
+  package func copy(_ rect: PixelRect) throws(AnimatedImageError) -> SavedRect {
     assert(bounds.contains(rect))
     let rowBytes = rect.width * format.bytesPerPixel
-    let saved = PixelStorage(byteCount: rowBytes * rect.height, zeroed: false)
+    let saved = try PixelStorage(asking: rowBytes * rect.height, zeroed: false)
     for line in 0..<rect.height {
       let start = (rect.y + line) * bytesPerRow + rect.x * format.bytesPerPixel
       unsafe memcpy(
@@ -84,11 +95,11 @@ package struct Canvas {
   }
 
   /// Puts copied pixels back where they were.
-  package mutating func restore(_ saved: SavedRect) {
+  package mutating func restore(_ saved: SavedRect) throws(AnimatedImageError) {
     let rect = saved.rect
     guard !rect.isEmpty else { return }
     assert(bounds.contains(rect))
-    makeUnique()
+    try makeUnique()
     let rowBytes = rect.width * format.bytesPerPixel
     for line in 0..<rect.height {
       unsafe memcpy(

@@ -10,13 +10,18 @@ package struct Compositor {
   private var disposedRect = PixelRect.empty
   private var isFirst = true
 
-  package init(size: PixelSize, format: PixelFormat) {
-    canvas = Canvas(size: size, format: format)
+  /// On a canvas without pixels, which takes no memory.
+  package init() { canvas = Canvas() }
+
+  /// - Throws: `limitExceeded`, here and wherever the canvas may have to be copied, when the system has
+  ///   no memory for it.
+  package init(size: PixelSize, format: PixelFormat) throws(AnimatedImageError) {
+    canvas = try Canvas(size: size, format: format)
   }
 
   /// Goes back to the start of a play: the canvas is transparent.
-  package mutating func reset() {
-    canvas.clear(canvas.bounds)
+  package mutating func reset() throws(AnimatedImageError) {
+    try canvas.clear(canvas.bounds)
     forgetDisposal()
     isFirst = true
   }
@@ -33,27 +38,31 @@ package struct Compositor {
   package mutating func markAllDirty() { isFirst = true }
 
   /// The canvas with the last frame disposed of: what the next frame is drawn on.
-  package mutating func disposedCanvas() -> Bitmap {
-    dispose()
+  package mutating func disposedCanvas() throws(AnimatedImageError) -> Bitmap {
+    try dispose()
     return canvas.bitmap
   }
 
   /// Draws a frame.
   ///
   /// - Returns: Where the canvas may differ from before, disposal included; all of it at the start.
-  package mutating func draw(_ pixels: FramePixels, _ control: FrameControl) -> PixelRect {
+  package mutating func draw(
+    _ pixels: FramePixels, _ control: FrameControl
+  ) throws(AnimatedImageError) -> PixelRect {
     let rect = control.rect.intersection(canvas.bounds)
-    dispose()
-    disposal = control.disposal
-    disposalRect = rect
-    if disposal == .previous { saved = canvas.copy(rect) }
+    // All memory first: without it nothing has happened, and the same frame may be drawn again.
+    try dispose()
+    let covered = control.disposal == .previous ? try canvas.copy(rect) : nil
     if !rect.isEmpty {
       let replacesAll =
         rect == canvas.bounds && pixels.validPixels == pixels.width * pixels.height
         && (control.blend == .source || pixels.isOpaque)
-      canvas.makeUnique(keepsContent: !replacesAll)
+      try canvas.makeUnique(keepsContent: !replacesAll)
       unsafe FrameDrawing.draw(pixels, control, clip: rect, onto: &canvas)
     }
+    disposal = control.disposal
+    disposalRect = rect
+    saved = covered
     let dirty = isFirst ? canvas.bounds : disposedRect.union(rect)
     disposedRect = .empty
     isFirst = false
@@ -61,11 +70,11 @@ package struct Compositor {
   }
 
   /// Disposes of the last frame.
-  private mutating func dispose() {
+  private mutating func dispose() throws(AnimatedImageError) {
     switch disposal {
     case .keep: return
-    case .background: canvas.clear(disposalRect)
-    case .previous: if let saved { canvas.restore(saved) }
+    case .background: try canvas.clear(disposalRect)
+    case .previous: if let saved { try canvas.restore(saved) }
     }
     disposedRect = disposedRect.union(disposalRect)
     forgetDisposal()

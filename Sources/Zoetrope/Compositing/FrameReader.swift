@@ -7,9 +7,12 @@ public final class FrameReader {
   public private(set) var nextIndex = 0
   /// The image that is read.
   public let image: AnimatedImage
-  private var compositor: Compositor
+  /// On a canvas without pixels until the first frame is drawn.
+  private var compositor = Compositor()
   private var worker: FrameWorker
   private var pixels = FramePixels()
+  /// Whether the next frame begins on a clear canvas, which is made then.
+  private var needsClearCanvas = true
   /// Whether the canvas is clear because the next frame should not need what was there before.
   private var isAssumedClear = false
   /// Nil when frames are decoded one after the other on the calling thread.
@@ -18,7 +21,6 @@ public final class FrameReader {
   /// A reader at the start of `image`. Nothing is decoded yet.
   public init(_ image: AnimatedImage) {
     self.image = image
-    compositor = Compositor(size: image.canvasSize, format: image.options.canvasFormat)
     worker = FrameWorker(header: image.header, options: image.options)
     let helpers = image.options.threadCount - 1
     ahead = helpers > 0 && image.isWorthSharing ? DecodeAhead(image, helperLimit: helpers) : nil
@@ -30,7 +32,9 @@ public final class FrameReader {
   ///
   /// The bitmap shares the reader's canvas. When it is gone before the next call, nothing is copied.
   ///
-  /// - Throws: With ``DamagePolicy/strict`` for a damaged frame; `io` when the file cannot be read.
+  /// - Throws: With ``DamagePolicy/strict`` for a damaged frame; `io` when the file cannot be read;
+  ///   `limitExceeded` when the system has no memory for the canvas or the frame. ``nextIndex`` is
+  ///   then what it was, and the next call tries again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.records.count else { return nil }
     let index = nextIndex
@@ -43,17 +47,29 @@ public final class FrameReader {
   @discardableResult
   private func drawNext() throws(AnimatedImageError) -> PixelRect {
     let record = image.records[nextIndex]
+    do {
+      return try draw(record)
+    } catch {
+      // What was decoded ahead is handed over once; the frame may be asked for again.
+      ahead?.restart(at: nextIndex)
+      throw error
+    }
+  }
+
+  private func draw(_ record: FrameRecord) throws(AnimatedImageError) -> PixelRect {
+    try clearCanvas()
     try decode(record)
     if isAssumedClear, pixels.validPixels < record.control.rect.size.area {
       // Damaged, it shows what lies below after all: build that, and take the frame again.
       try replay(before: record.control.index)
+      try clearCanvas()
       try decode(record)
     }
     isAssumedClear = false
     if image.options.damage == .strict, let damage = pixels.damage, damage.kind.isRefusedByStrict {
       throw damage.error(format: image.format)
     }
-    let dirty = compositor.draw(pixels, record.control)
+    let dirty = try compositor.draw(pixels, record.control)
     nextIndex += 1
     return dirty
   }
@@ -88,13 +104,15 @@ public final class FrameReader {
   package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }
 
   /// What ``restore(nextIndex:canvas:)`` needs to go on from here.
-  package func snapshot() -> (nextIndex: Int, canvas: Bitmap) {
-    (nextIndex, compositor.disposedCanvas())
+  package func snapshot() throws(AnimatedImageError) -> (nextIndex: Int, canvas: Bitmap) {
+    try clearCanvas()
+    return (nextIndex, try compositor.disposedCanvas())
   }
 
   /// Goes on with frame `nextIndex` on `canvas`, as a snapshot gave them.
   package func restore(nextIndex: Int, canvas: Bitmap) {
     compositor.resume(from: canvas)
+    needsClearCanvas = false
     self.nextIndex = nextIndex
     isAssumedClear =
       nextIndex > 0 && nextIndex < image.records.count
@@ -111,10 +129,20 @@ public final class FrameReader {
 
   /// Starts over at an independent frame.
   private func jump(to index: Int) {
-    compositor.reset()
+    needsClearCanvas = true
     nextIndex = index
     isAssumedClear = index > 0
     ahead?.restart(at: index)
+  }
+
+  private func clearCanvas() throws(AnimatedImageError) {
+    guard needsClearCanvas else { return }
+    if compositor.canvas.size == image.canvasSize {
+      try compositor.reset()
+    } else {
+      compositor = try Compositor(size: image.canvasSize, format: image.options.canvasFormat)
+    }
+    needsClearCanvas = false
   }
 
   private func decode(_ record: FrameRecord) throws(AnimatedImageError) {

@@ -49,8 +49,8 @@ public final class StoredFrameReader {
     }
     let size = control.rect.size
     // A compositor of the frame's own size: the one place that knows how pixels are drawn.
-    var compositor = Compositor(size: size, format: image.options.canvasFormat)
-    let dirty = compositor.draw(pixels, control.movedToOrigin(format: image.format))
+    var compositor = try Compositor(size: size, format: image.options.canvasFormat)
+    let dirty = try compositor.draw(pixels, control.movedToOrigin(format: image.format))
     return CompositedFrame(
       index: control.index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty,
       damage: pixels.damage)

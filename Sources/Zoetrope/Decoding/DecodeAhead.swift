@@ -122,7 +122,7 @@ final class DecodeAhead: Sendable {
       state.helperCount += count
       return count
     }
-    for _ in 0..<count { DecodeThreads.shared.run { [self] in help() } }
+    for _ in 0..<count { DecodeThreads.shared.run(isOptional: true) { [self] in help() } }
   }
 
   /// What a helper does: batches of frames, until the window is full.

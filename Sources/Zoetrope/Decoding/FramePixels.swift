@@ -46,10 +46,12 @@ package final class FramePixels: @unchecked Sendable {
   ///
   /// Sizes are rounded up by at most a quarter, to four for each doubling: blocks of a thousand sizes,
   /// each a little larger than the one that was freed, left the allocator with twice the memory.
-  package func reserve(byteCount: Int) {
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory for it.
+  package func reserve(byteCount: Int) throws(AnimatedImageError) {
     guard storage.byteCount < byteCount else { return }
     let step = 1 << max(Int.bitWidth - byteCount.leadingZeroBitCount - 3, 6)
     let rounded = (byteCount + step - 1) & ~(step - 1)
-    storage = PixelStorage(byteCount: rounded, zeroed: false)
+    storage = try PixelStorage(asking: rounded, zeroed: false)
   }
 }

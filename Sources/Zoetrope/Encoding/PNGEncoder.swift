@@ -49,7 +49,7 @@ public final class PNGEncoder {
   }
 
   private func encodeShallow(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
-    Self.reserve(&lines, (bitmap.width + 1) * bitmap.height + PixelPacking.slack)
+    try Self.reserve(&lines, (bitmap.width + 1) * bitmap.height + PixelPacking.slack)
     let allowsGrey = metadata.profile.isEmpty || metadata.profileIsGrey
     if let found = indexer.index(bitmap, into: lines),
       let table = ColorTable(found: found, area: bitmap.size.area, allowsGrey: allowsGrey)
@@ -62,7 +62,7 @@ public final class PNGEncoder {
     let (isOpaque, isGrey) = PixelPacking.survey(bitmap)
     let type: PNGForm.ColorType = isOpaque ? .rgb : isGrey && allowsGrey ? .greyAlpha : .rgba
     let form = PNGForm(colorType: type, bitDepth: 8)
-    reserveLines(form, bitmap.size)
+    try reserveLines(form, bitmap.size)
     PixelPacking.write(bitmap, as: type, into: lines)
     return try file(bitmap.size, form, nil)
   }
@@ -73,18 +73,22 @@ public final class PNGEncoder {
     let type: PNGForm.ColorType =
       isGrey && allowsGrey ? (isOpaque ? .grey : .greyAlpha) : (isOpaque ? .rgb : .rgba)
     let form = PNGForm(colorType: type, bitDepth: 16)
-    reserveLines(form, bitmap.size)
+    try reserveLines(form, bitmap.size)
     PixelPacking.writeDeep(bitmap, as: type, into: lines)
     return try file(bitmap.size, form, nil)
   }
 
-  private func reserveLines(_ form: PNGForm, _ size: PixelSize) {
+  private func reserveLines(
+    _ form: PNGForm, _ size: PixelSize
+  ) throws(AnimatedImageError) {
     let count = (form.rowBytes(width: size.width) + 1) * size.height
-    Self.reserve(&lines, count + PixelPacking.slack)
+    try Self.reserve(&lines, count + PixelPacking.slack)
   }
 
-  private static func reserve(_ storage: inout PixelStorage, _ count: Int) {
-    if storage.byteCount < count { storage = PixelStorage(byteCount: count, zeroed: false) }
+  private static func reserve(
+    _ storage: inout PixelStorage, _ count: Int
+  ) throws(AnimatedImageError) {
+    if storage.byteCount < count { storage = try PixelStorage(asking: count, zeroed: false) }
   }
 
   /// Filters and compresses ``lines`` and puts the chunks round them.
@@ -95,8 +99,9 @@ public final class PNGEncoder {
     let total = line * size.height
     let (source, level) = try prepare(size, form, line: line)
     let compressor = try compressors.compressor(level: level)
-    Self.reserve(&packed, compressor.bound(total))
+    try Self.reserve(&packed, compressor.bound(total))
     let count = compressor.compress(source, range: 0..<total, into: packed)
+    try PixelMemory.require(count + 4096)
     var chunks = PNGChunks(capacity: count + 4096)
     chunks.append(raw: PNGChunks.signature)
     chunks.append(
@@ -128,10 +133,10 @@ public final class PNGEncoder {
     // Indices and packed samples have no neighbourly values: filters only hurt them.
     let mayFilter = form.colorType != .palette && form.bitDepth >= 8
     let filter = mayFilter ? RowFilter(form: form, width: size.width) : nil
-    if mayFilter { Self.reserve(&filtered, line * size.height) }
+    if mayFilter { try Self.reserve(&filtered, line * size.height) }
     let bandRows = min(size.height, max(8, (32 << 10) / line))
     let bands = min(3, max(1, size.height / (bandRows * 4)))
-    Self.reserve(&packed, probe.bound(bandRows * line))
+    try Self.reserve(&packed, probe.bound(bandRows * line))
     var (plain, byFilter, sampled) = (0, 0, 0)
     for band in 0..<bands {
       let first = (size.height - bandRows) * (2 * band + 1) / (2 * bands)

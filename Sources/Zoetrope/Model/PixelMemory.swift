@@ -47,6 +47,20 @@ package enum PixelMemory {
     state.withLock { $0.counts[byteCount, default: 0] }
   }
 
+  /// Throws `limitExceeded` when the system would refuse `byteCount` bytes now.
+  ///
+  /// For arrays: one that cannot grow ends the process, without a word. Only asked for large ones, and
+  /// a promise for this moment only.
+  package static func require(_ byteCount: Int) throws(AnimatedImageError) {
+    guard byteCount >= 1 << 20 else { return }
+    let block = unsafe mmap(
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let block = unsafe block, UInt(bitPattern: block) != UInt.max else {
+      throw .noMemory(byteCount)
+    }
+    unsafe munmap(block, byteCount)
+  }
+
   /// A block, and whether all its bytes are zero; nil when the system has no memory.
   static func take(_ byteCount: Int) -> (block: UnsafeMutableRawPointer, isZeroed: Bool)? {
     let address = state.withLock { state in
@@ -83,5 +97,12 @@ package enum PixelMemory {
     for block in surplus {
       unsafe munmap(UnsafeMutableRawPointer(bitPattern: block.address), block.byteCount)
     }
+  }
+}
+
+extension AnimatedImageError {
+  /// The system refused `byteCount` bytes that the limits allow.
+  static func noMemory(_ byteCount: Int) -> AnimatedImageError {
+    AnimatedImageError(.limitExceeded, "the system has no \(byteCount) bytes of memory left")
   }
 }

@@ -13,19 +13,31 @@ package final class PixelStorage: @unchecked Sendable {
   private let isMapped: Bool
 
   /// Allocates `byteCount` bytes (at least 64); zeroes them unless told not to.
-  package init(byteCount: Int, zeroed: Bool = true) {
+  ///
+  /// For blocks whose size no file decides: without memory the process ends.
+  package convenience init(byteCount: Int, zeroed: Bool = true) {
+    do {
+      try self.init(asking: byteCount, zeroed: zeroed)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// As ``init(byteCount:zeroed:)``, for sizes that a file asks for.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory for a large block; a small one ends the
+  ///   process, as every other small allocation does.
+  package init(asking byteCount: Int, zeroed: Bool = true) throws(AnimatedImageError) {
     let count = max(byteCount, 64)
     self.byteCount = count
-    if count >= PixelMemory.minimumByteCount, let taken = unsafe PixelMemory.take(count) {
+    isMapped = count >= PixelMemory.minimumByteCount
+    if isMapped {
+      guard let taken = unsafe PixelMemory.take(count) else { throw .noMemory(count) }
       unsafe base = taken.block
-      isMapped = true
-      if zeroed, unsafe !taken.isZeroed {
-        unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count)
-      }
-      return
+      if unsafe taken.isZeroed || !zeroed { return }
+    } else {
+      unsafe base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
     }
-    isMapped = false
-    unsafe base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
     if zeroed { unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
   }
 

@@ -61,7 +61,7 @@ final class BlockReader: Sendable {
     let reader = BlockReader(source)
     let isShared = threadCount > 1 && source is FileSource && source.byteCount >= leastSharedSize
     guard isShared else { return try reader.readAlone(body) }
-    DecodeThreads.shared.run { reader.help() }
+    DecodeThreads.shared.run(isOptional: true) { reader.help() }
     defer { reader.stop() }
     try reader.readShared(body)
   }

@@ -50,6 +50,7 @@ package final class FileSource: ByteSource {
   ) throws(AnimatedImageError) -> Result {
     let clipped = range.clamped(to: 0..<byteCount)
     if scratch.count < clipped.count {
+      try PixelMemory.require(clipped.count)
       scratch = [UInt8](repeating: 0, count: max(clipped.count, 4096))
     }
     let count = try read(clipped, into: &scratch)

@@ -11,7 +11,8 @@ package enum StandardInput {
   /// While nothing comes, `shouldStop` is asked ten times a second: a signal that arrives just
   /// before a blocking read would otherwise be slept over.
   ///
-  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes, `cancelled` when
+  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes, or when the system
+  ///   has no memory for them, `cancelled` when
   ///   `shouldStop` says so.
   package static func readAll(
     from descriptor: FileDescriptor = .standardInput, byteLimit: Int,
@@ -32,6 +33,8 @@ package enum StandardInput {
       }
       if count == 0 { return bytes }
       let hadSignature = bytes.count >= signatureSize
+      // An array grows to twice its size while the old one still lives.
+      if bytes.count + count > bytes.capacity { try PixelMemory.require(2 * bytes.capacity) }
       bytes.append(contentsOf: block[..<count])
       if !hadSignature, bytes.count >= signatureSize {
         // No more than there are, as the condition says.

@@ -32,7 +32,7 @@ package struct GIFFastDecoder: FrameDecoding {
       return pixels.note(
         .lzwBadMinimumCodeSize, "minimum code size \(codeSize)", record, at: dataStart - 1)
     }
-    pixels.reserve(byteCount: LZWExpander.headroom + count + LZWExpander.slack)
+    try pixels.reserve(byteCount: LZWExpander.headroom + count + LZWExpander.slack)
     let data = bytes.extracting(droppingFirst: dataStart)
     unsafe data.withUnsafeBytes { source in
       let (result, blocks) = unsafe expand(source, codeSize: codeSize, count: count, into: pixels)

@@ -21,7 +21,7 @@ package struct GIFReferenceDecoder: FrameDecoding {
     let rect = record.control.rect
     guard !rect.isEmpty else { return }
     frame = Self.closed(bytes, localPaletteCount: record.localPaletteCount)
-    pixels.reserve(byteCount: rect.size.area)
+    try pixels.reserve(byteCount: rect.size.area)
     // `frame` outlives the call; `rows` has width * height bytes, the most that is written.
     let rows = unsafe frame.withUnsafeBufferPointer { input in
       guard let start = input.baseAddress else { return Int32(0) }

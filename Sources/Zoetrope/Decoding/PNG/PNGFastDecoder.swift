@@ -15,7 +15,7 @@ package struct PNGFastDecoder: FrameDecoding {
     _ record: FrameRecord, header: ImageHeader, bytes: borrowing RawSpan,
     into pixels: FramePixels
   ) throws(AnimatedImageError) {
-    data.collect(bytes)
+    try data.collect(bytes)
     pixels.resetForPNG(record.control.rect.size)
     guard !record.control.rect.isEmpty else { return }
     var ending = PNGEnding(fault: .stream)
@@ -52,9 +52,10 @@ package struct PNGFastDecoder: FrameDecoding {
     let front = 64
     let rowBytes = pixels.width * format.pixelSize
     let (expected, isTooLarge) = (rowBytes + 1).multipliedReportingOverflow(by: pixels.height)
-    // libpng's side says so.
-    guard !isTooLarge else { return false }
-    pixels.reserve(byteCount: expected + 2 * front)
+    // libpng's side says so; it needs more memory than this.
+    guard !isTooLarge, (try? pixels.reserve(byteCount: expected + 2 * front)) != nil else {
+      return false
+    }
     let base = unsafe pixels.storage.baseAddress + front
     let inflated: Int
     switch unsafe inflater.inflate(stream, into: base, expected: expected) {

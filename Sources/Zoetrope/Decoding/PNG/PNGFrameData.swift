@@ -20,13 +20,15 @@ struct PNGFrameData {
   private static let fdAT: UInt32 = 0x6664_4154
 
   /// Walks the chunks of `bytes`, of which those of the first one's type are data.
-  mutating func collect(_ bytes: borrowing RawSpan) {
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  mutating func collect(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     badChunk = nil
     isCut = false
     count = 0
     single = nil
     let total = bytes.byteCount
-    unsafe bytes.withUnsafeBytes { buffer in
+    try unsafe bytes.withUnsafeBytes { (buffer) throws(AnimatedImageError) in
       guard let base = buffer.baseAddress else { return }
       var type: UInt32?
       var position = 0
@@ -43,7 +45,7 @@ struct PNGFrameData {
           isSequenced = name == Self.fdAT
           let skipped = name == Self.fdAT ? 4 : 0
           let isLast = total - end <= 4
-          unsafe append(base, min(start + skipped, end)..<end, limit: total, isLast: isLast)
+          try unsafe append(base, min(start + skipped, end)..<end, limit: total, isLast: isLast)
           if !isCut, badChunk == nil {
             let sum = unsafe libdeflate_crc32(0, base + position + 4, 4 + length)
             let stored = unsafe UInt32(
@@ -61,14 +63,14 @@ struct PNGFrameData {
   /// Adds a payload; the stream never grows past `limit`, the bytes that it is taken from.
   private mutating func append(
     _ base: UnsafeRawPointer, _ range: Range<Int>, limit: Int, isLast: Bool
-  ) {
+  ) throws(AnimatedImageError) {
     guard !range.isEmpty else { return }
     if count == 0, isLast {
       single = range
     } else {
       // Made once for the whole frame: the payloads together are shorter than the range they lie in.
       if count == 0, joined.byteCount < limit {
-        joined = PixelStorage(byteCount: limit, zeroed: false)
+        joined = try PixelStorage(asking: limit, zeroed: false)
       }
       unsafe (joined.baseAddress + count).copyMemory(
         from: base + range.lowerBound, byteCount: range.count)

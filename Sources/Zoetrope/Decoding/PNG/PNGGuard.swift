@@ -25,7 +25,7 @@ enum PNGGuard {
       return .failure(AnimatedImageError(.limitExceeded, "frame size", format: header.format))
     }
     pixels.bytesPerRow = rowBytes
-    pixels.reserve(byteCount: byteCount)
+    do { try pixels.reserve(byteCount: byteCount) } catch { return .failure(error) }
 
     let palette = paletteBytes(header)
     let transparency = transparencyBytes(header)

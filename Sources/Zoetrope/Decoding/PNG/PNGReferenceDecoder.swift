@@ -12,7 +12,7 @@ package struct PNGReferenceDecoder: FrameDecoding {
     _ record: FrameRecord, header: ImageHeader, bytes: borrowing RawSpan,
     into pixels: FramePixels
   ) throws(AnimatedImageError) {
-    data.collect(bytes)
+    try data.collect(bytes)
     pixels.resetForPNG(record.control.rect.size)
     guard !record.control.rect.isEmpty else { return }
     let ending = try unsafe data.withBytes(of: bytes) { stream in

@@ -12,8 +12,13 @@ package final class DecodeThreads: Sendable {
   /// Processors this process may use; at least one.
   package static let processorCount = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
 
+  fileprivate struct Work {
+    let run: @Sendable () -> Void
+    let isOptional: Bool
+  }
+
   fileprivate struct State {
-    var queue: [@Sendable () -> Void] = []
+    var queue: [Work] = []
     var head = 0
     var threadCount = 0
     var idleCount = 0
@@ -22,22 +27,40 @@ package final class DecodeThreads: Sendable {
   private let state = Mutex(State())
   private let signal = ThreadSignal()
   private let maximumCount: Int
+  private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-  package init(count: Int) { maximumCount = count }
+  /// - Parameter start: Starts a thread; false when the system has none left.
+  package init(
+    count: Int,
+    start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+      startThread(running: $0)
+    }
+  ) {
+    maximumCount = count
+    self.start = start
+  }
 
   /// Runs `work` on one of the threads, after the work handed over before it has begun.
-  package func run(_ work: @escaping @Sendable () -> Void) {
+  ///
+  /// - Parameter isOptional: Whether it may as well not be done. On a system that has no thread at all
+  ///   to give, the rest is done by who asks: late is better than never.
+  package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let startsThread = state.withLock { state in
-      state.queue.append(work)
+      state.queue.append(Work(run: work, isOptional: isOptional))
       let waiting = state.queue.count - state.head
       guard waiting > state.idleCount, state.threadCount < maximumCount else { return false }
       state.threadCount += 1
       return true
     }
-    if startsThread, !startThread(running: { [self] in loop() }) {
-      state.withLock { $0.threadCount -= 1 }
+    guard startsThread, !start({ [self] in loop() }) else { return signal.post() }
+    let isLast = state.withLock { state in
+      state.threadCount -= 1
+      return state.threadCount == 0
     }
-    signal.post()
+    guard isLast else { return signal.post() }
+    while let work = state.withLock({ $0.takeFirst() }) {
+      if !work.isOptional { work.run() }
+    }
   }
 
   /// Runs `work` on one of the threads while the calling task waits without blocking its own.
@@ -55,17 +78,17 @@ package final class DecodeThreads: Sendable {
         state.idleCount -= 1
         return state.takeFirst()
       }
-      work?()
+      work?.run()
     }
   }
 }
 
 extension DecodeThreads.State {
   /// The oldest piece of work. Taken items are removed in bulk, so that taking one costs no shift.
-  fileprivate mutating func takeFirst() -> (@Sendable () -> Void)? {
+  fileprivate mutating func takeFirst() -> DecodeThreads.Work? {
     guard head < queue.count else { return nil }
     let work = queue[head]
-    queue[head] = {}
+    queue[head] = DecodeThreads.Work(run: {}, isOptional: true)
     head += 1
     if head == queue.count || head > 256 {
       queue.removeFirst(head)
