@@ -13,8 +13,8 @@ PARTS ?= bytes,time,busy,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize fuzz differential \
-	mutations hostile soak kill-test clean
+	bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize coverage fuzz \
+	differential mutations hostile soak kill-test clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -76,6 +76,10 @@ api-check: install ## fails when the public API lost something since BASE (defau
 
 sanitize: install ## the tests under the address sanitizer, then the thread sanitizer
 	Scripts/sanitize.sh
+
+FROM ?= tests
+coverage: install ## lines reached, by folder: make coverage [FROM=corpora] [LIST=--list]
+	Scripts/coverage.sh $(FROM) $(LIST)
 
 TIME ?= 60
 TARGET ?=

@@ -97,4 +97,22 @@ import Zoetrope
       #expect(damaged == image.frames.count)
     }
   }
+
+  /// 64 megapixels in 35 bytes, with less and less of the memory that they take.
+  @Test(arguments: [100_000, 300_000, 350_000])
+  func `a canvas that memory has no room for is refused by name`(kibibytes: Int) throws {
+    try withTool { (tool: Tool) throws in
+      let side: [UInt8] = [0x00, 0x20]
+      let head = Array("GIF89a".utf8) + side + side + [0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+      let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0, 0x3b]
+      try tool.write(head + frame, to: "huge.gif")
+      let script =
+        "(ulimit -v \(kibibytes); exec timeout 50 \"$ZOETROPE\" still huge.gif -o o.png) 2>err"
+      let status = try tool.shell(script)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      // 256 MiB for the canvas, and for the encoder some more, as far as there is.
+      #expect(status == (kibibytes < 280_000 ? 5 : 4) || (status == 0 && kibibytes > 280_000))
+      #expect(status == 0 || errors.contains("bytes of memory left"))
+    }
+  }
 }

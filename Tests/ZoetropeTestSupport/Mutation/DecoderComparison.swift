@@ -114,11 +114,16 @@ package struct DecoderComparison {
       index: 0, rect: PixelRect(control.rect.size), delay: control.delay, disposal: .keep,
       blend: .source, isIndependent: true, isInterlaced: false, palette: control.palette,
       byteRange: control.byteRange)
-    let pictures = [fast, libpng].map { pixels in
-      var compositor = Compositor(
-        size: control.rect.size, format: format == .rgba16 ? .rgba16 : .rgba8)
-      _ = compositor.draw(pixels, atOrigin)
-      return compositor.canvas.bitmap
+    var pictures: [Bitmap] = []
+    for pixels in [fast, libpng] {
+      do {
+        var compositor = try Compositor(
+          size: control.rect.size, format: format == .rgba16 ? .rgba16 : .rgba8)
+        _ = try compositor.draw(pixels, atOrigin)
+        pictures.append(compositor.canvas.bitmap)
+      } catch {
+        return "\(error)"
+      }
     }
     let count = libpng.validPixels / max(libpng.width, 1) * pictures[1].bytesPerRow
     let (own, theirs) = (pictures[0].storage, pictures[1].storage)

@@ -1,0 +1,106 @@
+// Stands between a program and the system, and lets calls fail as they may: see IOFaultTests.swift.
+//
+//   clang -shared -fPIC -o faults.so faults.c -ldl; LD_PRELOAD=./faults.so FAULT=short zoetrope ...
+//
+// FAULT is one of: interrupt (every other call ends with EINTR), short (a few bytes at a time), both,
+// read:N and write:N (EIO and ENOSPC from byte N on), close, link (the calls that give a file its name).
+// Standard input, output and error count like any file; libraries are mapped, not read.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int interrupts, shortens, fails_close, fails_link;
+static long read_limit = -1, write_limit = -1;
+static atomic_long calls, bytes_read, bytes_written;
+
+__attribute__((constructor)) static void prepare(void) {
+  const char *fault = getenv("FAULT");
+  if (fault == NULL) return;
+  interrupts = strcmp(fault, "interrupt") == 0 || strcmp(fault, "both") == 0;
+  shortens = strcmp(fault, "short") == 0 || strcmp(fault, "both") == 0;
+  fails_close = strcmp(fault, "close") == 0;
+  fails_link = strcmp(fault, "link") == 0;
+  if (strncmp(fault, "read:", 5) == 0) read_limit = atol(fault + 5);
+  if (strncmp(fault, "write:", 6) == 0) write_limit = atol(fault + 6);
+}
+
+// Whether this call is one that a signal interrupts.
+static int is_interrupted(void) {
+  if (!interrupts || atomic_fetch_add(&calls, 1) % 2 != 0) return 0;
+  errno = EINTR;
+  return 1;
+}
+
+static size_t shortened(size_t count) {
+  if (!shortens || count < 2) return count;
+  size_t most = 1 + (size_t)atomic_fetch_add(&calls, 1) % 97;
+  return count < most ? count : most;
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t read(int file, void *bytes, size_t count) {
+  if (is_interrupted()) return -1;
+  if (read_limit >= 0 && atomic_load(&bytes_read) >= read_limit) return errno = EIO, -1;
+  ssize_t done = NEXT(read)(file, bytes, shortened(count));
+  if (done > 0) atomic_fetch_add(&bytes_read, done);
+  return done;
+}
+
+ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
+  if (is_interrupted()) return -1;
+  if (read_limit >= 0 && offset + (off_t)count > read_limit) {
+    if (offset >= read_limit) return errno = EIO, -1;
+    count = (size_t)(read_limit - offset);
+  }
+  return NEXT(pread)(file, bytes, shortened(count), offset);
+}
+
+ssize_t pread64(int file, void *bytes, size_t count, off_t offset) {
+  return pread(file, bytes, count, offset);
+}
+
+ssize_t write(int file, const void *bytes, size_t count) {
+  if (is_interrupted()) return -1;
+  if (write_limit >= 0 && file > 2) {
+    long left = write_limit - atomic_load(&bytes_written);
+    if (left <= 0) return errno = ENOSPC, -1;
+    if ((long)count > left) count = (size_t)left;
+  }
+  ssize_t done = NEXT(write)(file, bytes, shortened(count));
+  if (done > 0 && file > 2) atomic_fetch_add(&bytes_written, done);
+  return done;
+}
+
+int poll(struct pollfd *files, nfds_t count, int timeout) {
+  if (is_interrupted()) return -1;
+  return NEXT(poll)(files, count, timeout);
+}
+
+int sem_wait(sem_t *semaphore) {
+  if (is_interrupted()) return -1;
+  return NEXT(sem_wait)(semaphore);
+}
+
+int close(int file) {
+  int result = NEXT(close)(file);
+  if (!fails_close || file <= 2) return result;
+  errno = EIO;
+  return -1;
+}
+
+int link(const char *from, const char *to) {
+  if (fails_link) return errno = EIO, -1;
+  return NEXT(link)(from, to);
+}
+
+int rename(const char *from, const char *to) {
+  if (fails_link) return errno = EIO, -1;
+  return NEXT(rename)(from, to);
+}

@@ -1,0 +1,84 @@
+import SystemPackage
+import Testing
+
+/// Calls to the system that end early, are interrupted or fail, by a library that stands between.
+///
+/// Interruptions and short transfers change nothing; a failure is one line and one status, and no
+/// file under a final name that is not whole.
+@Suite(.timeLimit(.minutes(1))) struct IOFaultTests {
+  /// Compiled once, into the folder of the first test; the sanitizer wants to come first otherwise.
+  private func withTool(_ body: (Tool, (String, String) throws -> Int32) throws -> Void) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    var sample = SampleGIF()
+    sample.isMixed = true
+    sample.width = 60
+    sample.height = 50
+    try tool.write(sample.bytes, to: "cat.gif")
+    let source = FilePath(#filePath).removingLastComponent().removingLastComponent()
+      .appending("Faults/faults.c")
+    let compiler = "$(command -v clang || command -v cc)"
+    try #require(try tool.shell("\(compiler) -O1 -shared -fPIC -o faults.so '\(source)' -ldl") == 0)
+    try body(tool) { fault, arguments in
+      try tool.shell(
+        "env ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 FAULT=\(fault) "
+          + "LD_PRELOAD=./faults.so timeout 30 \"$ZOETROPE\" \(arguments)")
+    }
+  }
+
+  @Test(arguments: ["interrupt", "short", "both"])
+  func `interruptions and short transfers change nothing`(fault: String) throws {
+    try withTool { (tool, run) throws in
+      for (number, arguments) in [
+        "info cat.gif", "info --json cat.gif", "check --json cat.gif", "info <cat.gif -",
+        "still cat.gif -o -", "extract cat.gif -o {O}", "extract - -o {O} <cat.gif",
+        "play cat.gif --no-draw --max-frames 2",
+      ].enumerated() {
+        let plain = arguments.replacing("{O}", with: "plain\(number)/")
+        let faulty = arguments.replacing("{O}", with: "faulty\(number)/")
+        let status = try tool.shell("\"$ZOETROPE\" \(plain) >plain.out 2>plain.err")
+        #expect(try run(fault, "\(faulty) >faulty.out 2>faulty.err") == status, "\(arguments)")
+        #expect(status == 0 || arguments.hasPrefix("play"), "\(arguments)")
+        if !arguments.hasPrefix("play") {
+          let isEqual = try tool.shell("cmp plain.out faulty.out")
+          #expect(isEqual == 0, "\(arguments)")
+        }
+        if arguments.contains("{O}") {
+          let isEqual = try tool.shell("diff -r plain\(number) faulty\(number)")
+          #expect(isEqual == 0, "\(arguments)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [0, 1, 13, 100, 2000])
+  func `a disk that cannot be read is status 3`(limit: Int) throws {
+    try withTool { (tool, run) throws in
+      for arguments in ["info cat.gif", "check cat.gif", "extract cat.gif -o o/", "info -"] {
+        let status = try run("read:\(limit)", "\(arguments) <cat.gif >out 2>err")
+        #expect(status == 3, "\(arguments)")
+        let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+        #expect(errors.contains("nput/output error"), "\(arguments): \(errors)")
+        #expect(try tool.shell("test -z \"$(ls -A o 2>/dev/null)\"") == 0)
+      }
+    }
+  }
+
+  @Test(arguments: ["write:0", "write:50", "write:200", "close", "link"])
+  func `a disk that cannot be written is status 4, and no file is half there`(
+    fault: String
+  ) throws {
+    try withTool { (tool, run) throws in
+      #expect(try tool.shell("\"$ZOETROPE\" extract cat.gif -o whole/") == 0)
+      #expect(try run(fault, "extract cat.gif -o o/ 2>err") == 4)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(errors.contains(fault.hasPrefix("write") ? "No space" : "nput/output error"))
+      // What is there is whole, and nothing temporary is left.
+      let check =
+        "for f in $(ls -A o); do cmp o/$f whole/$f || exit 1; done; test $(ls -A o | wc -l) -lt 3"
+      #expect(try tool.shell(check) == 0)
+      #expect(
+        try tool.shell("\"$ZOETROPE\" extract cat.gif -o o/ --resume && diff -r o whole") == 0)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Synchronization
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+
+/// What happens when the system has no memory, or no threads, to give: an error with a name, or the
+/// work done in another way, and nothing that ends the process or waits for ever.
+@Suite(.timeLimit(.minutes(1))) struct MemoryRefusalTests {
+  /// A pebibyte: more than any address space here.
+  private static let tooMuch = 1 << 50
+
+  @Test func `memory that nobody has is refused by name`() {
+    var codes: [AnimatedImageError.Code] = []
+    func attempt(_ body: () throws(AnimatedImageError) -> Void) {
+      do { try body() } catch { codes.append(error.code) }
+    }
+    attempt { () throws(AnimatedImageError) in try PixelMemory.require(Self.tooMuch) }
+    attempt { () throws(AnimatedImageError) in
+      try FramePixels().reserve(byteCount: Self.tooMuch)
+    }
+    attempt { () throws(AnimatedImageError) in
+      _ = try Canvas(size: PixelSize(width: 1 << 24, height: 1 << 24), format: .rgba8)
+    }
+    attempt { () throws(AnimatedImageError) in
+      _ = try Compositor(size: PixelSize(width: 1 << 24, height: 1 << 24), format: .rgba16)
+    }
+    #if !SANITIZE_ADDRESS
+      // The sanitizer's allocator has all blocks, and ends the process itself.
+      #expect(codes == Array(repeating: .limitExceeded, count: 4))
+    #endif
+  }
+
+  @Test func `small memory is not asked for twice`() throws {
+    try PixelMemory.require(1000)
+    try PixelMemory.require(1 << 21)
+    let storage = try PixelStorage(asking: 1 << 18)
+    #expect(storage.bytes.byteCount == 1 << 18)
+  }
+
+  @Test func `a frame that was refused is refused again, not waited for`() throws {
+    // Large enough that threads decode ahead.
+    let rect = PixelRect(x: 0, y: 0, width: 600, height: 600)
+    var gif = GIFBuilder()
+    gif.signature()
+    let palette = GIFPalette([.black, RGBA(red: 255, green: 255, blue: 255)])
+    gif.screen(width: rect.width, height: rect.height, palette: palette)
+    for index in 0..<4 {
+      var frame = GIFFrame(
+        rect: rect, indices: [UInt8](repeating: UInt8(index % 2), count: 360_000))
+      if index == 1 { frame.lzw.fault = .endCode(afterPixels: 1000) }
+      gif.frame(frame)
+    }
+    gif.trailer()
+    for threads in [1, 2] {
+      let image = try AnimatedImage(
+        bytes: gif.bytes, options: DecodingOptions(damage: .strict, parallelism: threads))
+      let reader = FrameReader(image)
+      #expect(try reader.next()?.index == 0)
+      for _ in 0..<3 {
+        #expect(throws: AnimatedImageError.self) { try reader.next() }
+        #expect(reader.nextIndex == 1)
+      }
+      #expect(try reader.frame(at: 0).index == 0)
+    }
+  }
+
+  @Test func `without any thread, work is done by who asks for it`() async {
+    let attempts = Atomic<Int>(0)
+    let threads = DecodeThreads(count: 2) { _ in
+      attempts.add(1, ordering: .relaxed)
+      return false
+    }
+    let optional = Atomic<Bool>(false)
+    threads.run(isOptional: true) { optional.store(true, ordering: .relaxed) }
+    #expect(await threads.result { 42 } == 42)
+    #expect(await threads.result { 43 } == 43)
+    let (wasDone, count) = (optional.load(ordering: .relaxed), attempts.load(ordering: .relaxed))
+    #expect(!wasDone)
+    #expect(count == 3)
+  }
+}
