@@ -42,6 +42,7 @@ let package = Package(
       dependencies: [
         .product(name: "Zoetrope", package: "zoetrope"),
         .product(name: "ZoetropeTestSupport", package: "zoetrope"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Sources/PlaybackTiming"),
   ]

@@ -1,84 +1,128 @@
 import Glibc
+import SystemPackage
 import Zoetrope
 import ZoetropeTestSupport
 
-/// The processor time of playing, over that of only decoding the same frames.
+/// The processor time of playing, over that of decoding the same frames and over that of the least
+/// player there can be (``MinimalPlayer``).
 ///
-/// Two references: frames decoded one after the other, and frames decoded one every 20 ms by a plain
-/// thread. The same instructions take longer in the second, for caches have been used by others and
-/// the core has slept; playing in real time is to be compared with that.
+/// The same instructions take longer one frame every 20 ms than back to back: caches have been used by
+/// others and the core has slept. So decoding is measured at both paces.
 enum Cost {
-  private struct Round {
-    var decoding, playing, paced, realTime: Duration
-    var switches: Double
+  /// One thing that is measured; the raw value is its name in the output.
+  enum Work: String, CaseIterable {
+    /// Frames one after the other, each dropped at once.
+    case decode
+    /// The scheduler on a clock that does not wait.
+    case nowait
+    /// A plain thread that decodes one frame every 20 ms.
+    case paced
+    /// The minimal player, with frames and without.
+    case minimal, wakes
+    /// The scheduler in real time.
+    case play
   }
 
-  static func measure(seconds: Int) async throws {
-    let image = try TestAnimation.image(parallelism: 1)
-    let count = seconds * 50
-    _ = try decode(image, count: 50)
-    // Three interleaved rounds: the machine's speed changes by the second.
-    var rounds: [Round] = []
-    for _ in 0..<3 {
-      let decoding = try decode(image, count: count)
-      let playing = await play(image, count: count, clock: ManualClock(.jumping))
-      let paced = try await decodePaced(image, count: count)
-      let switches = Resources.switches
-      let realTime = await play(image, count: count, clock: ContinuousClock())
-      rounds.append(
-        Round(
-          decoding: decoding, playing: playing, paced: paced, realTime: realTime,
-          switches: Double(Resources.switches - switches) / Double(count)))
+  static func measure(seconds: Int, files: [String]) async throws {
+    for file in files {
+      let image = try image(file)
+      let count = seconds * 50
+      _ = try await run(.decode, image, count: 50)
+      // Three interleaved rounds: the machine's speed changes by the second.
+      var rounds: [[Work: Meter.Usage]] = []
+      for _ in 0..<3 {
+        var round: [Work: Meter.Usage] = [:]
+        for work in Work.allCases { round[work] = try await run(work, image, count: count) }
+        rounds.append(round)
+      }
+      report(file, rounds)
     }
-    let median = { (value: (Round) -> Double) in
+  }
+
+  /// Does one kind of work only, to be looked at from outside.
+  static func measure(_ work: Work, seconds: Int, file: String) async throws {
+    let usage = try await run(work, try image(file), count: seconds * 50)
+    print(work, "us=\(usage.microseconds) switches=\(usage.switches) faults=\(usage.faults)")
+  }
+
+  private static func report(_ file: String, _ rounds: [[Work: Meter.Usage]]) {
+    let median = { (value: ([Work: Meter.Usage]) -> Double) in
       Samples(values: rounds.map(value)).quantile(0.5)
     }
-    let each = { (value: (Round) -> Duration) in
-      Int(median { value($0) / .microseconds(count) })
+    let rounded = { (value: Double) in (value * 100).rounded() / 100 }
+    let ratio = { (above: Work, below: Work) in
+      rounded(median { ($0[above]?.microseconds ?? 0) / ($0[below]?.microseconds ?? 1) })
     }
-    print(
-      "us a frame: decoding=\(each { $0.decoding }) playing_without_waits=\(each { $0.playing })",
-      "decoding_paced=\(each { $0.paced }) playing_in_real_time=\(each { $0.realTime })")
-    print("playing without waits / decoding     \(median { $0.playing / $0.decoding })")
-    print("playing in real time / decoding paced \(median { $0.realTime / $0.paced })")
-    print("playing in real time / decoding       \(median { $0.realTime / $0.decoding })")
-    print("decoding paced / decoding             \(median { $0.paced / $0.decoding })")
-    print("threads woken for a frame             \(median { $0.switches })")
+    print(FilePath(file).lastComponent?.string ?? file)
+    for work in Work.allCases {
+      let (time, switches, faults) = (
+        median { $0[work]?.microseconds ?? 0 }, median { $0[work]?.switches ?? 0 },
+        median { $0[work]?.faults ?? 0 }
+      )
+      print(
+        "  \(work) us=\(rounded(time)) sleeps=\(rounded(switches)) faults=\(rounded(faults))",
+        "over_decode=\(ratio(work, .decode))")
+    }
+    print("  play over paced=\(ratio(.play, .paced)) minimal=\(ratio(.play, .minimal))")
   }
 
-  private static func decode(_ image: AnimatedImage, count: Int) throws -> Duration {
-    let start = Resources.processorTime
-    let reader = FrameReader(image)
-    for _ in 0..<count where try reader.next() == nil {
-      reader.rewind()
-      _ = try reader.next()
+  private static func image(_ file: String) throws -> AnimatedImage {
+    if file == "built-in" { return try TestAnimation.image(parallelism: 1) }
+    return try AnimatedImage(
+      contentsOf: FilePath(file), options: DecodingOptions(parallelism: 1))
+  }
+
+  private static func run(_ work: Work, _ image: AnimatedImage, count: Int) async throws
+    -> Meter.Usage
+  {
+    let meter = Meter(skipping: 50)
+    let count = count + 50
+    switch work {
+    case .decode: try decode(image, count: count, meter)
+    case .nowait: await play(image, count: count, clock: ManualClock(.jumping), meter)
+    case .paced: await decodePaced(image, count: count, meter)
+    case .minimal: await MinimalPlayer.play(image, count: count, meter)
+    case .wakes: await MinimalPlayer.play(image, count: count, decodes: false, meter)
+    case .play: await play(image, count: count, clock: ContinuousClock(), meter)
     }
-    return Resources.processorTime - start
+    return meter.usage
+  }
+
+  private static func decode(_ image: AnimatedImage, count: Int, _ meter: Meter) throws {
+    let reader = FrameReader(image)
+    for _ in 0..<count {
+      if try reader.next() == nil {
+        reader.rewind()
+        _ = try reader.next()
+      }
+      meter.tick()
+    }
   }
 
   /// What the same work costs a plain thread that does it frame by frame: cold caches, one wake-up.
-  private static func decodePaced(_ image: AnimatedImage, count: Int) async throws -> Duration {
-    let start = Resources.processorTime
+  private static func decodePaced(
+    _ image: AnimatedImage, count: Int, _ meter: Meter
+  ) async {
     await withCheckedContinuation { continuation in
       NativeThread.start {
         let reader = FrameReader(image)
+        var pace = Pace(interval: 20_000_000)
         for _ in 0..<count {
-          usleep(20_000)
+          pace.sleep()
           if (try? reader.next()) == nil {
             reader.rewind()
             _ = try? reader.next()
           }
+          meter.tick()
         }
         continuation.resume()
       }
     }
-    return Resources.processorTime - start
   }
 
   private static func play(
-    _ image: AnimatedImage, count: Int, clock: some Clock<Duration>
-  ) async -> Duration {
-    let start = Resources.processorTime
+    _ image: AnimatedImage, count: Int, clock: some Clock<Duration>, _ meter: Meter
+  ) async {
     var options = PlaybackOptions.everyFrame
     options.playCount = .indefinite
     let scheduler = FrameScheduler(image, options: options, clock: clock)
@@ -87,9 +131,9 @@ enum Cost {
       var shown = 0
       for await _ in scheduler.frames() {
         shown += 1
+        meter.tick()
         if shown >= count { break }
       }
     }.value
-    return Resources.processorTime - start
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Zoetrope
 
 /// How late frames are, beside a plain thread that sleeps with `clock_nanosleep`, in one run.
@@ -52,20 +51,8 @@ enum Lateness {
     await withCheckedContinuation { continuation in
       NativeThread.start {
         var samples = Samples()
-        var deadline = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &deadline)
-        for _ in 0..<count {
-          deadline.tv_nsec += interval
-          if deadline.tv_nsec >= 1_000_000_000 {
-            deadline.tv_nsec -= 1_000_000_000
-            deadline.tv_sec += 1
-          }
-          while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nil) != 0 {}
-          var now = timespec()
-          unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-          let late = (now.tv_sec - deadline.tv_sec) * 1_000_000_000 + now.tv_nsec - deadline.tv_nsec
-          samples.append(microseconds: Double(late) / 1000)
-        }
+        var pace = Pace(interval: interval)
+        for _ in 0..<count { samples.append(microseconds: pace.sleep()) }
         continuation.resume(returning: samples)
       }
     }

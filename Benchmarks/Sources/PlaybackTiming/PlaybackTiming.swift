@@ -5,11 +5,14 @@ import Zoetrope
 ///
 ///     playback-timing lateness [SECONDS] [busy]      beside clock_nanosleep, at 50 frames a second
 ///     playback-timing cancel [ROUNDS]                from ending to the last work done
-///     playback-timing cost [SECONDS]                 processor time of playing over decoding
+///     playback-timing cost [SECONDS] [WORK] [FILE...]  processor time of playing over decoding
 ///     playback-timing memory [FRAMES] [PARALLELISM]  resident bytes while playing
 ///
 /// With `busy`, one core is kept busy meanwhile.
 @main struct PlaybackTiming {
+  /// The name of the animation that needs no file.
+  private static let builtIn = "built-in"
+
   static func main() async throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
     let number = { (place: Int, other: Int) in
@@ -19,7 +22,14 @@ import Zoetrope
     case "lateness":
       try await Lateness.measure(seconds: number(1, 60), isBusy: arguments.last == "busy")
     case "cancel": try await Cancelling.measure(rounds: number(1, 1000))
-    case "cost": try await Cost.measure(seconds: number(1, 10))
+    case "cost":
+      let files = Array(arguments.dropFirst(2))
+      if let work = files.first.flatMap(Cost.Work.init(rawValue:)) {
+        try await Cost.measure(
+          work, seconds: number(1, 10), file: files.dropFirst().first ?? builtIn)
+      } else {
+        try await Cost.measure(seconds: number(1, 10), files: files.isEmpty ? [builtIn] : files)
+      }
     case "memory": try await Memory.measure(frames: number(1, 100_000), parallelism: number(2, 0))
     default:
       print("usage: playback-timing lateness|cancel|cost|memory [NUMBER...]")

@@ -27,6 +27,13 @@ struct Resources: CustomStringConvertible {
     return usage.ru_nvcsw
   }
 
+  /// How often a page was touched that was not there.
+  static var pageFaults: Int {
+    var usage = rusage()
+    unsafe getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_minflt
+  }
+
   var description: String {
     "threads=\(threads) descriptors=\(descriptors) rss_kib=\(residentBytes / 1024)"
   }

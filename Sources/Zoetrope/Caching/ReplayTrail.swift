@@ -111,8 +111,11 @@ struct ReplayTrail: ~Copyable {
       position -= 1
     }
     settle()
-    return picture.map {
-      CompositedFrame(index: index, bitmap: $0.bitmap, dirtyRect: bounds, damage: damage)
+    switch picture {
+    case .none: return nil
+    case .some(let picture):
+      return CompositedFrame(
+        index: index, bitmap: picture.bitmap, dirtyRect: bounds, damage: damage)
     }
   }
 

@@ -64,7 +64,8 @@ public final class SeekingReader {
       lastIndex = index
       return frame
     }
-    let isBackward = index < previous && previous - index <= Self.longestStep
+    // The first frame needs nothing before it: a short loop that begins again is not going back.
+    let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
     if !isBackward { trail.removeAll() }
     try seek(to: index, isBackward: isBackward, isCancelled)
     let frame = try drawNext()
@@ -129,6 +130,8 @@ public final class SeekingReader {
     sharesCanvas = start.canvas != nil
     if let canvas = start.canvas {
       reader.restore(nextIndex: start.index, canvas: canvas)
+    } else if start.index == 0 {
+      reader.rewind()
     } else {
       let clear = try Canvas(size: image.canvasSize, format: image.options.canvasFormat)
       reader.restore(nextIndex: start.index, canvas: clear.bitmap)

@@ -38,10 +38,13 @@ extension SharedFrames {
     _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)?, keeping: Int
   ) {
     let checkpoints = image.access.checkpoints(of: image)
+    let isLight = image.isLightToPlay
     let image = image.preparedForPlaying
+    let usesPlaybackThread = cache == nil || cache is MemoryFrameCache
     self.init(
       frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount,
-      keeping: keeping, usesPlaybackThread: cache == nil || cache is MemoryFrameCache
+      keeping: keeping, usesPlaybackThread: usesPlaybackThread,
+      burst: isLight && usesPlaybackThread ? 1 : 0
     ) { () throws(AnimatedImageError) in
       guard let cache else {
         return SeekingReader(image, store: checkpoints, keepsCheckpoints: false)

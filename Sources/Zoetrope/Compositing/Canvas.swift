@@ -3,13 +3,18 @@ internal import Glibc
 /// The picture area that frames are drawn into, shared with the bitmaps made of it until it changes.
 ///
 /// Copy on write: a bitmap taken from the canvas costs nothing when it is gone before the next frame
-/// is drawn, and one copy otherwise, for which there may be no memory. Unsafe code: every rectangle is clipped to the canvas by its
-/// caller and asserted here, so each row access stays within `bytesPerRow * height` bytes.
-package struct Canvas {
+/// is drawn. Otherwise the canvas moves on to another block, for which there may be no memory; to one
+/// that held an earlier picture, it copies only what has changed since. Cannot be copied: two canvases
+/// with one history would take each other's blocks for their own.
+///
+/// Unsafe code: every rectangle is clipped to the canvas by its caller and asserted here, so each row
+/// access stays within `bytesPerRow * height` bytes.
+package struct Canvas: ~Copyable {
   package let size: PixelSize
   package let format: PixelFormat
   package let bytesPerRow: Int
   private var storage: PixelStorage
+  private var history = CanvasHistory()
 
   /// A canvas without pixels.
   package init() {
@@ -45,22 +50,50 @@ package struct Canvas {
 
   package var bounds: PixelRect { PixelRect(size) }
 
-  /// Makes the pixels this canvas's own.
+  /// Makes the pixels this canvas's own, for `rect` to be drawn on.
   ///
   /// - Parameter keepsContent: False when every pixel is about to be replaced.
-  package mutating func makeUnique(keepsContent: Bool = true) throws(AnimatedImageError) {
-    guard !isKnownUniquelyReferenced(&storage) else { return }
-    let copy = try PixelStorage(asking: storage.byteCount, zeroed: false)
-    if keepsContent {
-      // Both blocks are `storage.byteCount` bytes long.
-      unsafe memcpy(copy.baseAddress, storage.baseAddress, storage.byteCount)
+  package mutating func makeUnique(
+    changing rect: PixelRect, keepsContent: Bool = true
+  ) throws(AnimatedImageError) {
+    assert(bounds.contains(rect))
+    if isKnownUniquelyReferenced(&storage) {
+      // Where it came from another canvas, it is a picture of that one no longer.
+      storage.stamp = PictureStamp()
+    } else {
+      let (next, earlier) = try PixelStorage.next(storage.byteCount, of: history.stamp.canvas)
+      storage.stamp = history.stamp
+      history.advance()
+      if keepsContent {
+        copyPixels(of: history.changes(since: earlier) ?? bounds, to: next)
+      }
+      storage = next
     }
-    storage = copy
+    history.note(rect)
+  }
+
+  /// Copies the rows of `rect` to another block of this canvas's size.
+  private func copyPixels(of rect: PixelRect, to target: PixelStorage) {
+    guard !rect.isEmpty else { return }
+    // Both blocks are `storage.byteCount` bytes long, and `rect` is a union of rectangles on the canvas.
+    assert(bounds.contains(rect) && target.byteCount == storage.byteCount)
+    if rect.width == size.width {
+      let start = rect.y * bytesPerRow
+      unsafe memcpy(
+        target.baseAddress + start, storage.baseAddress + start, rect.height * bytesPerRow)
+      return
+    }
+    for y in rect.y..<rect.maxY {
+      let start = y * bytesPerRow + rect.x * format.bytesPerPixel
+      unsafe memcpy(
+        target.baseAddress + start, storage.baseAddress + start,
+        rect.width * format.bytesPerPixel)
+    }
   }
 
   /// The address of a row, for writing.
   ///
-  /// - Precondition: `makeUnique()` was called, and `0 <= y < height`.
+  /// - Precondition: `makeUnique` was called for the row, and `0 <= y < height`.
   @unsafe package mutating func row(_ y: Int) -> UnsafeMutableRawPointer {
     assert(y >= 0 && y < size.height)
     return unsafe storage.baseAddress + y * bytesPerRow
@@ -70,7 +103,7 @@ package struct Canvas {
   package mutating func clear(_ rect: PixelRect) throws(AnimatedImageError) {
     guard !rect.isEmpty else { return }
     assert(bounds.contains(rect))
-    try makeUnique(keepsContent: rect != bounds)
+    try makeUnique(changing: rect, keepsContent: rect != bounds)
     if rect == bounds {
       unsafe memset(storage.baseAddress, 0, storage.byteCount)
       return
@@ -99,7 +132,7 @@ package struct Canvas {
     let rect = saved.rect
     guard !rect.isEmpty else { return }
     assert(bounds.contains(rect))
-    try makeUnique()
+    try makeUnique(changing: rect)
     let rowBytes = rect.width * format.bytesPerPixel
     for line in 0..<rect.height {
       unsafe memcpy(

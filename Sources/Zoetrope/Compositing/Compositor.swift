@@ -1,7 +1,7 @@
 /// Draws frames onto the canvas in order: disposal of the frame before, then the blend.
 ///
 /// GIF89a section 23.c as browsers read it, and PNG 3rd edition 11.3.6.2. No I/O, no C.
-package struct Compositor {
+package struct Compositor: ~Copyable {
   package private(set) var canvas: Canvas
   private var disposal = DisposalMethod.keep
   private var disposalRect = PixelRect.empty
@@ -9,6 +9,8 @@ package struct Compositor {
   /// What a disposal changed that no drawn frame has reported yet.
   private var disposedRect = PixelRect.empty
   private var isFirst = true
+  /// Whether the canvas is to be transparent, unless the next frame replaces all of it.
+  private var awaitsClearing = false
 
   /// On a canvas without pixels, which takes no memory.
   package init() { canvas = Canvas() }
@@ -20,8 +22,8 @@ package struct Compositor {
   }
 
   /// Goes back to the start of a play: the canvas is transparent.
-  package mutating func reset() throws(AnimatedImageError) {
-    try canvas.clear(canvas.bounds)
+  package mutating func reset() {
+    awaitsClearing = true
     forgetDisposal()
     isFirst = true
   }
@@ -30,6 +32,7 @@ package struct Compositor {
   /// The next frame reports the whole canvas as dirty.
   package mutating func resume(from bitmap: Bitmap) {
     canvas = Canvas(bitmap)
+    awaitsClearing = false
     forgetDisposal()
     isFirst = true
   }
@@ -40,6 +43,7 @@ package struct Compositor {
   /// The canvas with the last frame disposed of: what the next frame is drawn on.
   package mutating func disposedCanvas() throws(AnimatedImageError) -> Bitmap {
     try dispose()
+    try clearIfAwaited()
     return canvas.bitmap
   }
 
@@ -52,21 +56,28 @@ package struct Compositor {
     let rect = control.rect.intersection(canvas.bounds)
     // All memory first: without it nothing has happened, and the same frame may be drawn again.
     try dispose()
+    let replacesAll =
+      rect == canvas.bounds && pixels.validPixels == pixels.width * pixels.height
+      && (control.blend == .source || pixels.isOpaque)
+    if !replacesAll || control.disposal == .previous { try clearIfAwaited() }
     let covered = control.disposal == .previous ? try canvas.copy(rect) : nil
     if !rect.isEmpty {
-      let replacesAll =
-        rect == canvas.bounds && pixels.validPixels == pixels.width * pixels.height
-        && (control.blend == .source || pixels.isOpaque)
-      try canvas.makeUnique(keepsContent: !replacesAll)
+      try canvas.makeUnique(changing: rect, keepsContent: !replacesAll)
       unsafe FrameDrawing.draw(pixels, control, clip: rect, onto: &canvas)
     }
     disposal = control.disposal
     disposalRect = rect
     saved = covered
+    awaitsClearing = false
     let dirty = isFirst ? canvas.bounds : disposedRect.union(rect)
     disposedRect = .empty
     isFirst = false
     return dirty
+  }
+
+  private mutating func clearIfAwaited() throws(AnimatedImageError) {
+    if awaitsClearing { try canvas.clear(canvas.bounds) }
+    awaitsClearing = false
   }
 
   /// Disposes of the last frame.

@@ -138,7 +138,7 @@ public final class FrameReader {
   private func clearCanvas() throws(AnimatedImageError) {
     guard needsClearCanvas else { return }
     if compositor.canvas.size == image.canvasSize {
-      try compositor.reset()
+      compositor.reset()
     } else {
       compositor = try Compositor(size: image.canvasSize, format: image.options.canvasFormat)
     }

@@ -6,7 +6,8 @@ internal import Synchronization
 /// Playing makes and drops one canvas for each frame. The system's allocator either gives its pages
 /// back each time, and every frame pays for hundreds of page faults (measured: as long as decoding a
 /// 640×360 GIF frame takes), or keeps some twenty canvases for itself. Here a few dropped blocks wait
-/// for the next frame, and everything past that goes back to the system at once.
+/// for the next frame, and everything past that goes back to the system at once. A waiting block keeps
+/// the picture that it held, which the canvas it is of may build on.
 ///
 /// Unsafe code: a block is `byteCount` bytes of `mmap`, handed out to one owner at a time; it is
 /// either in the list below or owned, never both.
@@ -21,11 +22,14 @@ package enum PixelMemory {
   #endif
   /// Waiting blocks of one size, and bytes of all waiting blocks, at most.
   private static let maximumCountOfSize = 2
+  /// As many pictures of canvases: a player decodes two frames in one go and then lets two go.
+  private static let maximumPictureCountOfSize = 3
   private static let maximumBytes = 1 << 25
 
   private struct Waiting {
     var address: UInt
     var byteCount: Int
+    var stamp: PictureStamp
   }
 
   private struct State {
@@ -33,6 +37,18 @@ package enum PixelMemory {
     var waiting: [Waiting] = []
     /// All blocks of each size, owned and waiting.
     var counts: [Int: Int] = [:]
+
+    /// The waiting block to use: the newest picture of `canvas`, else the one given back last.
+    func place(_ byteCount: Int, of canvas: UInt64) -> Int? {
+      var newest: Int?
+      for (place, block) in waiting.enumerated()
+      where block.byteCount == byteCount && canvas != 0 && block.stamp.canvas == canvas {
+        if newest.map({ waiting[$0].stamp.version < block.stamp.version }) ?? true {
+          newest = place
+        }
+      }
+      return newest ?? waiting.lastIndex { $0.byteCount == byteCount }
+    }
 
     mutating func count(_ change: Int, _ byteCount: Int) {
       let count = counts[byteCount, default: 0] + change
@@ -61,29 +77,35 @@ package enum PixelMemory {
     unsafe munmap(block, byteCount)
   }
 
-  /// A block, and whether all its bytes are zero; nil when the system has no memory.
-  static func take(_ byteCount: Int) -> (block: UnsafeMutableRawPointer, isZeroed: Bool)? {
-    let address = state.withLock { state in
-      state.waiting.lastIndex { $0.byteCount == byteCount }
-        .map { state.waiting.remove(at: $0).address }
+  /// A block, whether all its bytes are zero, and the picture in it; nil when the system has no memory.
+  ///
+  /// - Parameter canvas: Whose pictures are preferred, the newest first.
+  static func take(
+    _ byteCount: Int, of canvas: UInt64 = 0
+  ) -> (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)? {
+    let taken = state.withLock { state in
+      state.place(byteCount, of: canvas).map { state.waiting.remove(at: $0) }
     }
-    if let address, let block = unsafe UnsafeMutableRawPointer(bitPattern: address) {
-      return unsafe (block, false)
+    if let taken, let block = unsafe UnsafeMutableRawPointer(bitPattern: taken.address) {
+      return unsafe (block, false, taken.stamp)
     }
     let block = unsafe mmap(
       nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let block = unsafe block, UInt(bitPattern: block) != UInt.max else { return nil }
     state.withLock { $0.count(1, byteCount) }
-    return unsafe (block, true)
+    return unsafe (block, true, PictureStamp())
   }
 
   /// Takes a block back from its owner.
-  static func give(_ block: UnsafeMutableRawPointer, _ byteCount: Int) {
-    let new = Waiting(address: UInt(bitPattern: block), byteCount: byteCount)
+  static func give(
+    _ block: UnsafeMutableRawPointer, _ byteCount: Int, holding stamp: PictureStamp
+  ) {
+    let new = Waiting(address: UInt(bitPattern: block), byteCount: byteCount, stamp: stamp)
+    let maximum = stamp.canvas == 0 ? maximumCountOfSize : maximumPictureCountOfSize
     let surplus = state.withLock { state in
       var surplus: [Waiting] = []
       state.waiting.append(new)
-      if state.waiting.count(where: { $0.byteCount == byteCount }) > maximumCountOfSize,
+      if state.waiting.count(where: { $0.byteCount == byteCount }) > maximum,
         let oldest = state.waiting.firstIndex(where: { $0.byteCount == byteCount })
       {
         surplus.append(state.waiting.remove(at: oldest))

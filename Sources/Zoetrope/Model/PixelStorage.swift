@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A block of memory aligned to 64 bytes, zeroed when made, freed with its last owner.
 ///
 /// Unsafe code sits here so that ``Bitmap`` and `PixelBuffer` need none: the block is `byteCount`
@@ -11,6 +13,16 @@ package final class PixelStorage: @unchecked Sendable {
   package let byteCount: Int
   /// Whether the block came from `PixelMemory`.
   private let isMapped: Bool
+  /// Which picture the block holds. Atomic, since a canvas writes it while bitmaps share the block.
+  private let stampWord = Atomic<UInt64>(0)
+
+  package var stamp: PictureStamp {
+    get { PictureStamp(word: stampWord.load(ordering: .relaxed)) }
+    set {
+      // Mostly it is there already, and reading leaves the cache line to other readers.
+      if newValue != stamp { stampWord.store(newValue.word, ordering: .relaxed) }
+    }
+  }
 
   /// Allocates `byteCount` bytes (at least 64); zeroes them unless told not to.
   ///
@@ -41,9 +53,33 @@ package final class PixelStorage: @unchecked Sendable {
     if zeroed { unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
   }
 
+  private init(
+    byteCount: Int, taken: (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)
+  ) {
+    self.byteCount = byteCount
+    unsafe base = taken.block
+    isMapped = true
+  }
+
+  /// A block of `byteCount` bytes with anything in it, for the next picture of a canvas; if there is
+  /// one that holds an earlier picture, that one, and which picture that is.
+  ///
+  /// - Throws: As ``init(asking:zeroed:)``.
+  static func next(
+    _ byteCount: Int, of canvas: UInt64
+  ) throws(AnimatedImageError) -> (storage: PixelStorage, earlier: PictureStamp) {
+    guard byteCount >= PixelMemory.minimumByteCount else {
+      return (try PixelStorage(asking: byteCount, zeroed: false), PictureStamp())
+    }
+    guard let taken = unsafe PixelMemory.take(byteCount, of: canvas) else {
+      throw .noMemory(byteCount)
+    }
+    return unsafe (PixelStorage(byteCount: byteCount, taken: taken), taken.stamp)
+  }
+
   deinit {
     if isMapped {
-      unsafe PixelMemory.give(base, byteCount)
+      unsafe PixelMemory.give(base, byteCount, holding: stamp)
     } else {
       unsafe base.deallocate()
     }

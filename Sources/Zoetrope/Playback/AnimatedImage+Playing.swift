@@ -5,16 +5,29 @@ extension AnimatedImage {
   /// and wakes threads for every frame. From some 40 million pixels a second on, a tenth of what a
   /// core does to a GIF and a third of what it does to an APNG, all cores are used.
   var preparedForPlaying: AnimatedImage {
-    guard options.parallelism == 0 else { return self }
+    guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
+    var image = self
+    image.options.parallelism = 1
+    return image
+  }
+
+  /// Whether decoding takes little of the time for which frames are shown, and a canvas takes little
+  /// memory.
+  var isLightToPlay: Bool {
+    pixelRate < Self.lightPixelRate && canvasSize.area <= Self.lightArea
+  }
+
+  private static let lightPixelRate = 40_000_000.0
+  private static let lightArea = 1 << 20
+
+  /// Pixels that are decoded for each second of playing.
+  private var pixelRate: Double {
     var pixels = 0.0
     var seconds = 0.0
     for frame in frames {
       pixels += Double(frame.rect.size.area)
       seconds += DelayPolicy.browser.shownDuration(of: frame.delay) / .seconds(1)
     }
-    guard pixels < 40_000_000 * seconds else { return self }
-    var image = self
-    image.options.parallelism = 1
-    return image
+    return pixels / seconds
   }
 }

@@ -14,8 +14,15 @@ final class DecodeLane: Sendable {
   private struct Queue {
     var tickets: [WeakTicket] = []
     var isScheduled = false
-    /// Decodes in a row that took no longer than `lightTime`.
+    /// How sure it is that decodes take no longer than `lightTime`: each that does not adds one, up to
+    /// a limit, and each that does halves it. One that the machine interrupted proves nothing.
     var lightCount = 0
+
+    var isLight: Bool { lightCount >= 16 }
+
+    mutating func note(_ time: Duration) {
+      lightCount = time <= DecodeLane.lightTime ? min(lightCount + 1, 32) : lightCount / 2
+    }
   }
 
   /// A decode that lasts no longer may hold up other playbacks: half a step (see `FrameScheduler`).
@@ -47,7 +54,7 @@ final class DecodeLane: Sendable {
     let (schedules, isLight) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket))
       defer { queue.isScheduled = true }
-      return (!queue.isScheduled, queue.lightCount >= 16)
+      return (!queue.isScheduled, queue.isLight)
     }
     if schedules { schedule(isLight: isLight) }
   }
@@ -65,9 +72,9 @@ final class DecodeLane: Sendable {
     // A thread is asked for again only when there is work: waking one up to find none costs more
     // than many a frame.
     let (goesOn, isLight) = queue.withLock { queue in
-      queue.lightCount = time <= Self.lightTime ? queue.lightCount + 1 : 0
+      queue.note(time)
       queue.isScheduled = !queue.tickets.isEmpty
-      return (queue.isScheduled, queue.lightCount >= 16)
+      return (queue.isScheduled, queue.isLight)
     }
     if goesOn { schedule(isLight: isLight) }
   }

@@ -9,14 +9,23 @@ final class FrameMailbox: Sendable {
     var frame: ScheduledFrame?
     var isFinished = false
     var consumers: [(id: Int, continuation: CheckedContinuation<ScheduledFrame?, Never>)] = []
-    /// More than one only while a driver that was replaced has not left yet.
-    var producers: [(id: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    /// Who waits for space. More than one only while a driver that was replaced has not left yet.
+    var producers: [any PlaybackThread.Client] = []
     var nextID = 0
 
-    /// Takes the waiting producers out, to be resumed once the lock is free.
-    mutating func releaseProducers() -> [CheckedContinuation<Void, Never>] {
+    /// Takes the waiting producers out, to be called once the lock is free.
+    mutating func releaseProducers() -> [any PlaybackThread.Client] {
       defer { producers = [] }
-      return producers.map(\.continuation)
+      return producers
+    }
+
+    /// What a consumer that asks now gets.
+    mutating func answer() -> Answer {
+      if let frame {
+        self.frame = nil
+        return .frame(frame, releaseProducers())
+      }
+      return isFinished ? .end : .wait
     }
 
     mutating func makeID() -> Int {
@@ -64,29 +73,36 @@ final class FrameMailbox: Sendable {
 
   /// What a consumer that asks for a frame gets.
   private enum Answer {
-    case frame(ScheduledFrame, [CheckedContinuation<Void, Never>])
+    case frame(ScheduledFrame, [any PlaybackThread.Client])
     case end
     case wait
   }
 
   /// Takes the frame, waiting for one; nil when there will be none or the task is cancelled.
   func take() async -> ScheduledFrame? {
-    let id = state.withLock { $0.makeID() }
-    return await withTaskCancellationHandler {
+    if Task.isCancelled { return nil }
+    let (answer, id) = state.withLock { ($0.answer(), $0.makeID()) }
+    switch answer {
+    case .frame(let frame, let producers):
+      for producer in producers { PlaybackThread.shared.call(producer, after: .signal) }
+      return frame
+    case .end: return nil
+    case .wait: return await waitForFrame(as: id)
+    }
+  }
+
+  private func waitForFrame(as id: Int) async -> ScheduledFrame? {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let answer = state.withLock { state -> Answer in
           if Task.isCancelled { return .end }
-          if let frame = state.frame {
-            state.frame = nil
-            return .frame(frame, state.releaseProducers())
-          }
-          if state.isFinished { return .end }
-          state.consumers.append((id, continuation))
-          return .wait
+          let answer = state.answer()
+          if case .wait = answer { state.consumers.append((id, continuation)) }
+          return answer
         }
         switch answer {
         case .frame(let frame, let producers):
-          for producer in producers { producer.resume() }
+          for producer in producers { PlaybackThread.shared.call(producer, after: .signal) }
           continuation.resume(returning: frame)
         case .end: continuation.resume(returning: nil)
         case .wait: break
@@ -102,26 +118,27 @@ final class FrameMailbox: Sendable {
     }
   }
 
-  /// Waits until the frame was taken, or the task is cancelled.
-  func space() async {
-    let id = state.withLock { $0.makeID() }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let hasSpace = state.withLock { state in
-          if state.frame == nil || state.isFinished || Task.isCancelled { return true }
-          state.producers.append((id, continuation))
-          return false
-        }
-        if hasSpace { continuation.resume() }
-      }
-    } onCancel: {
-      let producer = state.withLock { state in
-        state.producers.firstIndex(where: { $0.id == id }).map {
-          state.producers.remove(at: $0).continuation
-        }
-      }
-      producer?.resume()
+  /// Whether no frame waits to be taken.
+  var isEmpty: Bool { state.withLock { $0.frame == nil } }
+
+  /// Whether the last frame was taken, or the stream has ended; if not, `producer` is called then.
+  func hasSpace(orCall producer: any PlaybackThread.Client) -> Bool {
+    state.withLock { state in
+      if state.frame == nil || state.isFinished { return true }
+      // Looked at under the lock: who becomes obsolete is taken out after it says so.
+      if !producer.isObsolete { state.producers.append(producer) }
+      return false
     }
+  }
+
+  /// Forgets a producer that has become obsolete.
+  func removeProducer(_ producer: any PlaybackThread.Client) {
+    let removed = state.withLock { state in
+      let removed = state.producers.filter { $0 === producer }
+      if !removed.isEmpty { state.producers.removeAll { $0 === producer } }
+      return removed
+    }
+    _ = consume removed
   }
 
   /// Ends the stream; what was not taken yet is kept for the consumer or dropped.
@@ -134,7 +151,7 @@ final class FrameMailbox: Sendable {
       return (state.consumers.map(\.continuation), state.releaseProducers(), dropped)
     }
     for consumer in consumers { consumer.resume(returning: nil) }
-    for producer in producers { producer.resume() }
+    for producer in producers { PlaybackThread.shared.call(producer, after: .signal) }
     _ = consume dropped
   }
 }

@@ -191,7 +191,9 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   }
 
   private static func time(of clock: C) -> any PlaybackTime {
-    clock is ContinuousClock ? SystemTime() : ClockTime(clock)
+    if clock is ContinuousClock { return SystemTime() }
+    if let clock = clock as? any SystemClockAhead { return SystemTime(clock) }
+    return ClockTime(clock)
   }
 }
 

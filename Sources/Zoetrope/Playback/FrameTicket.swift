@@ -16,6 +16,8 @@ package final class FrameTicket: Sendable {
     var decodeTime = Duration.zero
     var waiters: [Int: CheckedContinuation<Outcome?, Never>] = [:]
     var nextWaiter = 0
+    /// Drivers that wait for it on the playback thread.
+    var clients: [any PlaybackThread.Client] = []
   }
 
   package init(index: Int, live: LiveObjects) {
@@ -34,7 +36,17 @@ package final class FrameTicket: Sendable {
   package var outcome: Outcome? { state.withLock { $0.outcome } }
 
   /// How many wait for it.
-  var waiterCount: Int { state.withLock { $0.waiters.count } }
+  var waiterCount: Int { state.withLock { $0.waiters.count + $0.clients.count } }
+
+  /// The frame; when there is none yet, `client` is called once there is.
+  ///
+  /// A client that does not hold the ticket is forgotten with it.
+  func outcome(orCall client: any PlaybackThread.Client) -> Outcome? {
+    state.withLock { state in
+      if state.outcome == nil { state.clients.append(client) }
+      return state.outcome
+    }
+  }
 
   /// How long its decoding took.
   package var decodeTime: Duration { state.withLock { $0.decodeTime } }
@@ -65,13 +77,17 @@ package final class FrameTicket: Sendable {
 
   /// Hands the outcome to everyone who waits.
   func complete(_ outcome: Outcome, after decodeTime: Duration) {
-    let waiters = state.withLock { state in
+    let (waiters, clients) = state.withLock { state in
       state.outcome = outcome
       state.decodeTime = decodeTime
-      defer { state.waiters = [:] }
-      return state.waiters.values.map { $0 }
+      defer {
+        state.waiters = [:]
+        state.clients = []
+      }
+      return (state.waiters, state.clients)
     }
     live.remove(.wanted)
-    for waiter in waiters { waiter.resume(returning: outcome) }
+    for waiter in waiters.values { waiter.resume(returning: outcome) }
+    for client in clients { PlaybackThread.shared.call(client, after: .signal) }
   }
 }

@@ -5,7 +5,7 @@
 /// `Task.cancel()` holds one of the task's while it calls handlers.
 struct PlaybackAftermath: Sendable {
   /// Drivers that are no longer in charge.
-  var obsoleteDriver: Task<Void, Never>?
+  var obsoleteDriver: PlaybackDriver?
   /// Steps passed over, and the frame that is shown instead.
   var skip: (count: Int, frame: Int)?
   /// The frame handed over, for the consumer that waited for it.

@@ -25,6 +25,9 @@ public struct PlaybackOptions: Sendable, Hashable {
   /// What happens to frames nobody has taken. Default: ``FrameBuffering/newest``.
   public var buffering: FrameBuffering
   /// Frames that are decoded before their time, from 1. Default: 2. Each holds one bitmap.
+  ///
+  /// Where decoding takes little of the time, one more is decoded in the same go, so that the decoder
+  /// works half as often.
   public var decodeAhead: Int
   /// Whether the viewer asked for less motion: one frame is shown, and the stream ends. Default: false.
   public var reducesMotion: Bool

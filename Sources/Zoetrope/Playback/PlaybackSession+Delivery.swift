@@ -7,7 +7,7 @@ extension PlaybackSession {
     _ aftermath: inout PlaybackAftermath, at now: Duration
   ) {
     let index = presentation.step.frame
-    guard let ticket = state.holdings[index]?.ticket, case .success(let frame) = ticket.outcome
+    guard let ticket = state.holding(index)?.ticket, case .success(let frame) = ticket.outcome
     else { return }
     aftermath.shown = ticket
     let origin = state.firstDeadline ?? presentation.deadline
@@ -40,11 +40,12 @@ extension PlaybackSession {
 
   /// Counts the decode of the pending frame, if this session caused it.
   func noteDecoding(_ state: inout State) {
-    guard let index = state.machine.pending?.frame, let holding = state.holdings[index],
-      holding.isOwn
+    guard let index = state.machine.pending?.frame,
+      let place = state.holdings.firstIndex(where: { $0.frame == index }),
+      state.holdings[place].isOwn
     else { return }
-    state.holdings[index]?.isOwn = false
-    let time = holding.ticket.decodeTime
+    state.holdings[place].isOwn = false
+    let time = state.holdings[place].ticket.decodeTime
     state.statistics.decoded += 1
     state.statistics.decodeTime += time
     state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)

@@ -4,7 +4,7 @@ internal import Synchronization
 /// One stream of a scheduler: the shell that carries out what the state machine decides.
 ///
 /// Who holds whom: the scheduler and the stream's subscription hold the session; the session's driver
-/// task holds it while there is something to do. Neither of the first two is held by the others, so
+/// holds it, and is held by what it waits for. Neither of the first two is held by the others, so
 /// dropping either is noticed, and an ended session is held by nothing that keeps running.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
@@ -14,8 +14,11 @@ final class PlaybackSession: Sendable {
   let mailbox = FrameMailbox()
   let state: Mutex<State>
   private let user: Int
+  /// Whether playback was started, as far as the consumer knows: spares it the lock for each frame.
+  private let wasStarted = Atomic(false)
 
   struct Holding {
+    let frame: Int
     let ticket: FrameTicket
     /// Whether this session asked first, so that the decode counts as its own.
     var isOwn: Bool
@@ -29,10 +32,13 @@ final class PlaybackSession: Sendable {
     var firstDeadline: Duration?
     /// The number of the driver in charge. Another one's reports are obsolete.
     var epoch = 0
-    var driver: Task<Void, Never>?
+    weak var driver: PlaybackDriver?
     /// The latest moment that was reported; times read by two threads may come in either order.
     var latest = Duration.zero
-    var holdings: [Int: Holding] = [:]
+    /// The frame that is handed over next and those after it, in the order of their turns.
+    var holdings: [Holding] = []
+    /// Whether the order of turns may have changed since ``holdings`` were taken.
+    var isReordered = false
     var lastIndex: Int?
     var readyAt = Duration.zero
     var statistics = PlaybackStatistics()
@@ -47,10 +53,13 @@ final class PlaybackSession: Sendable {
       return latest
     }
 
+    /// What is held of frame `index`.
+    func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
+
     /// Swaps what is held and gives back the tickets that are held no longer.
-    mutating func hold(_ new: [Int: Holding]) -> [FrameTicket] {
+    mutating func hold(_ new: [Holding]) -> [FrameTicket] {
       defer { holdings = new }
-      return holdings.filter { new[$0.key] == nil }.map(\.value.ticket)
+      return holdings.filter { old in !new.contains { $0.frame == old.frame } }.map(\.ticket)
     }
   }
 
@@ -80,28 +89,36 @@ final class PlaybackSession: Sendable {
 
   /// The next frame for the consumer. The first call starts playback.
   func next() async -> ScheduledFrame? {
-    let moment = time.now
-    state.withLock { state in
-      guard !state.hasStarted, !state.machine.state.isEnded else { return }
-      state.hasStarted = true
-      state.origin = moment
-      startDriver(&state)
+    if !wasStarted.load(ordering: .relaxed) {
+      wasStarted.store(true, ordering: .relaxed)
+      start()
     }
     let frame = await mailbox.take()
     if frame == nil, Task.isCancelled { end(.cancelled) }
     return frame
   }
 
+  private func start() {
+    let moment = time.now
+    let drivers = state.withLock { state -> Drivers? in
+      guard !state.hasStarted, !state.machine.state.isEnded else { return nil }
+      state.hasStarted = true
+      state.origin = moment
+      return makeDriver(&state)
+    }
+    if let drivers { replace(drivers) }
+  }
+
   /// Tells the machine what the user wants.
   func control(_ event: PlaybackStateMachine.Event) {
     let moment = time.now
-    let obsolete = state.withLock { state -> Task<Void, Never>? in
+    let drivers = state.withLock { state -> Drivers? in
       let now = state.hasStarted ? state.time(of: moment) : .zero
       let action = state.machine.handle(event, at: now)
       guard action == .restart, state.hasStarted else { return nil }
-      return startDriver(&state)
+      return makeDriver(&state)
     }
-    obsolete?.cancel()
+    if let drivers { replace(drivers) }
   }
 
   /// Ends playback for this reason, unless it has ended before. Returns when the stream is closed; a
@@ -143,7 +160,7 @@ final class PlaybackSession: Sendable {
     state.epoch = -1
     aftermath.obsoleteDriver = state.driver
     state.driver = nil
-    aftermath.dropped += state.hold([:])
+    aftermath.dropped += state.hold([])
     aftermath.ending = (state.machine.state, state.statistics)
   }
 
@@ -166,45 +183,36 @@ final class PlaybackSession: Sendable {
     for waiter in waiters { waiter.resume(returning: reason) }
   }
 
-  /// Puts a new driver in charge. The one before notices and leaves; it is returned to be cancelled.
-  ///
-  /// Cancelling a sleep and starting a task for each control event is what makes it unnecessary to
-  /// start a task for each frame.
-  @discardableResult
-  private func startDriver(_ state: inout State) -> Task<Void, Never>? {
+  private typealias Drivers = (new: PlaybackDriver, obsolete: PlaybackDriver?)
+
+  /// Puts a new driver in charge. The one before leaves when it is called again.
+  private func makeDriver(_ state: inout State) -> Drivers {
     let obsolete = state.driver
     state.epoch += 1
-    let epoch = state.epoch
-    shared.live.add(.driver)
-    state.driver = Task(executorPreference: PlaybackThread.shared) { [self] in
-      await drive(epoch)
-      shared.live.remove(.driver)
-    }
-    return obsolete
+    state.isReordered = true
+    let driver = PlaybackDriver(self, epoch: state.epoch)
+    state.driver = driver
+    return (driver, obsolete)
   }
 
-  private func drive(_ epoch: Int) async {
-    var order = report(.begin, from: epoch)
-    while true {
-      switch order {
-      case .leave: return
-      case .wait(let moment):
-        // Woken early only by cancelling; then the report is obsolete and the order is to leave.
-        await time.sleep(until: moment)
-        order = report(.due(ahead: 0), from: epoch)
-      case .fetch(let ticket):
-        guard let outcome = await ticket.value() else { return }
-        if options.buffering == .lossless { await mailbox.space() }
-        switch outcome {
-        case .success: order = report(.ready(ahead: 0), from: epoch)
-        case .failure(let error): order = report(.unready(error), from: epoch)
-        }
-      }
+  /// Starts a driver that was put in charge. To be called under no lock.
+  private func replace(_ drivers: Drivers) {
+    PlaybackThread.shared.call(drivers.new, after: .start)
+    drivers.obsolete?.cancel()
+  }
+
+  /// What a driver does that has been waiting for the frame or for its consumer.
+  func pendingOrder(from epoch: Int) -> Order {
+    state.withLock { state in
+      guard state.epoch == epoch, let index = state.machine.pending?.frame,
+        let holding = state.holding(index)
+      else { return .leave }
+      return .fetch(holding.ticket)
     }
   }
 
   /// Reports to the machine and does what it says, up to what takes time.
-  private func report(_ event: PlaybackStateMachine.Event, from epoch: Int) -> Order {
+  func report(_ event: PlaybackStateMachine.Event, from epoch: Int) -> Order {
     let moment = time.now
     let (order, aftermath) = state.withLock { state in
       var aftermath = PlaybackAftermath()
@@ -215,7 +223,7 @@ final class PlaybackSession: Sendable {
       switch action {
       case .fetch(let step): order = fetch(step, &state, &aftermath)
       case .wait(let moment):
-        if state.machine.pending == nil { aftermath.dropped += state.hold([:]) }
+        if state.machine.pending == nil { aftermath.dropped += state.hold([]) }
         order = .wait(state.origin + moment)
       case .end:
         close(&state, &aftermath)
@@ -257,29 +265,48 @@ final class PlaybackSession: Sendable {
   }
 
   /// Takes tickets for `step` and the steps after it, and lets the others go.
+  ///
+  /// Where decoding is quick, nothing is asked for until hardly anything is left, and then more at
+  /// once: the first frame after a pause costs more than those that follow it.
   private func fetch(
     _ step: PlaybackStep, _ state: inout State, _ aftermath: inout PlaybackAftermath
   ) -> Order {
-    var holdings: [Int: Holding] = [:]
-    let ahead = state.machine.upcoming(max(options.decodeAhead, 1) - 1)
-    for frame in [step.frame] + ahead.map(\.frame) where holdings[frame] == nil {
-      if let holding = state.holdings[frame] {
-        holdings[frame] = holding
-      } else {
+    let least = max(options.decodeAhead, 1)
+    // A short loop would let go of frames that it asks for again at once.
+    let isLong = state.machine.order.range.count > least + shared.burst
+    let burst = isLong ? shared.burst : 0
+    if burst > 0, !state.isReordered,
+      let place = state.holdings.firstIndex(where: { $0.frame == step.frame }),
+      state.holdings.count - place >= least
+    {
+      for holding in state.holdings.prefix(place) where holding.ticket !== aftermath.shown {
+        aftermath.dropped.append(holding.ticket)
+      }
+      state.holdings.removeFirst(place)
+      return .fetch(state.holdings[0].ticket)
+    }
+    state.isReordered = false
+    // A frame that its consumer has not taken yet is one of those that memory is bounded to.
+    let count = burst > 0 && mailbox.isEmpty ? least + burst : least
+    var holdings: [Holding] = []
+    for frame in [step.frame] + state.machine.upcoming(least + burst - 1).map(\.frame)
+    where !holdings.contains(where: { $0.frame == frame }) {
+      if let holding = state.holding(frame) {
+        holdings.append(holding)
+      } else if holdings.count < count {
         let (ticket, isNew) = shared.ticket(for: frame, user: user)
-        holdings[frame] = Holding(ticket: ticket, isOwn: isNew)
+        holdings.append(Holding(frame: frame, ticket: ticket, isOwn: isNew))
       }
     }
     aftermath.dropped += state.hold(holdings)
-    guard let holding = holdings[step.frame] else { return .leave }
-    return .fetch(holding.ticket)
+    return .fetch(holdings[0].ticket)
   }
 
   /// How many steps after the pending one are decoded, without a gap.
   private func readyAhead(_ state: State) -> Int {
     guard options.latePolicy == .latest else { return 0 }
     return state.machine.upcoming(options.decodeAhead).prefix { step in
-      if case .success = state.holdings[step.frame]?.ticket.outcome { true } else { false }
+      if case .success = state.holding(step.frame)?.ticket.outcome { true } else { false }
     }.count
   }
 }

@@ -5,23 +5,50 @@ internal import Synchronization
 ///
 /// Why not the cooperative pool with the runtime's timer: that wakes two threads for each deadline, the
 /// timer's and a pool thread, and a caller who blocks the pool makes every playback late. At 50 frames
-/// a second, threads woke 7 times a frame there, which is most of what playing costs beside decoding;
-/// here it is twice, this thread and the consumer's. What runs here is the deciding, a few
-/// microseconds a frame, and the decoding of frames known to be quick.
+/// a second, threads woke 7 times a frame there; here it is twice, this thread and the consumer's.
+///
+/// Why its clients are called rather than resumed: what a frame costs beside its decoding is code that
+/// has left the caches since the frame before, and resuming a task, with its continuation, its
+/// cancellation handler and its job, was most of that code. Tasks run here too: those that sleep on
+/// another clock. What runs here is the deciding, and the decoding of frames known to be quick.
 final class PlaybackThread: TaskExecutor {
   static let shared = PlaybackThread()
 
+  /// Somebody who is called on the thread.
+  protocol Client: AnyObject, Sendable {
+    /// Whether it need not be called any more. Once true, always true.
+    var isObsolete: Bool { get }
+    func goOn(after cause: Cause)
+  }
+
+  /// What a client was waiting for.
+  enum Cause: Sendable {
+    /// Nothing; it starts.
+    case start
+    /// A moment.
+    case deadline
+    /// Somebody else.
+    case signal
+  }
+
   private struct Timer {
-    let id: Int
     let deadline: ContinuousClock.Instant
-    let continuation: CheckedContinuation<Void, Never>
+    let client: any Client
+  }
+
+  /// What the thread does next.
+  private enum Work {
+    case call(any Client, Cause)
+    case job(UnownedJob)
+    case spare(@Sendable () -> Void)
+    case wait(ContinuousClock.Instant?)
   }
 
   private struct State {
+    var calls: [(client: any Client, cause: Cause)] = []
     var jobs: [UnownedJob] = []
     /// The latest deadline first.
     var timers: [Timer] = []
-    var nextID = 0
     /// Something to do when nothing else is.
     var spareWork: (@Sendable () -> Void)?
     var hasThread = false
@@ -39,6 +66,20 @@ final class PlaybackThread: TaskExecutor {
       }
       timers.insert(timer, at: low)
     }
+
+    mutating func takeWork(at now: ContinuousClock.Instant) -> Work {
+      if let next = timers.last, next.deadline <= now {
+        timers.removeLast()
+        return .call(next.client, .deadline)
+      }
+      if !calls.isEmpty {
+        let (client, cause) = calls.removeFirst()
+        return .call(client, cause)
+      }
+      if !jobs.isEmpty { return .job(jobs.removeFirst()) }
+      if let work = spareWork.take() { return .spare(work) }
+      return .wait(timers.last?.deadline)
+    }
   }
 
   private let state = Mutex(State())
@@ -46,40 +87,28 @@ final class PlaybackThread: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let (isElsewhere, startsThread) = state.withLock { state in
-      state.jobs.append(job)
-      defer { state.hasThread = true }
-      return (!state.isCurrent, !state.hasThread)
-    }
-    // A system without a thread to spare gets another chance with the next job.
-    if startsThread, !startThread(running: { [self] in loop() }) {
-      state.withLock { $0.hasThread = false }
-    }
-    if isElsewhere { signal.post() }
+    add { $0.jobs.append(job) }
   }
 
-  /// Returns at `deadline`, or at once when the task is cancelled.
-  func sleep(until deadline: ContinuousClock.Instant) async {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
+  /// Calls `client` as soon as the thread is free.
+  func call(_ client: any Client, after cause: Cause) { add { $0.calls.append((client, cause)) } }
+
+  /// Calls `client` at `deadline`, unless it is obsolete by then or is taken out before.
+  func call(_ client: any Client, at deadline: ContinuousClock.Instant) {
+    add { state in
+      // Looked at under the lock: who becomes obsolete is taken out after it says so.
+      if !client.isObsolete { state.insert(Timer(deadline: deadline, client: client)) }
     }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let (isCancelled, isElsewhere) = state.withLock { state in
-          if Task.isCancelled { return (true, false) }
-          state.insert(Timer(id: id, deadline: deadline, continuation: continuation))
-          return (false, !state.isCurrent)
-        }
-        if isCancelled { continuation.resume() }
-        if isElsewhere { signal.post() }
-      }
-    } onCancel: {
-      let timer = state.withLock { state in
-        state.timers.firstIndex { $0.id == id }.map { state.timers.remove(at: $0) }
-      }
-      timer?.continuation.resume()
+  }
+
+  /// Forgets the deadlines of `client`, which has become obsolete.
+  func remove(_ client: any Client) {
+    let removed = state.withLock { state in
+      let removed = state.timers.filter { $0.client === client }
+      if !removed.isEmpty { state.timers.removeAll { $0.client === client } }
+      return removed
     }
+    _ = consume removed
   }
 
   /// Takes `work`, which lasts about `time`, if it was this thread that asked and it has nothing
@@ -95,23 +124,29 @@ final class PlaybackThread: TaskExecutor {
     }
   }
 
+  private func add(_ change: (inout State) -> Void) {
+    let (isElsewhere, startsThread) = state.withLock { state in
+      change(&state)
+      defer { state.hasThread = true }
+      return (!state.isCurrent, !state.hasThread)
+    }
+    // A system without a thread to spare gets another chance with the next call.
+    if startsThread, !startThread(running: { [self] in loop() }) {
+      state.withLock { $0.hasThread = false }
+    }
+    if isElsewhere { signal.post() }
+  }
+
   private func loop() -> Never {
     state.withLock { $0.thread = pthread_self() }
     while true {
       let now = ContinuousClock.now
-      let (jobs, due, spareWork, next) = state.withLock { state in
-        var due: [Timer] = []
-        while let last = state.timers.last, last.deadline <= now {
-          due.append(state.timers.removeLast())
-        }
-        defer { state.jobs = [] }
-        let isBusy = !due.isEmpty || !state.jobs.isEmpty
-        return (state.jobs, due, isBusy ? nil : state.spareWork.take(), state.timers.last?.deadline)
+      switch state.withLock({ $0.takeWork(at: now) }) {
+      case .call(let client, let cause): client.goOn(after: cause)
+      case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      case .spare(let work): work()
+      case .wait(let deadline): signal.wait(until: deadline)
       }
-      for timer in due { timer.continuation.resume() }
-      for job in jobs { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-      spareWork?()
-      if jobs.isEmpty, due.isEmpty, spareWork == nil { signal.wait(until: next) }
     }
   }
 }

@@ -5,8 +5,8 @@
 protocol PlaybackTime: Sendable {
   /// The time that has passed.
   var now: Duration { get }
-  /// Returns when that much has passed, or at once when the task is cancelled.
-  func sleep(until moment: Duration) async
+  /// Calls `driver` when that much has passed.
+  func call(_ driver: PlaybackDriver, at moment: Duration)
 }
 
 /// Any clock, from when this was made.
@@ -21,19 +21,36 @@ struct ClockTime<C: Clock>: PlaybackTime where C.Duration == Duration {
 
   var now: Duration { origin.duration(to: clock.now) }
 
-  func sleep(until moment: Duration) async {
-    // Woken early only by cancelling, and then nothing is reported any more.
-    try? await clock.sleep(until: origin.advanced(by: moment), tolerance: .zero)
+  func call(_ driver: PlaybackDriver, at moment: Duration) {
+    let deadline = origin.advanced(by: moment)
+    driver.sleeps(
+      in: Task(executorPreference: PlaybackThread.shared) { [clock] in
+        // Woken early only by cancelling, and then the driver leaves.
+        try? await clock.sleep(until: deadline, tolerance: .zero)
+        driver.goOn(after: .deadline)
+      })
   }
 }
 
 /// The system's clock, which the thread that drives playbacks waits for itself.
 struct SystemTime: PlaybackTime {
   private let origin = ContinuousClock.now
+  private let clock: (any SystemClockAhead)?
 
-  var now: Duration { origin.duration(to: .now) }
+  /// - Parameter clock: Says how far ahead of the system's clock time is; nil for not at all.
+  init(_ clock: (any SystemClockAhead)? = nil) { self.clock = clock }
 
-  func sleep(until moment: Duration) async {
-    await PlaybackThread.shared.sleep(until: origin.advanced(by: moment))
+  private var lead: Duration { clock?.lead ?? .zero }
+
+  var now: Duration { origin.duration(to: .now) + lead }
+
+  func call(_ driver: PlaybackDriver, at moment: Duration) {
+    PlaybackThread.shared.call(driver, at: origin.advanced(by: moment - lead))
   }
+}
+
+/// A clock that is the system's but ahead of it, so that a scheduler may wait by the system's.
+package protocol SystemClockAhead: Clock, Sendable where Duration == Swift.Duration {
+  /// How far it is ahead at present. Playback that waits already is not told of a change.
+  var lead: Swift.Duration { get }
 }

@@ -23,6 +23,9 @@ public final class SharedFrames: Sendable {
   private let keeping: Int
   private let threads: DecodeThreads
   private let usesPlaybackThread: Bool
+  /// Frames that a consumer has decoded beyond those it wants ahead, in one go with them: not 0 only
+  /// where that takes little of the time, and little memory.
+  let burst: Int
   private let makeProducer: DecodeLane.Factory
   private let state = Mutex(State())
 
@@ -61,6 +64,7 @@ public final class SharedFrames: Sendable {
   package init(
     frames: [FrameControl], canvasSize: PixelSize, playCount: PlayCount, keeping: Int = 2,
     threads: DecodeThreads = .shared, usesPlaybackThread: Bool = false,
+    burst: Int = 0,
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
     self.frames = frames
@@ -69,6 +73,7 @@ public final class SharedFrames: Sendable {
     self.keeping = max(keeping, 0)
     self.threads = threads
     self.usesPlaybackThread = usesPlaybackThread
+    self.burst = burst
     self.makeProducer = makeProducer
   }
 

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Zoetrope
@@ -6,34 +7,66 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PlaybackThreadTests {
   private let thread = PlaybackThread.shared
 
-  @Test func `everybody wakes, and nobody before the deadline`() async {
-    let start = ContinuousClock.now
-    let thread = thread
-    await withTaskGroup(of: Bool.self) { group in
-      for wait in [5, 1, 3, 4, 2, 0, -1] {
-        let deadline = start.advanced(by: .milliseconds(wait * 2))
-        group.addTask(executorPreference: thread) {
-          await thread.sleep(until: deadline)
-          return ContinuousClock.now >= deadline
-        }
-      }
-      var count = 0
-      for await isInTime in group {
-        #expect(isInTime)
-        count += 1
-      }
-      #expect(count == 7)
+  /// Says when it was called, and why.
+  private final class Caller: PlaybackThread.Client {
+    private let obsolete = Atomic(false)
+    private let deadline: ContinuousClock.Instant
+    private let calls: AsyncStream<(Bool, PlaybackThread.Cause)>.Continuation
+
+    init(
+      _ deadline: ContinuousClock.Instant,
+      _ calls: AsyncStream<(Bool, PlaybackThread.Cause)>.Continuation
+    ) {
+      self.deadline = deadline
+      self.calls = calls
     }
+
+    var isObsolete: Bool { obsolete.load(ordering: .acquiring) }
+
+    func goOn(after cause: PlaybackThread.Cause) {
+      calls.yield((ContinuousClock.now >= deadline, cause))
+    }
+
+    func becomeObsolete() { obsolete.store(true, ordering: .releasing) }
   }
 
-  @Test func `cancelling wakes a sleeper at once`() async {
-    let thread = thread
-    let task = Task(executorPreference: thread) {
-      await thread.sleep(until: .now.advanced(by: .seconds(3600)))
-      return Task.isCancelled
+  @Test func `everybody is called, the earliest first, and nobody before the deadline`() async {
+    let (calls, continuation) = AsyncStream.makeStream(of: (Bool, PlaybackThread.Cause).self)
+    let start = ContinuousClock.now
+    for wait in [5, 1, 3, 4, 2, 0, -1] {
+      let deadline = start.advanced(by: .milliseconds(wait * 2))
+      thread.call(Caller(deadline, continuation), at: deadline)
     }
-    task.cancel()
-    #expect(await task.value)
+    var count = 0
+    for await (isInTime, cause) in calls {
+      #expect(isInTime && cause == .deadline)
+      count += 1
+      if count == 7 { break }
+    }
+    #expect(count == 7)
+  }
+
+  @Test func `an obsolete client is forgotten at once, whenever it became so`() async {
+    let (calls, continuation) = AsyncStream.makeStream(of: (Bool, PlaybackThread.Cause).self)
+    weak var early: Caller?
+    weak var late: Caller?
+    do {
+      let deadline = ContinuousClock.now.advanced(by: .seconds(3600))
+      let callers = (Caller(deadline, continuation), Caller(deadline, continuation))
+      (early, late) = callers
+      callers.0.becomeObsolete()
+      thread.call(callers.0, at: deadline)
+      thread.call(callers.1, at: deadline)
+      callers.1.becomeObsolete()
+      thread.remove(callers.1)
+    }
+    #expect(early == nil)
+    #expect(late == nil)
+    thread.call(Caller(.now, continuation), after: .signal)
+    for await (_, cause) in calls {
+      #expect(cause == .signal)
+      break
+    }
   }
 
   @Test func `work offered from elsewhere is not taken`() {

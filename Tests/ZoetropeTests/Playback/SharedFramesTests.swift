@@ -50,6 +50,31 @@ import ZoetropeTestSupport
     #expect(second.statistics.decoded == 0)
   }
 
+  @Test
+  func `where decoding is quick, several frames are asked for at once, and then none for a while`()
+    async
+  {
+    let clock = ManualClock()
+    let shared = SharedFrames(
+      frames: PaintedFrames.controls(
+        Array(repeating: FrameDelay(centiseconds: 10), count: 9)),
+      canvasSize: PaintedFrames.size, playCount: .once, keeping: 0, burst: 2
+    ) { () throws(AnimatedImageError) in PaintedFrames() }
+    let scheduler = FrameScheduler(sharing: shared, clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    #expect(await frames.next()?.index == 0)
+    // Two ahead and two more; nothing while two are left. A frame that nobody has taken is in
+    // memory as well: then it is two ahead again.
+    for count in [4, 4, 5, 6, 7] {
+      await clock.sleepers(count: 1)
+      #expect(shared.decodeCount == count)
+      clock.advance(by: .milliseconds(100))
+    }
+    await clock.sleepers(count: 1)
+    #expect(await frames.next()?.index == 5)
+    #expect(shared.live.peak(.ticket) <= 6)
+  }
+
   @Test func `each consumer has its own position, rate, direction and late policy`() async {
     let shared = PaintedFrames.tenths(6)
     await withTaskGroup(of: Void.self) { group in

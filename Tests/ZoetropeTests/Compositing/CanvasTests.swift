@@ -1,0 +1,85 @@
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+
+@Suite(.timeLimit(.minutes(1))) struct CanvasTests {
+  /// Large enough for its blocks to be handed on, and of a size that no other test has.
+  private static let size = PixelSize(width: 163, height: 149)
+
+  /// A bitmap with these pixels, rows as far apart as in bitmaps.
+  private static func bitmap(_ words: [UInt32]) -> Bitmap {
+    var buffer = PixelBuffer(size: size)
+    var bytes = buffer.mutableBytes
+    for (place, word) in words.enumerated() {
+      bytes.storeBytes(of: word, toByteOffset: place * 4, as: UInt32.self)
+    }
+    return buffer.finish()
+  }
+
+  private static func rect(_ random: inout SplitMix64) -> PixelRect {
+    if Int.random(in: 0..<8, using: &random) == 0 { return PixelRect(size) }
+    let x = Int.random(in: 0..<size.width, using: &random)
+    let y = Int.random(in: 0..<size.height, using: &random)
+    return PixelRect(
+      x: x, y: y, width: Int.random(in: 0...min(size.width - x, 40), using: &random),
+      height: Int.random(in: 0...min(size.height - y, 40), using: &random))
+  }
+
+  @Test(arguments: [0, 1, 2, 3, 5, 12])
+  func `pictures that are held never change, and new ones build on the last`(held: Int) throws {
+    var random = SplitMix64(seed: UInt64(held) + 1)
+    var canvas = try Canvas(size: Self.size, format: .rgba8)
+    let rowWords = canvas.bytesPerRow / 4
+    let clear = [UInt32](repeating: 0, count: rowWords * Self.size.height)
+    let sources = (0..<3).map { _ in
+      clear.map { _ in UInt32.random(in: 0...(.max), using: &random) }
+    }
+    var model = clear
+    var pictures: [(bitmap: Bitmap, expected: Bitmap)] = []
+    for round in 0..<150 {
+      for _ in 0..<Int.random(in: 0...2, using: &random) {
+        let rect = Self.rect(&random)
+        let source = Bool.random(using: &random) ? clear : sources[round % 3]
+        if source == clear {
+          try canvas.clear(rect)
+        } else {
+          try canvas.restore(Canvas(Self.bitmap(source)).copy(rect))
+        }
+        for y in rect.y..<rect.maxY {
+          let row = y * rowWords + rect.x..<y * rowWords + rect.maxX
+          model.replaceSubrange(row, with: source[row])
+        }
+      }
+      pictures.append((canvas.bitmap, Self.bitmap(model)))
+      while pictures.count > held {
+        // Dropped in any order: a consumer may keep one for long.
+        let place = Int.random(in: 0..<pictures.count, using: &random)
+        let (bitmap, expected) = pictures.remove(at: place)
+        #expect(bitmap == expected, "round \(round)")
+      }
+    }
+    for (bitmap, expected) in pictures { #expect(bitmap == expected) }
+    #expect(canvas.bitmap == Self.bitmap(model))
+  }
+
+  @Test func `a block catches up by what was changed since it was handed out`() {
+    var history = CanvasHistory()
+    let first = history.stamp
+    history.note(PixelRect(x: 90, y: 0, width: 9, height: 9))
+    history.advance()
+    history.note(PixelRect(x: 0, y: 0, width: 2, height: 2))
+    history.note(PixelRect(x: 4, y: 4, width: 1, height: 1))
+    let second = history.stamp
+    #expect(history.changes(since: first)?.isEmpty == true)
+    history.advance()
+    #expect(history.changes(since: first) == PixelRect(x: 0, y: 0, width: 5, height: 5))
+    #expect(history.changes(since: second)?.isEmpty == true)
+    // The picture being drawn was not handed out, and other canvases have pictures of their own.
+    #expect(history.changes(since: history.stamp) == nil)
+    #expect(CanvasHistory().changes(since: first) == nil)
+    #expect(history.changes(since: PictureStamp()) == nil)
+    for _ in 0..<20 { history.advance() }
+    #expect(history.changes(since: first) == nil)
+  }
+}
