@@ -14,8 +14,8 @@ enum TerminalGuard {
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
   nonisolated(unsafe) private static var byteCount = 0
   nonisolated(unsafe) private static var descriptor: Int32 = -1
-  nonisolated(unsafe) private static var settings = termios()
-  nonisolated(unsafe) private static var hasSettings = false
+  /// Behind a pointer: the compiler makes a global of this type 57 bytes long where 60 are copied.
+  nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
   nonisolated(unsafe) private static var isArmed = false
 
   private static let fatalSignals = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS]
@@ -30,8 +30,10 @@ enum TerminalGuard {
     unsafe byteCount = restore.count
     unsafe self.descriptor = descriptor
     if let rawMode {
-      unsafe settings = rawMode.original
-      unsafe hasSettings = true
+      // Left alone like the bytes, once it is there.
+      let block = unsafe settings ?? .allocate(capacity: 1)
+      unsafe block.initialize(to: rawMode.original)
+      unsafe settings = block
     }
     unsafe isArmed = true
     installHandlers()
@@ -47,7 +49,7 @@ enum TerminalGuard {
     if dropsOutput { unsafe tcflush(descriptor, TCOFLUSH) }
     writeBytes()
     settle()
-    if unsafe hasSettings { unsafe tcsetattr(descriptor, TCSANOW, &settings) }
+    if let settings = unsafe settings { unsafe tcsetattr(descriptor, TCSANOW, settings) }
   }
 
   private static func writeBytes() {
