@@ -74,8 +74,9 @@ api-check: install ## fails when the public API lost something since BASE (defau
 	@[ -n "$(BASE)" ] || { echo "no release yet to compare with: make api-check BASE=commit" >&2; exit 2; }
 	swift package diagnose-api-breaking-changes $(BASE) --products Zoetrope ZoetropeTerminal
 
-sanitize: install ## the tests under the address sanitizer, then the thread sanitizer
-	Scripts/sanitize.sh
+WITH ?= address thread
+sanitize: install ## the tests under sanitizers: make sanitize [WITH=address] [FILTER=regex] [SKIP=regex]
+	FILTER="$(FILTER)" SKIP="$(SKIP)" Scripts/sanitize.sh $(WITH)
 
 FROM ?= tests
 coverage: install ## lines reached, by folder: make coverage [FROM=corpora] [LIST=--list]
