@@ -9,7 +9,7 @@ STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -
 ZOETROPE := .build-static/release/zoetrope
 CORPUS ?= ../shared/corpus
 MEASURE ?= ../shared/tools/term_measure.py
-PARTS ?= bytes,time,busy,still
+PARTS ?= bytes,time,busy,ends,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
@@ -50,7 +50,7 @@ bench: install ## runs us and the peers on one bench set, writes Benchmarks/RESU
 	$(MAKE) -C Benchmarks bench
 
 bench-terminal: release ## plays animations beside chafa and timg: bytes, lateness, memory, likeness
-	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS)
+	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS) --output Benchmarks/TERMINAL.md
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/check_screens.py $(ZOETROPE)
 
 bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios

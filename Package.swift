@@ -89,7 +89,7 @@ let package = Package(
     .testTarget(
       name: "ZoetropeTests",
       dependencies: [
-        "Zoetrope", "ZoetropeTestSupport", "CDeflate",
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "CDeflate",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

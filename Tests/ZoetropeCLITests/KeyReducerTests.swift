@@ -14,15 +14,25 @@ import ZoetropeTerminal
     }
   }
 
-  @Test(arguments: [
+  private static let meanings: [(String, [PlayerAction])] = [
     (" ", [PlayerAction.togglePause]), (".,", [.step(1), .step(-1)]), ("12g", [.seekToFrame(12)]),
     ("g", [.seekToFrame(0)]), ("G", [.seekToEnd]), ("10G", [.seekToFrame(10)]),
     ("3.", [.step(3)]), ("0", [.zoom(0)]), ("\u{1B}[C", [.seek(by: .seconds(1))]),
     ("\u{1B}[1;2D", [.seek(by: .milliseconds(-100))]), ("\u{3}", [.interrupt]),
     ("\u{1A}", [.suspend]), ("\u{C}", [.repaint]), ("q\u{1B}", [.quit, .quit]),
     ("rbLfcv", [.reverse, .bounce, .cycleLoops, .cycleFit, .cycleBackdrop, .cycleMode]),
-    ("7x.", [.step(1)]),
-  ])
+    ("7x.", [.step(1)]), ("plh", [.togglePause, .step(1), .step(-1)]),
+    ("][}{", [.scaleSpeed(1.1), .scaleSpeed(1 / 1.1), .scaleSpeed(2), .scaleSpeed(0.5)]),
+    ("\u{7F}+=-", [.resetSpeed, .zoom(1.25), .zoom(1.25), .zoom(0.8)]),
+    ("io?", [.toggleInfo, .toggleInfo, .toggleHelp]),
+    ("n>\r\u{1B}[6~", [.nextFile, .nextFile, .nextFile, .nextFile]),
+    ("N<\u{1B}[5~", [.previousFile, .previousFile, .previousFile]),
+    ("adDmt", [.markSection, .toggleOutline, .toggleStored, .toggleMotion, .toggleTimeline]),
+    ("sS", [.saveFrame, .saveSection]), ("\u{1B}[H\u{1B}[F", [.seekToFrame(0), .seekToEnd]),
+    ("\u{1B}[A\u{1B}[B", [.seek(by: .seconds(5)), .seek(by: .seconds(-5))]),
+  ]
+
+  @Test(arguments: meanings)
   func `keys mean what the help page says`(_ input: String, _ expected: [PlayerAction]) {
     #expect(actions(input) == expected)
   }

@@ -65,7 +65,7 @@ final class Player {
   /// Keys that were typed before playing began.
   var typedBefore: [InputEvent] = []
   /// Which of ``BackdropArgument/cycle`` is in force.
-  var backdropIndex = 0
+  var backdropIndex: Int
 
   init(
     settings: PlayerSettings, terminal: TerminalTakeover, stage: Stage, decoder: InputDecoder,
@@ -82,6 +82,7 @@ final class Player {
     fence = LinkFence(
       isEnabled: capabilities.reportsStatus && capabilities.didAnswer, latency: latency)
     deadline = settings.wallTime.map { .now + $0 }
+    backdropIndex = BackdropArgument.cycle.firstIndex(of: settings.backdrop) ?? 0
   }
 
   /// Whether the last row is for the status line.

@@ -7,6 +7,10 @@ import ZoetropeTerminal
 /// in memory that nobody frees, the line settings, the descriptor. The handler calls only `tcflush`,
 /// `write`, `tcsetattr` and `raise`, which POSIX allows there.
 ///
+/// The main thread's handlers have a stack of their own, so that one that has run over gives the
+/// terminal back too. Other threads have none: a handler's stack belongs to the thread that sets
+/// it, and those that decode and schedule run loops of a depth that no file decides.
+///
 /// Unsafe code: the globals are written by the main thread only, while no handler is installed or
 /// with the same contents; the buffer is never freed while ``isArmed`` is set.
 @safe
@@ -17,6 +21,8 @@ enum TerminalGuard {
   /// Behind a pointer: the compiler makes a global of this type 57 bytes long where 60 are copied.
   nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
   nonisolated(unsafe) private static var isArmed = false
+
+  nonisolated(unsafe) private static var hasStack = false
 
   private static let fatalSignals = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS]
 
@@ -36,6 +42,7 @@ enum TerminalGuard {
       unsafe settings = block
     }
     unsafe isArmed = true
+    provideStack()
     installHandlers()
   }
 
@@ -68,6 +75,16 @@ enum TerminalGuard {
         break
       }
     }
+  }
+
+  private static func provideStack() {
+    if unsafe hasStack { return }
+    // Never freed: a handler may be running on it. Four times what the system calls enough for
+    // vector registers and frames of a handler that calls a handful of functions.
+    let byteCount = 65536
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+    var stack = unsafe stack_t(ss_sp: memory, ss_flags: 0, ss_size: byteCount)
+    unsafe hasStack = sigaltstack(&stack, nil) == 0
   }
 
   private static func installHandlers() {

@@ -84,6 +84,41 @@ import Testing
     }
   }
 
+  /// A `poll` that calls itself until the stack is full, once playing is under way.
+  private static let overflow = """
+    #define _GNU_SOURCE
+    #include <poll.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    static int deeper(volatile char *outer) {
+      volatile char frame[4096];
+      frame[0] = outer[0] + 1;
+      return deeper(frame) + frame[0];
+    }
+    int poll(struct pollfd *files, nfds_t count, int time) {
+      static int calls;
+      if (getpid() == syscall(SYS_gettid) && ++calls == 20) return deeper((volatile char *)files);
+      struct timespec limit = {time / 1000, time % 1000 * 1000000L};
+      return syscall(SYS_ppoll, files, count, time < 0 ? 0 : &limit, 0, 0);
+    }
+    """
+
+  @Test(.enabled(if: unsafe system("which clang >/dev/null 2>&1") == 0, "needs clang"))
+  func `a stack that has run over gives the terminal back`() throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(SampleGIF().bytes, to: "cat.gif")
+    try tool.write(Array(Self.overflow.utf8), to: "overflow.c")
+    try #require(
+      try tool.shell("clang -O0 -w -shared -fPIC -o overflow.so overflow.c") == 0)
+    let terminal = try Pseudoterminal(
+      Tool.program, ["play", "cat.gif"],
+      environment: ["TERM=xterm-256color", "LD_PRELOAD=\(tool.directory)/overflow.so"],
+      directory: tool.directory)
+    #expect(terminal.waitFor("\u{1B}[?1049h"))
+    expectRestored(terminal, status: 128 + SIGSEGV)
+  }
+
   @Test func `images are deleted`() throws {
     try withPlayer { terminal in
       try #require(terminal.wait { !terminal.model.state.images.isEmpty })

@@ -101,6 +101,35 @@ struct GraphicsEncoderTests {
     }
   }
 
+  @Test(arguments: [4, 7, 10, 17])
+  func `sixels never reach below the screen, where they would scroll it`(_ height: Int) {
+    // The bands of a part begin at its row of cells, so they end elsewhere than those of the whole.
+    let screen = ScreenSize(columns: 12, rows: 6, cell: PixelSize(width: 5, height: height))
+    var random = SplitMix(state: 7)
+    var sketch = Sketch(width: 50, height: 6 * height)
+    var encoder = SixelEncoder(
+      area: CellRect(column: 1, row: 0, columns: 10, rows: 6), screen: screen,
+      imageSize: PixelSize(width: 50, height: 6 * height))
+    var pen = PenState.unknown
+    var sixels = MiniGraphics.Sixels(screen: screen)
+    for step in 0..<80 {
+      var bytes: [UInt8] = []
+      encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+      var terminal = MiniTerminal(columns: 12, rows: 6)
+      terminal.apply(bytes)
+      sixels.apply(terminal.strings)
+      guard sixels.outside == 0 else {
+        Issue.record("step \(step)")
+        return
+      }
+      sketch.change(&random, colors: 20)
+      // Its last row always.
+      sketch.fill(
+        PixelRect(x: step % 40, y: 6 * height - 3, width: 5, height: 3),
+        RGBA(red: UInt8(step), green: 0, blue: 0))
+    }
+  }
+
   @Test func `a still picture sends no sixel twice`() {
     let sketch = Sketch(width: 20, height: 20, color: RGBA(red: 9, green: 9, blue: 9))
     var encoder = SixelEncoder(

@@ -1,5 +1,6 @@
 import SystemPackage
 import Zoetrope
+import ZoetropeTerminal
 import ZoetropeTestSupport
 
 // The samples of the README and of the documentation, so that they are compiled. `SampleTests` finds
@@ -108,4 +109,19 @@ func sampleOfTestingTime(_ image: AnimatedImage) async -> [Duration] {
   scheduler.stop()
   let times = await playing.value
   return times
+}
+
+func sampleOfTheTerminal(image: AnimatedImage) async throws {
+  let capabilities = TerminalCapabilities(environment: .current)
+  let screen = ScreenSize(columns: 80, rows: 24)
+  let layout = FrameLayout(
+    of: image.canvasSize, in: CellRect(column: 0, row: 0, columns: 80, rows: 24), screen: screen)
+  let encoder = DrawingMode(best: capabilities).encoder(
+    layout: layout, screen: screen, pictureSize: image.canvasSize, capabilities: capabilities)
+  var writer = FrameWriter(encoder: encoder, isSynchronized: capabilities.hasSynchronizedOutput)
+  var bytes: [UInt8] = []
+  for try await frame in FrameScheduler(image).throwingFrames() {
+    writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
+    try FileDescriptor.standardOutput.writeAll(bytes)
+  }
 }

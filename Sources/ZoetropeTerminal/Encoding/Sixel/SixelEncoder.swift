@@ -212,17 +212,19 @@ public struct SixelEncoder: FrameEncoding {
     into output: inout [UInt8]
   ) {
     let cellColumn = region.x / cell.width
-    var cellRow = region.y / cell.height
-    var best = bands(of: region, fromRow: cellRow, wanted: wanted, exact: exact)
-    if best.bytes.isEmpty { return }
     // Bands of six rows begin at a row of cells: one further up may cut the picture in better
-    // places. It saves about 3 %, so only pictures are tried that take no time.
-    if region.size.area <= Self.triedArea, cell.height % 6 != 0 {
-      for row in stride(from: cellRow - 1, through: max(cellRow - 2, 0), by: -1) {
-        let other = bands(of: region, fromRow: row, wanted: wanted, exact: exact)
-        if other.bytes.count < best.bytes.count { (best, cellRow) = (other, row) }
+    // places. It saves about 3 %, so only pictures are tried that take no time. One may have to be
+    // further up, where the last band would otherwise reach below the area and scroll the screen.
+    let tries = region.size.area <= Self.triedArea && cell.height % 6 != 0 ? 3 : 1
+    var cellRow = 0
+    var best = Bands()
+    for row in rowsToBeginAt(for: region).prefix(tries) {
+      let found = bands(of: region, fromRow: row, wanted: wanted, exact: exact)
+      if best.bytes.isEmpty || found.bytes.count < best.bytes.count {
+        (best, cellRow) = (found, row)
       }
     }
+    if best.bytes.isEmpty { return }
     var sequence: [UInt8] = []
     if passthrough == .none {
       pen.move(toColumn: area.column + cellColumn, row: area.row + cellRow, into: &output)
@@ -245,6 +247,18 @@ public struct SixelEncoder: FrameEncoding {
     passthrough.append(sequence, to: &output)
     // Where the cursor is left differs between terminals.
     pen.forgetPosition()
+  }
+
+  /// The rows of cells from which whole bands cover `region` without reaching below the area, the
+  /// nearest first.
+  private func rowsToBeginAt(for region: PixelRect) -> [Int] {
+    let room = area.rows * cell.height
+    let rows = stride(from: region.y / cell.height, through: 0, by: -1).filter { row in
+      let top = row * cell.height
+      return top + Self.roundedUp(region.maxY - top, to: 6) <= room
+    }
+    // From the top they always fit, by the height that was chosen; a smaller area has one band.
+    return rows.isEmpty ? [0] : rows
   }
 
   private mutating func appendDefinitions(
