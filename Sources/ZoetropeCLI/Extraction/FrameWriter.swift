@@ -10,7 +10,7 @@ final class FrameWriter {
   private let shared: Monitor<State>
   private let context: Context
   private let encoder: FrameEncoder
-  private var threads: [WorkerThread] = []
+  private var threads: [SystemThread] = []
   private let window: Int
 
   /// What every thread knows.
@@ -43,7 +43,7 @@ final class FrameWriter {
     window = max(1, jobs * 2)
     for _ in 1..<max(1, jobs) {
       let (shared, context) = (shared, context)
-      let thread = WorkerThread {
+      let thread = SystemThread {
         let encoder = FrameEncoder(format: context.format, metadata: context.metadata)
         while let job = Self.takeJob(shared) { Self.process(job, encoder, shared, context) }
       }

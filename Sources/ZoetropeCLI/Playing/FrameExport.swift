@@ -8,7 +8,7 @@ import Zoetrope
 final class FrameExport: Sendable {
   private struct Progress {
     var message: String?
-    var thread: WorkerThread?
+    var thread: SystemThread?
   }
 
   private let isCancelled = Atomic<Bool>(false)
@@ -18,7 +18,7 @@ final class FrameExport: Sendable {
   /// Starts to write the frames `range`; false while others are still being written.
   func start(_ image: AnimatedImage, range: Range<Int>, stem: [UInt8]) -> Bool {
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return false }
-    let thread = WorkerThread { [self] in
+    let thread = SystemThread { [self] in
       let text = run(image, range, stem)
       progress.withLock { $0.message = text }
       isRunning.store(false, ordering: .releasing)
