@@ -15,9 +15,7 @@ package struct PNGFastDecoder: FrameDecoding {
     _ record: FrameRecord, header: ImageHeader, bytes: borrowing RawSpan,
     into pixels: FramePixels
   ) throws(AnimatedImageError) {
-    try data.collect(bytes)
-    pixels.resetForPNG(record.control.rect.size)
-    guard !record.control.rect.isEmpty else { return }
+    guard try data.begin(record, bytes: bytes, into: pixels) else { return }
     var ending = PNGEnding(fault: .stream)
     let isDone = unsafe data.withBytes(of: bytes) { stream in
       // A bit of damage can turn the longest match into a code that zlib refuses and libdeflate takes
@@ -27,15 +25,11 @@ package struct PNGFastDecoder: FrameDecoding {
     }
     if !isDone {
       let checksum = ending.fault
-      ending = try unsafe data.withBytes(of: bytes) { stream in
-        unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
-      }.get()
+      ending = try data.decodeByLibpng(
+        bytes, header: header, keeps16Bit: keeps16Bit, into: pixels)
       if checksum == .adler, ending.fault == .none { ending.fault = .adler }
     }
-    pixels.damage =
-      PNGDamage(
-        ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
-      ).damage
+    data.report(ending, of: record, byteCount: bytes.byteCount, in: pixels)
     pixels.noteIndices(past: header.palette.count, in: record.control)
   }
 

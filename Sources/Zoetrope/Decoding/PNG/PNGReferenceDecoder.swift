@@ -12,15 +12,9 @@ package struct PNGReferenceDecoder: FrameDecoding {
     _ record: FrameRecord, header: ImageHeader, bytes: borrowing RawSpan,
     into pixels: FramePixels
   ) throws(AnimatedImageError) {
-    try data.collect(bytes)
-    pixels.resetForPNG(record.control.rect.size)
-    guard !record.control.rect.isEmpty else { return }
-    let ending = try unsafe data.withBytes(of: bytes) { stream in
-      unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
-    }.get()
-    pixels.damage =
-      PNGDamage(
-        ending: ending, data: data, control: record.control, byteCount: bytes.byteCount
-      ).damage
+    guard try data.begin(record, bytes: bytes, into: pixels) else { return }
+    let ending = try data.decodeByLibpng(
+      bytes, header: header, keeps16Bit: keeps16Bit, into: pixels)
+    data.report(ending, of: record, byteCount: bytes.byteCount, in: pixels)
   }
 }
