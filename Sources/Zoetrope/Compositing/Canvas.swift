@@ -118,7 +118,11 @@ package struct Canvas: ~Copyable {
   package func copy(_ rect: PixelRect) throws(AnimatedImageError) -> SavedRect {
     assert(bounds.contains(rect))
     let rowBytes = rect.width * format.bytesPerPixel
-    let saved = try PixelStorage(asking: rowBytes * rect.height, zeroed: false)
+    // The canvas's size, or a half or a quarter and so on: of every other size a block would be left
+    // waiting for the next rectangle that is just as large. Pages that are not written cost nothing.
+    var byteCount = storage.byteCount
+    while byteCount / 2 >= rowBytes * rect.height, byteCount > 64 { byteCount /= 2 }
+    let saved = try PixelStorage(asking: byteCount, zeroed: false)
     for line in 0..<rect.height {
       let start = (rect.y + line) * bytesPerRow + rect.x * format.bytesPerPixel
       unsafe memcpy(

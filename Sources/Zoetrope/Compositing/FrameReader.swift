@@ -10,7 +10,11 @@ public final class FrameReader {
   /// On a canvas without pixels until the first frame is drawn.
   private var compositor = Compositor()
   private var worker: FrameWorker
-  private var pixels = FramePixels()
+  private var pixels: FramePixels
+  /// In place of a frame that was given back.
+  private let noPixels: FramePixels
+  /// What was wrong with the frame drawn last.
+  private var damage: Damage?
   /// Whether the next frame begins on a clear canvas, which is made then.
   private var needsClearCanvas = true
   /// Whether the canvas is clear because the next frame should not need what was there before.
@@ -22,6 +26,8 @@ public final class FrameReader {
   public init(_ image: AnimatedImage) {
     self.image = image
     worker = FrameWorker(header: image.header, options: image.options)
+    noPixels = FramePixels()
+    pixels = noPixels
     let helpers = image.options.threadCount - 1
     ahead = helpers > 0 && image.isWorthSharing ? DecodeAhead(image, helperLimit: helpers) : nil
   }
@@ -40,7 +46,7 @@ public final class FrameReader {
     let index = nextIndex
     let dirty = try drawNext()
     return CompositedFrame(
-      index: index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty, damage: pixels.damage)
+      index: index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty, damage: damage)
   }
 
   /// Draws the next frame onto the canvas.
@@ -70,6 +76,12 @@ public final class FrameReader {
       throw damage.error(format: image.format)
     }
     let dirty = try compositor.draw(pixels, record.control)
+    damage = pixels.damage
+    if let ahead {
+      // At once, so that it is decoded into while it lies in the cache.
+      ahead.recycle(pixels)
+      pixels = noPixels
+    }
     nextIndex += 1
     return dirty
   }
@@ -147,7 +159,6 @@ public final class FrameReader {
 
   private func decode(_ record: FrameRecord) throws(AnimatedImageError) {
     if let ahead {
-      ahead.recycle(pixels)
       pixels = try ahead.take(nextIndex, with: &worker)
     } else {
       try worker.decode(record, header: image.header, source: image.source, into: pixels)

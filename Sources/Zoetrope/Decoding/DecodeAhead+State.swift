@@ -13,26 +13,27 @@ extension DecodeAhead.State {
     if slots.indices.contains(place) {
       switch slots[place] {
       case .done(let pixels):
-        release(through: place, records: records)
+        release(through: place)
         return .ready(pixels)
       case .failed(let error): return .failed(error)
       case .claimed, .waiting: break
       }
     }
     // Its own frame first; then any other, so that it does not sit idle.
-    if nextClaim <= index || canClaim(records: records, window: window) {
-      return .decode(claim(records: records))
+    if nextClaim <= index || canClaim(for: .consumer, records: records, window: window) {
+      return .decode(claim(for: .consumer, records: records, window: window))
     }
     isConsumerWaiting = true
     return .wait
   }
 
   /// Whether one more frame may be begun.
-  func canClaim(records: [FrameRecord], window: DecodeWindow) -> Bool {
+  func canClaim(for side: DecodeSide, records: [FrameRecord], window: DecodeWindow) -> Bool {
     guard nextClaim < min(records.count, end), nextClaim - base < window.frames else {
       return false
     }
-    return heldBytes == 0 || heldBytes + charge(of: records[nextClaim]) <= window.bytes
+    let charge = charge(of: records[nextClaim], for: side, window: window).bytes
+    return heldBytes == 0 || heldBytes + charge <= window.bytes
   }
 
   /// Claims frames in order until they have `pixels` pixels; none when the window is full, which
@@ -42,15 +43,17 @@ extension DecodeAhead.State {
   ) -> [DecodeClaim] {
     var claims: [DecodeClaim] = []
     var sum = 0
-    while !isStopped, sum < pixels, canClaim(records: records, window: window) {
+    while !isStopped, sum < pixels, canClaim(for: .helper, records: records, window: window) {
       sum += records[nextClaim].control.rect.size.area
-      claims.append(claim(records: records))
+      claims.append(claim(for: .helper, records: records, window: window))
     }
     if claims.isEmpty { helperCount -= 1 }
     return claims
   }
 
-  private mutating func claim(records: [FrameRecord]) -> DecodeClaim {
+  private mutating func claim(
+    for side: DecodeSide, records: [FrameRecord], window: DecodeWindow
+  ) -> DecodeClaim {
     let index = nextClaim
     while slots.count <= index - base {
       slots.append(.waiting)
@@ -58,10 +61,13 @@ extension DecodeAhead.State {
     }
     slots[index - base] = .claimed
     nextClaim += 1
-    charges[index - base] = charge(of: records[index])
-    heldBytes += charges[index - base]
-    return DecodeClaim(
-      index: index, generation: generation, pixels: takeSpare())
+    let (bytes, spare) = charge(of: records[index], for: side, window: window)
+    charges[index - base] = bytes
+    heldBytes += bytes
+    if let spare { spares.remove(spare) }
+    let pixels = spare ?? FramePixels(largestByteCount: window.largestByteCount)
+    pixels.side = side
+    return DecodeClaim(index: index, generation: generation, pixels: pixels)
   }
 
   /// A claimed frame is decoded; says whether the consumer has to be woken.
@@ -69,7 +75,7 @@ extension DecodeAhead.State {
     _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow
   ) -> Bool {
     guard claim.generation == generation, !isStopped else {
-      keep(claim.pixels, within: window.bytes)
+      keep(claim.pixels, window: window)
       return false
     }
     switch result {
@@ -80,34 +86,39 @@ extension DecodeAhead.State {
     return isConsumerWaiting
   }
 
-  /// Keeps the memory of a frame for another one while all together stay within `limit` bytes: blocks
+  /// Keeps the memory of a frame for another one while all together stay within the window: blocks
   /// only grow, and a window of many small frames would in time hold as many of the largest.
-  mutating func keep(_ pixels: FramePixels, within limit: Int) {
+  mutating func keep(_ pixels: FramePixels, window: DecodeWindow) {
     let bytes = pixels.storage.byteCount
-    guard heldBytes + spareBytes + bytes <= limit else { return }
-    spareBytes += bytes
+    guard heldBytes + spares.byteCount + bytes <= window.bytes else { return }
     spares.append(pixels)
   }
 
-  private mutating func takeSpare() -> FramePixels {
-    guard let pixels = spares.popLast() else { return FramePixels() }
-    spareBytes -= pixels.storage.byteCount
-    return pixels
+  /// The consumer is done with the frame in its hands.
+  mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow) {
+    heldBytes -= takenBytes
+    takenBytes = 0
+    keep(pixels, window: window)
   }
 
-  private mutating func release(through place: Int, records: [FrameRecord]) {
-    for offset in 0...place { heldBytes -= charges[offset] }
+  /// The frame at `place` goes into the consumer's hands, and all before it away.
+  private mutating func release(through place: Int) {
+    heldBytes -= takenBytes + charges[..<place].reduce(0, +)
+    takenBytes = charges[place]
     slots.removeFirst(place + 1)
     charges.removeFirst(place + 1)
     base += place + 1
   }
 
-  /// Bytes that the frame claimed next is charged with: four a pixel is the most an 8-bit layout
-  /// takes. A small frame is charged with the memory it gets when a larger one had it before;
-  /// else one block after the other would grow to the largest frame, uncounted.
-  private func charge(of record: FrameRecord) -> Int {
-    let perPixel = record.control.palette == .none ? 4 : 1
-    let needed = max(record.control.rect.size.area, 1) * perPixel + 256
-    return max(needed, spares.last?.storage.byteCount ?? 0)
+  /// Bytes that the frame claimed next is charged with, and the memory it gets when that is not new.
+  /// A small frame is charged with the memory that a larger one had before it; else one block after
+  /// the other would grow to the largest frame, uncounted.
+  private func charge(
+    of record: FrameRecord, for side: DecodeSide, window: DecodeWindow
+  ) -> (bytes: Int, spare: FramePixels?) {
+    let needed = DecodeWindow.byteCount(record.control.rect.size, pixelSize: window.pixelSize)
+    let spare = spares.next(
+      for: side, needed: needed, room: window.bytes - heldBytes - spares.byteCount)
+    return (max(needed, spare?.storage.byteCount ?? 0), spare)
   }
 }

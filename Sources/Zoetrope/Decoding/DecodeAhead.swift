@@ -27,14 +27,13 @@ final class DecodeAhead: Sendable {
     var nextClaim = 0
     /// Frames from here on are not begun ahead.
     var end = Int.max
-    /// Decoded bytes of claimed and finished frames that were not taken.
+    /// Bytes of frames that are claimed or finished, the one in the consumer's hands included.
     var heldBytes = 0
+    /// What of that is in the consumer's hands.
+    var takenBytes = 0
     var helperCount = 0
     var isConsumerWaiting = false
-    /// Memory of frames that were taken, for those to come.
-    var spares: [FramePixels] = []
-    /// Bytes that the spares hold.
-    var spareBytes = 0
+    var spares = SpareFrames()
     var isStopped = false
   }
 
@@ -43,14 +42,12 @@ final class DecodeAhead: Sendable {
   let header: ImageHeader
   let options: DecodingOptions
   private let helperLimit: Int
-  private let byteBudget: Int
+  private let window: DecodeWindow
   private let state = Mutex(State())
   private let signal = ThreadSignal()
 
   /// Pixels that are worth a hand-over to another thread.
   private static let batchPixels = 1 << 16
-  /// Frames that wait decoded at most, however small.
-  private static let frameWindow = 64
 
   /// - Parameter helperLimit: Threads that decode beside the consumer's.
   init(_ image: AnimatedImage, helperLimit: Int) {
@@ -59,8 +56,7 @@ final class DecodeAhead: Sendable {
     header = image.header
     options = image.options
     self.helperLimit = helperLimit
-    // Three canvases of decoded frames; a GIF frame takes a quarter of one.
-    byteBudget = min(max(image.canvasSize.area * 12, 1 << 20), max(options.limits.liveBytes / 2, 1))
+    window = DecodeWindow(image)
   }
 
   /// Starts over at frame `index`.
@@ -68,7 +64,8 @@ final class DecodeAhead: Sendable {
     state.withLock { state in
       state.generation += 1
       state.heldBytes = 0
-      for case .done(let pixels) in state.slots { state.keep(pixels, within: byteBudget) }
+      state.takenBytes = 0
+      for case .done(let pixels) in state.slots { state.keep(pixels, window: window) }
       state.slots.removeAll(keepingCapacity: true)
       state.charges.removeAll(keepingCapacity: true)
       state.base = index
@@ -107,17 +104,16 @@ final class DecodeAhead: Sendable {
     }
   }
 
-  /// Gives a taken frame's memory back.
+  /// Gives a taken frame's memory back, drawn.
   func recycle(_ pixels: FramePixels) {
-    state.withLock { $0.keep(pixels, within: byteBudget) }
+    state.withLock { $0.takeBack(pixels, window: window) }
   }
-
-  private var window: DecodeWindow { DecodeWindow(bytes: byteBudget, frames: Self.frameWindow) }
 
   /// Starts as many helpers as there is work and leave for.
   private func startHelpers() {
     let count = state.withLock { state in
-      guard !state.isStopped, state.canClaim(records: records, window: window) else { return 0 }
+      guard !state.isStopped, state.canClaim(for: .helper, records: records, window: window)
+      else { return 0 }
       let count = max(helperLimit - state.helperCount, 0)
       state.helperCount += count
       return count

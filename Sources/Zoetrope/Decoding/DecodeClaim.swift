@@ -4,9 +4,3 @@ struct DecodeClaim {
   let generation: Int
   let pixels: FramePixels
 }
-
-/// How far decoding may run ahead.
-struct DecodeWindow {
-  let bytes: Int
-  let frames: Int
-}

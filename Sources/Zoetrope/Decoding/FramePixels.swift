@@ -3,8 +3,8 @@
 /// A reusable scratch object with one owner at a time: a decoder fills it, the compositor reads it,
 /// and it goes back to be filled again. Storage only grows.
 package final class FramePixels: @unchecked Sendable {
-  // Sendable: handed from one thread to the next through a lock, never touched by two at once;
-  // `FrameReader` is the only place that hands it on.
+  // Sendable: handed from one thread to the next through the lock of `DecodeAhead`, never touched by
+  // two at once; that and `FrameReader`, which gives it back, are the only places that hand it on.
 
   /// How the samples of ``storage`` are to be read.
   package enum Layout: UInt8, Sendable {
@@ -40,18 +40,24 @@ package final class FramePixels: @unchecked Sendable {
   /// The samples.
   package private(set) var storage = PixelStorage(byteCount: 64)
 
-  package init() {}
+  /// Which side of `DecodeAhead` filled it last, and so whose core's cache it lies in.
+  var side = DecodeSide.consumer
+  /// Sizes are not rounded up past this: what a frame of the whole canvas takes.
+  private let largestByteCount: Int
+
+  package init() { largestByteCount = .max }
+
+  /// Memory for frames of which the largest as a rule takes `largestByteCount`.
+  init(largestByteCount: Int) { self.largestByteCount = largestByteCount }
 
   /// Makes room for `byteCount` bytes; what was there is lost when it has to grow.
   ///
-  /// Sizes are rounded up by at most a quarter, to four for each doubling: blocks of a thousand sizes,
-  /// each a little larger than the one that was freed, left the allocator with twice the memory.
+  /// Sizes are rounded up, though not past that of a frame of the whole canvas.
   ///
   /// - Throws: `limitExceeded` when the system has no memory for it.
   package func reserve(byteCount: Int) throws(AnimatedImageError) {
     guard storage.byteCount < byteCount else { return }
-    let step = 1 << max(Int.bitWidth - byteCount.leadingZeroBitCount - 3, 6)
-    let rounded = (byteCount + step - 1) & ~(step - 1)
+    let rounded = max(byteCount, min(PixelMemory.rounded(byteCount), largestByteCount))
     storage = try PixelStorage(asking: rounded, zeroed: false)
   }
 }

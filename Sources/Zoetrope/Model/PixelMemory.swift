@@ -58,6 +58,15 @@ package enum PixelMemory {
 
   private static let state = Mutex(State())
 
+  /// `byteCount` rounded up by at most a quarter, to four sizes for each doubling.
+  ///
+  /// Blocks of a thousand sizes, each a little larger than the one that was freed, left the allocator
+  /// with twice the memory, and would each wait here for another frame of just that size.
+  static func rounded(_ byteCount: Int) -> Int {
+    let step = 1 << max(Int.bitWidth - byteCount.leadingZeroBitCount - 3, 6)
+    return (byteCount + step - 1) & ~(step - 1)
+  }
+
   /// How many blocks of `byteCount` there are, owned ones and those that wait.
   package static func blockCount(of byteCount: Int) -> Int {
     state.withLock { $0.counts[byteCount, default: 0] }

@@ -70,7 +70,7 @@ struct PNGFrameData {
     } else {
       // Made once for the whole frame: the payloads together are shorter than the range they lie in.
       if count == 0, joined.byteCount < limit {
-        joined = try PixelStorage(asking: limit, zeroed: false)
+        joined = try PixelStorage(asking: PixelMemory.rounded(limit), zeroed: false)
       }
       unsafe (joined.baseAddress + count).copyMemory(
         from: base + range.lowerBound, byteCount: range.count)
