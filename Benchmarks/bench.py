@@ -170,9 +170,10 @@ def memory():
         def peak(name):
             return inner([bench, f"{films}/{name}", "--repeat", "1", "--jobs", str(jobs)])[1]
         least = peak("tiny.gif")
-        for frames, name in ((100, "flat.gif"), (1000, "frames_1000.gif"), (10000, "frames_10000.gif")):
+        for frames, name in ((100, "flat.gif"), (1000, "frames_1000.gif"), (10000, "frames_10000.gif"),
+                             (100, "frames_100.png"), (1000, "frames_1000.png")):
             used = peak(name)
-            rows.append([str(jobs), str(frames), f"{os.path.getsize(f'{films}/{name}') / 1e6:.1f}", f"{used:.1f}",
+            rows.append([str(jobs), f"{frames} {name[-3:].replace('png', 'apng, RGBA')}", f"{os.path.getsize(f'{films}/{name}') / 1e6:.1f}", f"{used:.1f}",
                          f"{(used - least) / canvas:.1f}"])
     table("Peak memory of decoding to nowhere, canvas of 640 × 360 (0.92 MB)",
           ["threads", "frames", "file MB", "peak MB", "canvases more than a film of 64 × 64"], rows)

@@ -42,4 +42,6 @@ apng palette.png "testsrc2=s=640x360:r=25:d=2,$palette=dither=none" -pix_fmt pal
 # The same film over and over: memory that grows with the number of frames shows.
 [ -e frames_1000.gif ] || gifsicle $(yes flat.gif | head -10) -o frames_1000.gif
 [ -e frames_10000.gif ] || gifsicle $(yes frames_1000.gif | head -10) -o frames_10000.gif
+apng frames_100.png "testsrc2=s=640x360:r=25:d=4,format=rgba" -pred up
+apng frames_1000.png "testsrc2=s=640x360:r=25:d=40,format=rgba" -pred up
 [ -e scan_100mb.gif ] || gifsicle $(yes dithered.gif | head -12) -o scan_100mb.gif
