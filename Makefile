@@ -13,8 +13,8 @@ PARTS ?= bytes,time,busy,ends,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize coverage fuzz \
-	differential mutations hostile soak kill-test clean
+	bench-info bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize \
+	coverage fuzz differential mutations hostile soak kill-test clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -55,6 +55,9 @@ bench-terminal: release ## plays animations beside chafa and timg: bytes, latene
 
 bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios
 	$(MAKE) -C Benchmarks stages
+
+bench-info: release ## info beside gifsicle and Pillow on 100 MB and tiny files: [FILES="a.gif ..."]
+	$(MAKE) -C Benchmarks info FILES="$(if $(findstring command,$(origin FILES)),$(abspath $(FILES)))"
 
 bench-scale: install ## scaling beside Pillow's and libswscale's: speed and quality
 	$(MAKE) -C Benchmarks scale

@@ -15,9 +15,10 @@ import Testing
     let quick = try #require(QuickArguments.command(arguments))
     let parsed = try ZoetropeCommand.parseAsRoot(arguments)
     if let info = parsed as? InfoCommand {
-      #expect(quick as? InfoRequest == info.request)
+      #expect(quick == .info(info.request))
     } else {
-      #expect(quick as? ExtractRequest == (parsed as? ExtractCommand)?.request)
+      let extract = try #require(parsed as? ExtractCommand)
+      #expect(quick == .extract(extract.request))
     }
   }
 

@@ -27,6 +27,11 @@ package struct FileStamp: Sendable, Hashable {
     guard unsafe fstat(file.rawValue, &status) == 0 else {
       throw AnimatedImageError(.io, "cannot stat: \(Errno(rawValue: errno))")
     }
+    self.init(status)
+  }
+
+  /// The stamp in what the system says of a file.
+  init(_ status: stat) {
     self.init(
       device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
       byteCount: Int(status.st_size), modified: Self.nanoseconds(status.st_mtim),

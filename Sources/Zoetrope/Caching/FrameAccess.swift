@@ -6,7 +6,7 @@ internal import Synchronization
 /// Nothing is made before it is needed. The canvases are charged to the budget, the reader's own too,
 /// and go when the budget asks for them.
 package final class FrameAccess: Sendable {
-  let budget: MemoryBudget
+  private let ownBudget: MemoryBudget?
   private let state = Mutex(State())
   private let lastUseTime = Atomic<UInt64>(0)
 
@@ -19,9 +19,16 @@ package final class FrameAccess: Sendable {
     var isRegistered = false
   }
 
-  init(budget: MemoryBudget = .shared) { self.budget = budget }
+  /// Charges what it keeps to `budget`; nil is the budget of the process, which asks the machine how
+  /// much memory there is when it is made, and is not made for images that are only looked into.
+  init(budget: MemoryBudget? = nil) { ownBudget = budget }
 
-  deinit { budget.refund(state.withLock { $0.charge }, as: .checkpoints) }
+  deinit {
+    let charge = state.withLock { $0.charge }
+    if charge > 0 { budget.refund(charge, as: .checkpoints) }
+  }
+
+  var budget: MemoryBudget { ownBudget ?? .shared }
 
   /// The identity of the image's bytes, once somebody has worked it out.
   var identity: ContentIdentity? {

@@ -14,7 +14,10 @@ struct ByteCollector: Sendable {
   }
 
   /// Forgets the record, so that the next one can be gathered.
-  mutating func reset() { bytes.removeAll(keepingCapacity: true) }
+  mutating func reset() {
+    // Most records are not gathered here, and even emptying an empty array takes a call.
+    if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
+  }
 }
 
 extension RawSpan {

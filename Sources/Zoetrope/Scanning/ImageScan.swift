@@ -13,10 +13,10 @@ enum ImageScan {
     }
     if first == PNGScanner.signature[0] {
       return try run(
-        PNGScanner(limits: options.limits), over: source, threadCount: options.threadCount)
+        PNGScanner(limits: options.limits), over: source, options: options)
     }
     return try run(
-      GIFScanner(limits: options.limits), over: source, threadCount: options.threadCount)
+      GIFScanner(limits: options.limits), over: source, options: options)
   }
 
   /// Throws `notAnImage` when no image begins with the bytes in `start`, as many as a GIF header has.
@@ -31,11 +31,33 @@ enum ImageScan {
   }
 
   private static func run(
-    _ start: some Scanning, over source: any ByteSource, threadCount: Int
+    _ start: some Scanning, over source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> ScannedImage {
+    if let file = source as? FileSource, let mapping = file.mapping() {
+      do throws(AnimatedImageError) {
+        let image = try run(start, over: mapping, threadCount: options.threadCount)
+        if !file.hasShrunk(under: mapping) { return image }
+      } catch {
+        if !file.hasShrunk(under: mapping) { throw error }
+      }
+      // What was seen may be zeros that are not in the file: read what there is of it.
+    }
     // Fed where it lies: a copy would share the list of frames, which the next frame then copies.
     var scanner = start
-    try BlockReader.forEachBlock(of: source, threadCount: threadCount) {
+    try BlockReader.forEachBlock(of: source, threadCount: options.threadCount) {
+      (bytes) throws(AnimatedImageError) in
+      try scanner.feed(bytes)
+      return !scanner.isAtEnd
+    }
+    try scanner.finish()
+    return scanner.image
+  }
+
+  private static func run(
+    _ start: some Scanning, over mapping: FileMapping, threadCount: Int
+  ) throws(AnimatedImageError) -> ScannedImage {
+    var scanner = start
+    try MappedReader.forEachBlock(of: mapping, threadCount: threadCount) {
       (bytes) throws(AnimatedImageError) in
       try scanner.feed(bytes)
       return !scanner.isAtEnd
@@ -75,6 +97,14 @@ enum ImageScan {
         .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
         byteOffset: scan.byteCount)
     }
+  }
+}
+
+extension FileSource {
+  /// Whether `mapping` may have shown zeros that are not in the file: where a page is gone, or behind
+  /// the new end in the last one that is left.
+  fileprivate func hasShrunk(under mapping: FileMapping) -> Bool {
+    mapping.hasGap || (currentStamp?.byteCount ?? 0) < byteCount
   }
 }
 

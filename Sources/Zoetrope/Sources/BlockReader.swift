@@ -3,9 +3,8 @@ internal import Synchronization
 /// Reads a file front to back in blocks, on the caller's thread and, for large files, one more.
 ///
 /// Copying out of the system's file cache is nearly all that a scan of a GIF costs, and one core does
-/// not use all of the memory's bandwidth: two take half the time. A mapping was measured as well: page
-/// faults and taking the pages away again cost what the second thread saves, a file that shrinks
-/// would end the process, and its cache may hold the file in small pages, when it is slower.
+/// not use all of the memory's bandwidth: two take half the time. `MappedReader` is faster still and
+/// needs a handler for a signal, which only a process can decide about.
 final class BlockReader: Sendable {
   /// What became of one block.
   enum Slot {
@@ -38,7 +37,7 @@ final class BlockReader: Sendable {
   /// Blocks that are read and not taken.
   static let window = 4
   /// Below this, a thread takes longer to start than it would save.
-  private static let leastSharedSize = 1 << 21
+  static let leastSharedSize = 1 << 21
 
   private let source: any ByteSource
   private let blockCount: Int
@@ -53,13 +52,14 @@ final class BlockReader: Sendable {
 
   /// Calls `body` with one block after the other until it says that it wants no more.
   ///
-  /// - Parameter threadCount: Threads that may be used, the caller's included.
+  /// - Parameter threadCount: Threads that may be used, the caller's included. Asked for large files
+  ///   only, since counting processors takes the system longer than reading a small one.
   static func forEachBlock(
-    of source: any ByteSource, threadCount: Int,
+    of source: any ByteSource, threadCount: @autoclosure () -> Int,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
     let reader = BlockReader(source)
-    let isShared = threadCount > 1 && source is FileSource && source.byteCount >= leastSharedSize
+    let isShared = source is FileSource && source.byteCount >= leastSharedSize && threadCount() > 1
     guard isShared else { return try reader.readAlone(body) }
     DecodeThreads.shared.run(isOptional: true) { reader.help() }
     defer { reader.stop() }

@@ -5,21 +5,28 @@ package import SystemPackage
 ///
 /// Not mapped: a file that shrinks under a mapping takes the process down with SIGBUS, and reading a
 /// frame's bytes costs a hundredth of decoding them. A file that shrinks gives fewer bytes instead.
+/// Only the scan of a large file may go through a mapping, and only where the process lets it: a
+/// library must not set a handler for SIGBUS that nobody asked for.
 package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
   private let stamp: FileStamp
+  private let maps: Bool
 
   /// Opens the regular file at `path`.
-  package init(path: FilePath) throws(AnimatedImageError) {
+  ///
+  /// - Parameter maps: Whether ``mapping()`` may map it. Default: false.
+  package init(path: FilePath, maps: Bool = false) throws(AnimatedImageError) {
+    self.maps = maps
     do {
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw Self.failure(error)
     }
     do {
-      byteCount = try Self.size(of: descriptor)
-      stamp = try FileStamp(of: descriptor)
+      let status = try Self.status(of: descriptor)
+      byteCount = Int(status.st_size)
+      stamp = FileStamp(status)
     } catch {
       try? descriptor.close()
       throw error
@@ -32,8 +39,14 @@ package final class FileSource: ByteSource {
 
   package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
 
-  /// The size of a regular file; pipes and devices are refused, since they have no ranges.
-  private static func size(of descriptor: FileDescriptor) throws(AnimatedImageError) -> Int {
+  /// The file in memory, when it may be mapped and is large enough that this pays.
+  func mapping() -> FileMapping? {
+    guard maps, byteCount >= BlockReader.leastSharedSize else { return nil }
+    return FileMapping(descriptor, byteCount: byteCount)
+  }
+
+  /// What the system says of a regular file; pipes and devices are refused: they have no ranges.
+  private static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> stat {
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else {
       throw failure(Errno(rawValue: errno))
@@ -41,7 +54,7 @@ package final class FileSource: ByteSource {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw AnimatedImageError(.io, "not a regular file")
     }
-    return Int(status.st_size)
+    return status
   }
 
   package func withBytes<Result>(

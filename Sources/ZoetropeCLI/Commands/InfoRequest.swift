@@ -19,7 +19,7 @@ struct InfoRequest: Hashable {
         let input = InputFile(file)
         do throws(CommandFailure) {
           let report = AnimationReport(
-            file: input.name, image: try input.open(options), policy: policy)
+            file: input.name, image: try input.open(options, isOnlyScanned: true), policy: policy)
           statuses.append(.success)
           if isJSON {
             report.write(to: &json)

@@ -22,7 +22,12 @@ struct InputFile: Hashable {
   var stem: [UInt8] { path.map { FileStem.of($0.bytes) } ?? Array("stdin".utf8) }
 
   /// Opens the image. A pipe or device is read to its end first, unless a signal asks for the end.
-  func open(_ options: DecodingOptions) throws(CommandFailure) -> AnimatedImage {
+  ///
+  /// - Parameter isOnlyScanned: Whether the structure is all that is wanted; a large file is then
+  ///   mapped while it is scanned, which sets a handler for SIGBUS meanwhile. Default: false.
+  func open(
+    _ options: DecodingOptions, isOnlyScanned: Bool = false
+  ) throws(CommandFailure) -> AnimatedImage {
     do throws(AnimatedImageError) {
       guard let path else {
         return try AnimatedImage(bytes: Self.readAll(options), options: options)
@@ -30,7 +35,8 @@ struct InputFile: Hashable {
       if OutputFile.isPipe(path) {
         return try AnimatedImage(bytes: Self.readPipe(path, options), options: options)
       }
-      return try AnimatedImage(contentsOf: path, options: options)
+      return try AnimatedImage(
+        source: FileSource(path: path, maps: isOnlyScanned), options: options)
     } catch {
       if let status = Self.stop {
         throw CommandFailure(status, code: "interrupted", "interrupted", file: name)

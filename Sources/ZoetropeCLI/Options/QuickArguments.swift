@@ -8,8 +8,10 @@ import Zoetrope
 /// hold the two to the same answers.
 struct QuickArguments {
   private var files: [String] = []
-  private var flags: Set<String> = []
-  private var values: [String: String] = [:]
+  // Lists and no sets: with a handful of words they are faster, and the runtime need not make a type
+  // of table for each, which costs as much as reading a small file does.
+  private var flags: [String] = []
+  private var values: [(name: String, text: String)] = []
 
   /// Nil when `arguments` have anything but these flags, options with their values, and files.
   private init?(_ arguments: ArraySlice<String>, flags known: [String], options: [String]) {
@@ -20,11 +22,12 @@ struct QuickArguments {
         continue
       }
       if known.contains(argument) {
-        guard flags.insert(argument).inserted else { return nil }
+        guard !flags.contains(argument) else { return nil }
+        flags.append(argument)
       } else if options.contains(argument), let value = rest.popFirst(),
-        value == "-" || value.utf8.first != UInt8(ascii: "-"), values[argument] == nil
+        value == "-" || value.utf8.first != UInt8(ascii: "-"), text(argument) == nil
       {
-        values[argument] = value
+        values.append((argument, value))
       } else {
         return nil
       }
@@ -33,10 +36,10 @@ struct QuickArguments {
   }
 
   /// The command that `arguments` name, when it can be read this way.
-  static func command(_ arguments: [String]) -> (any QuickCommand)? {
+  static func command(_ arguments: [String]) -> QuickCommand? {
     switch arguments.first {
-    case "info": info(arguments.dropFirst())
-    case "extract": extract(arguments.dropFirst())
+    case "info": info(arguments.dropFirst()).map(QuickCommand.info)
+    case "extract": extract(arguments.dropFirst()).map(QuickCommand.extract)
     default: nil
     }
   }
@@ -65,8 +68,8 @@ struct QuickArguments {
         arguments, flags: ["--force", "--resume", "--raw", "--quiet"],
         options: ["-o", "--output", "--format", "--frames", "--damage", "--limits", "--decoder"]),
       let options = read.decodingOptions,
-      let output = read.values["-o"] ?? read.values["--output"],
-      read.values["-o"] == nil || read.values["--output"] == nil,
+      let output = read.text("-o") ?? read.text("--output"),
+      read.text("-o") == nil || read.text("--output") == nil,
       !(read.flags.contains("--force") && read.flags.contains("--resume")),
       let format = read.value("--format", else: .png, { OutputFormat(rawValue: $0) }),
       let frames = read.value(
@@ -94,15 +97,23 @@ struct QuickArguments {
   private func value<Value>(
     _ name: String, else fallback: Value, _ read: (String) -> Value?
   ) -> Value? {
-    guard let text = values[name] else { return fallback }
+    guard let text = text(name) else { return fallback }
     return read(text)
   }
+
+  /// The value of option `name` as it was given; nil when it was not.
+  private func text(_ name: String) -> String? { values.first { $0.name == name }?.text }
 }
 
 /// A command that was read without ArgumentParser.
-protocol QuickCommand: Hashable {
-  func run() -> ExitStatus
-}
+enum QuickCommand: Hashable {
+  case info(InfoRequest)
+  case extract(ExtractRequest)
 
-extension InfoRequest: QuickCommand {}
-extension ExtractRequest: QuickCommand {}
+  func run() -> ExitStatus {
+    switch self {
+    case .info(let request): request.run()
+    case .extract(let request): request.run()
+    }
+  }
+}

@@ -35,7 +35,7 @@ struct JSONWriter {
 
   mutating func field(_ key: StaticString, _ value: Bool) {
     self.key(key)
-    element(Array((value ? "true" : "false").utf8))
+    element(value ? "true" : "false")
   }
 
   mutating func field(_ key: StaticString, _ value: Decimal?) {
@@ -45,7 +45,7 @@ struct JSONWriter {
   /// Writes a number that is already spelt as JSON wants it.
   mutating func field(_ key: StaticString, numberText: String?) {
     self.key(key)
-    if let numberText { element(Array(numberText.utf8)) } else { null() }
+    if let numberText { element(numberText) } else { null() }
   }
 
   /// Writes the field `key` with an array of numbers.
@@ -53,13 +53,22 @@ struct JSONWriter {
     array(key) { json in for value in values { json.number(value) } }
   }
 
-  mutating func number(_ value: Int) { element(Array(String(value).utf8)) }
+  mutating func number(_ value: Int) { element(String(value)) }
 
   /// Writes a string. Control characters, DEL and C1 are escaped, so that the text is harmless on a
   /// terminal too.
   mutating func string(_ value: String) {
     separate()
     bytes.append(0x22)
+    defer {
+      bytes.append(0x22)
+      needsComma = true
+    }
+    // Nearly all text is plain, and goes in whole.
+    if value.utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
+      bytes.append(contentsOf: value.utf8)
+      return
+    }
     for scalar in value.unicodeScalars {
       switch scalar {
       case "\"": bytes += [0x5c, 0x22]
@@ -76,21 +85,23 @@ struct JSONWriter {
         }
       }
     }
-    bytes.append(0x22)
-    needsComma = true
   }
 
-  private mutating func null() { element(Array("null".utf8)) }
+  private mutating func null() { element("null") }
 
+  /// Keys are the program's own words, in which nothing needs escaping.
   private mutating func key(_ key: StaticString) {
-    string(key.description)
+    separate()
+    bytes.append(0x22)
+    // The buffer is the literal itself and is only copied from.
+    key.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(0x22)
     bytes.append(0x3a)
-    needsComma = false
   }
 
-  private mutating func element(_ text: [UInt8]) {
+  private mutating func element(_ text: String) {
     separate()
-    bytes += text
+    bytes.append(contentsOf: text.utf8)
     needsComma = true
   }
 

@@ -15,7 +15,11 @@ struct GIFGraphicControl: Sendable {
 
   /// Reads the first four bytes of the block.
   init(parsing bytes: [UInt8]) {
-    let method = bytes[0] >> 2 & 7
+    self.init(flags: bytes[0], delay: bytes.littleEndian16(at: 1), index: bytes[3])
+  }
+
+  init(flags: UInt8, delay: UInt16, index: UInt8) {
+    let method = flags >> 2 & 7
     // 4 means "previous" to browsers because an early editor wrote it so; 5 to 7 mean nothing.
     disposal =
       switch method {
@@ -24,7 +28,7 @@ struct GIFGraphicControl: Sendable {
       default: .keep
       }
     hasReservedDisposal = method > 3
-    delay = FrameDelay(centiseconds: bytes.littleEndian16(at: 1))
-    transparentIndex = bytes[0] & 1 == 1 ? bytes[3] : nil
+    self.delay = FrameDelay(centiseconds: delay)
+    transparentIndex = flags & 1 == 1 ? index : nil
   }
 }

@@ -14,6 +14,25 @@ extension GIFScanner {
     }
   }
 
+  /// Reads a graphic control where it lies, when it lies there whole and there is nothing to note.
+  ///
+  /// Nearly every frame has one and most have no other extension; gathered as an extension it takes
+  /// longer than the rest of the frame's structure.
+  mutating func readPlainControl(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
+    let start = position
+    guard control == nil, start <= bytes.byteCount - 8, bytes[start] == 0x21,
+      bytes[start + 1] == GIFExtension.graphicControl, bytes[start + 2] == 4,
+      bytes[start + 7] == 0
+    else { return false }
+    let parsed = GIFGraphicControl(
+      flags: bytes[start + 3],
+      delay: UInt16(bytes[start + 4]) | UInt16(bytes[start + 5]) << 8, index: bytes[start + 6])
+    guard !parsed.hasReservedDisposal else { return false }
+    control = parsed
+    position = start + 8
+    return true
+  }
+
   private mutating func readControl(_ block: GIFExtension) {
     if block.firstBlockSize != 4 || block.blockCount != 1 {
       note(

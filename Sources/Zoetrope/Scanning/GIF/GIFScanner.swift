@@ -50,7 +50,8 @@ package struct GIFScanner: Scanning {
         image.byteCount = start + position
       }
     }
-    image.byteCount = start + bytes.byteCount
+    // What lies behind the end was not consumed, however much of it came in this piece.
+    if !isAtEnd { image.byteCount = start + bytes.byteCount }
   }
 
   /// Reads one record, or as much of it as there is.
@@ -67,6 +68,7 @@ package struct GIFScanner: Scanning {
       next(.introducer)
     case .introducer:
       blockOffset = base + position
+      if readPlainControl(bytes, at: &position) { return }
       let introducer = bytes[position]
       position += 1
       readIntroducer(introducer)

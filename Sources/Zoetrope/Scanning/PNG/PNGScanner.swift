@@ -45,7 +45,7 @@ package struct PNGScanner: Scanning {
       hasTrailingData = true
       note(.trailingData, "bytes after IEND", at: base + position)
     }
-    image.byteCount = base + bytes.byteCount
+    image.byteCount = base + position
   }
 
   private mutating func step(

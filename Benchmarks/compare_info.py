@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""compare_info.py ZOETROPE FLOOR SET [FILE.gif ...]: `zoetrope info` beside gifsicle and Pillow.
+
+Makes GIFs of 105 MB in SET/info by joining frames of the bench set (and of FILEs, as one more), runs
+the programs in turn and prints times of whole programs, and peers' times in times of ours: least
+over least, median over median. "Pillow's call" is Image.open and n_frames alone, without Python's
+start. "Floor" is the best that a C program takes only to look at every 256th byte through a mapping
+with two threads (FLOOR), plus the start of a C program that does nothing.
+
+How the system's cache holds a file matters as much as the program does: one that was read from the
+disk lies in large pieces, one that was just written in the pieces it was written in. Both are shown.
+"""
+import glob, os, re, shutil, statistics, subprocess, sys, tempfile, time
+
+zoetrope, floor, films = sys.argv[1:4]
+own = sys.argv[4:]
+here = os.path.dirname(os.path.abspath(__file__))
+pillow = [sys.executable, os.path.join(here, "peers/pillow_peer.py"), "count"]
+TARGET = 105_000_000
+
+
+def frames(path):
+    """The frames of a GIF, each with its graphic control and a palette of its own."""
+    data = open(path, "rb").read()
+    flags, at, shared = data[10], 13, b""
+    if flags & 0x80:
+        shared = data[13:13 + (6 << (flags & 7))]
+        at += len(shared)
+
+    def past(at):
+        while data[at]:
+            at += 1 + data[at]
+        return at + 1
+
+    found, control = [], b""
+    while data[at] in (0x21, 0x2C):
+        if data[at] == 0x21:
+            end = past(at + 2)
+            if data[at + 1] == 0xF9:
+                control = data[at:end]
+        else:
+            head, palette = bytearray(data[at:at + 10]), shared
+            start = at + 10
+            if head[9] & 0x80:
+                palette = data[start:start + (6 << (head[9] & 7))]
+                start += len(palette)
+            else:
+                head[9] = head[9] & 0x40 | 0x80 | flags & 7
+            end = past(start + 1)
+            found.append(control + bytes(head) + palette + data[start:end])
+            control = b""
+        at = end
+    return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little"), found
+
+
+def join(name, paths):
+    """A file of TARGET bytes from the frames of `paths`, over and over."""
+    out = os.path.join(films, "info", name)
+    if not os.path.exists(out):
+        parts = [frames(path) for path in paths]
+        width, height = max(part[0] for part in parts), max(part[1] for part in parts)
+        pool = [frame for part in parts for frame in part[2]]
+        with open(out + ".part", "wb") as file:
+            file.write(b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little") + bytes(3))
+            size = index = 0
+            while size < TARGET:
+                size += file.write(pool[index % len(pool)])
+                index += 1
+            file.write(b";")
+        os.rename(out + ".part", out)
+    return out
+
+
+def many(name):
+    """100,000 frames of a kilobyte."""
+    out = os.path.join(films, "info", name)
+    if not os.path.exists(out):
+        frame = (b"\x21\xf9\x04\x04\x05\0\0\0" + b"\x2c\0\0\0\0\x03\0\x03\0\0" + b"\x02"
+                 + (b"\xff" + bytes(255)) * 3 + b"\xdc" + bytes(220) + b"\0")
+        with open(out, "wb") as file:
+            file.write(b"GIF89a\x03\0\x03\0\xf1\0\0" + bytes(range(12)) + frame * 100_000 + b";")
+    return out
+
+
+def from_disk(path):
+    """Drops the file from the cache and reads it again."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while file.read(1 << 20):
+            pass
+
+
+def just_written(path):
+    """Writes the file again, in pieces of 8 KiB."""
+    with open(path, "rb") as old, open(path + ".part", "wb", buffering=8192) as new:
+        while piece := old.read(8192):
+            new.write(piece)
+    os.rename(path + ".part", path)
+
+
+def idle():
+    """Time that processors have spent idle so far, and in all."""
+    fields = [int(word) for word in open("/proc/stat").readline().split()[1:]]
+    return fields[3] + fields[4], sum(fields[:8])
+
+
+def settle():
+    """Waits, some seconds at most, until other programs leave the processors alone."""
+    for _ in range(30):
+        before = idle()
+        time.sleep(0.06)
+        after = idle()
+        if (after[0] - before[0]) >= 0.9 * max(after[1] - before[1], 1):
+            return
+
+
+def wall(command):
+    start = time.perf_counter()
+    process = os.posix_spawnp(command[0], command, os.environ, file_actions=[
+        (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+    if os.waitpid(process, 0)[1] != 0:
+        raise SystemExit(f"compare_info: {' '.join(command)} failed")
+    return (time.perf_counter() - start) * 1e3
+
+
+def compare(path, rounds, slow):
+    """Times of whole programs in turn: ours each round, peers in `slow` of them."""
+    commands = {"zoetrope": [tool, "info", path], "gifsicle": ["gifsicle", "--info", path],
+                "Pillow": pillow + [path]}
+    if not shutil.which("gifsicle"):
+        del commands["gifsicle"]
+    times = {name: [] for name in commands}
+    for number in range(rounds):
+        if number < slow and slow < 50:
+            settle()
+        for name, command in commands.items():
+            if name == "zoetrope" or number < slow:
+                times[name].append(wall(command))
+    return times
+
+
+def number(text, pattern):
+    return float(re.search(pattern, text).group(1))
+
+
+def ratio(times, name):
+    if name not in times:
+        return ""
+    return (f"{min(times[name]) / min(times['zoetrope']):.1f} / "
+            f"{statistics.median(times[name]) / statistics.median(times['zoetrope']):.1f}")
+
+
+def row(label, path, rounds, slow):
+    times = compare(path, rounds, slow)
+    call = [number(subprocess.run(pillow + [path], capture_output=True, text=True).stdout, r"ms=([0-9.]+)")
+            for _ in range(3)]
+    mapped = ""
+    if os.path.getsize(path) > 1 << 21:
+        output = subprocess.run([floor, path], capture_output=True, text=True).stdout
+        mapped = f"{number(output, r'map=[0-9.]+,([0-9.]+)') + nothing:.1f}"
+    ours = times["zoetrope"]
+    print(f"| {label} | {os.path.getsize(path) / 1e6:.1f} | {min(ours):.2f} / {statistics.median(ours):.2f} | {mapped} "
+          f"| {ratio(times, 'gifsicle')} | {ratio(times, 'Pillow')} | {min(call) / min(ours):.1f} |")
+    sys.stdout.flush()
+
+
+os.makedirs(os.path.join(films, "info"), exist_ok=True)
+files = [("frames of a film", join("film.gif", [f"{films}/dithered.gif"])),
+         ("large frames", join("large.gif", [f"{films}/large.gif"])),
+         ("small changes", join("deltas.gif", [f"{films}/deltas.gif"]))]
+if own:
+    files.append(("frames of your files", join("own.gif", own)))
+with tempfile.TemporaryDirectory() as folder:
+    # As an installer would: the linker's own output lies in the cache page by page, and starts slower.
+    tool = shutil.copy(zoetrope, folder)
+    empty = os.path.join(folder, "empty")
+    subprocess.run(["cc", "-O2", "-o", empty, "-x", "c", "-"], input="int main(void) { return 0; }", text=True, check=True)
+    nothing = min(wall([empty]) for _ in range(50))
+    print("\n## `zoetrope info`, whole programs\n")
+    print("| file | MB | our ms, least / median | floor | × gifsicle --info | × Pillow n_frames | × Pillow's call |")
+    print("|---|---|---|---|---|---|---|")
+    for label, path in files:
+        from_disk(path)
+        row(label + ", read from disk", path, 15, 5)
+        if path == files[0][1] or path == files[2][1]:
+            just_written(path)
+            row(label + ", just written", path, 15, 5)
+    path = many("many.gif")
+    row("100,000 frames", path, 7, 1)
+    small = os.path.join(here, "../Fixtures/GIF/background-set.gif")
+    row("2 frames, 72 bytes", small, 200, 200)
+    print(f"\nA C program that does nothing takes {nothing:.2f} ms here.")

@@ -1,0 +1,69 @@
+// read_floor FILE: what reading a file out of the system's cache costs at least, without doing
+// anything with it. Copied in pieces of 256 KiB and 1 MiB, and mapped with one byte in 256 looked at,
+// by one thread and by two that take half each. Best of 9, milliseconds.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static int file, threads;
+static size_t size, piece;
+static const unsigned char *mapped;
+static volatile unsigned long sum;
+
+static double milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static void *part(void *number) {
+  size_t each = size / (size_t)threads, start = each * (size_t)number;
+  size_t end = (long)number == threads - 1 ? size : start + each;
+  unsigned long seen = 0;
+  if (mapped) {
+    for (size_t at = start; at < end; at += 256) seen += mapped[at];
+  } else {
+    unsigned char *buffer = malloc(piece);
+    for (size_t at = start; at < end;) {
+      ssize_t count = pread(file, buffer, end - at < piece ? end - at : piece, (off_t)at);
+      if (count <= 0) break;
+      for (ssize_t byte = 0; byte < count; byte += 256) seen += buffer[byte];
+      at += (size_t)count;
+    }
+    free(buffer);
+  }
+  sum += seen;
+  return NULL;
+}
+
+static double best(int count, size_t bytes) {
+  threads = count;
+  piece = bytes;
+  double least = 1e9;
+  for (int run = 0; run < 9; run++) {
+    double start = milliseconds();
+    if (!bytes) mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+    pthread_t other;
+    if (count == 2) pthread_create(&other, NULL, part, (void *)1L);
+    part((void *)0L);
+    if (count == 2) pthread_join(other, NULL);
+    if (mapped) munmap((void *)mapped, size);
+    mapped = NULL;
+    double time = milliseconds() - start;
+    if (time < least) least = time;
+  }
+  return least;
+}
+
+int main(int count, char **words) {
+  if (count < 2 || (file = open(words[1], O_RDONLY)) < 0) return 2;
+  size = (size_t)lseek(file, 0, SEEK_END);
+  printf("copy=%.2f,%.2f copy1M=%.2f,%.2f map=%.2f,%.2f\n", best(1, 1 << 18), best(2, 1 << 18),
+         best(1, 1 << 20), best(2, 1 << 20), best(1, 0), best(2, 0));
+  return 0;
+}

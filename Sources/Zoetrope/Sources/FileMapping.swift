@@ -1,0 +1,53 @@
+package import SystemPackage
+internal import ZoetropeShims
+
+/// The bytes of a file where the system's cache holds them: nothing is copied.
+///
+/// A file that shrinks, or cannot be read, shows zeros and sets ``hasGap``; see `zt_mapping.h` for how
+/// SIGBUS is kept from ending the process. Somebody may write to the file at any moment, so that a
+/// byte read twice may have two values: readers check what they use, as the scanners do.
+///
+/// Unsafe code sits here so that `MappedReader` needs none: every range is clamped to the mapping,
+/// which lives from `init` to `deinit`.
+@safe
+package final class FileMapping: @unchecked Sendable {
+  // Sendable: neither property changes, and the functions below may be called by several threads.
+  private let start: UnsafePointer<UInt8>
+  package let byteCount: Int
+
+  /// Maps the first `byteCount` bytes of `file`; nil when the system cannot.
+  package init?(_ file: FileDescriptor, byteCount: Int) {
+    guard byteCount > 0, let start = unsafe zt_map(file.rawValue, byteCount) else { return nil }
+    unsafe self.start = start
+    self.byteCount = byteCount
+  }
+
+  deinit { unsafe zt_unmap(start) }
+
+  /// Whether zeros stand in for bytes that could not be had. It stays so.
+  package var hasGap: Bool { unsafe zt_map_has_gap(start) }
+
+  /// Gives `body` the bytes of `range`.
+  func withBytes<Result>(
+    in range: Range<Int>, _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let range = range.clamped(to: 0..<byteCount)
+    let bytes = unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
+    return try unsafe body(bytes.bytes)
+  }
+
+  /// Maps the pages of `range` that are in memory, so that looking at them faults no more.
+  func touch(_ range: Range<Int>) {
+    let range = range.clamped(to: 0..<byteCount)
+    unsafe zt_map_touch(start, range.lowerBound, range.upperBound)
+  }
+
+  /// Takes pages out of the mapping that are not needed now. Both ends are multiples of a page.
+  func release(_ range: Range<Int>) {
+    let range = range.clamped(to: 0..<byteCount)
+    unsafe zt_map_release(start, range.lowerBound, range.upperBound)
+  }
+
+  /// To be called by every thread before it looks at bytes: lets the guard's signal through.
+  static func prepareThread() { zt_map_unblock() }
+}

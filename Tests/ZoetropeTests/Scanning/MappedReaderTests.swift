@@ -1,0 +1,112 @@
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Zoetrope
+
+/// Scanning a large file through a mapping: the same as reading it, whatever becomes of the file.
+@Suite(.timeLimit(.minutes(1))) struct MappedReaderTests {
+  private func withFile(
+    _ content: [UInt8], _ body: (FilePath, (Int) throws -> Void) throws -> Void
+  ) throws {
+    let name = NSTemporaryDirectory() + "mapped-\(UUID().uuidString)"
+    try Data(content).write(to: URL(fileURLWithPath: name))
+    defer { try? FileManager.default.removeItem(atPath: name) }
+    try body(FilePath(name)) { size in
+      try FileHandle(forWritingTo: URL(fileURLWithPath: name)).truncate(atOffset: UInt64(size))
+    }
+  }
+
+  /// Frames of full sub-blocks: as long as they are, and as one in eight of them is shorter.
+  private var film: [UInt8] {
+    var bytes = Array("GIF89a".utf8) + [4, 0, 4, 0, 0, 0, 0]
+    for frame in 0..<24 {
+      if frame % 3 > 0 { bytes += [0x21, 0xf9, 4, UInt8(frame % 4) << 2, 5, 0, 0, 0] }
+      bytes += [0x2c, 0, 0, 0, 0, 4, 0, 4, 0, 0, 2]
+      for block in 0..<600 {
+        let size = (frame + block) % 8 == 0 ? 254 : 255
+        bytes += [UInt8(size)] + [UInt8](repeating: UInt8(block % 251), count: size)
+      }
+      bytes.append(0)
+    }
+    return bytes + [0x3b]
+  }
+
+  @Test(arguments: [1, 2])
+  func `blocks come in order, and reading ends when no more are wanted`(threads: Int) throws {
+    var content: [UInt8] = []
+    for block in 0..<9 {
+      content += [UInt8](repeating: UInt8(block), count: MappedReader.blockSize)
+    }
+    content += [9, 9, 9, 9, 9]
+    let size = content.count
+    try withFile(content) { (path, _) in
+      let mapping = try #require(try FileSource(path: path, maps: true).mapping())
+      for wanted in [1, 5, 30] {
+        var seen: [UInt8] = []
+        var count = 0
+        try MappedReader.forEachBlock(of: mapping, threadCount: threads) { bytes in
+          seen.append(bytes[0])
+          count += bytes.byteCount
+          return seen.count < wanted
+        }
+        #expect(seen == (0..<UInt8(min(wanted, 10))).map { $0 })
+        if wanted > 10 { #expect(count == size) }
+      }
+      #expect(!mapping.hasGap)
+    }
+  }
+
+  @Test(arguments: [1, 2])
+  func `a file that is cut while it is read shows zeros, and nobody dies`(threads: Int) throws {
+    let content = [UInt8](repeating: 7, count: MappedReader.blockSize * 12)
+    try withFile(content) { (path, cut) in
+      let mapping = try #require(try FileSource(path: path, maps: true).mapping())
+      var count = 0
+      var other: UInt8?
+      try MappedReader.forEachBlock(of: mapping, threadCount: threads) { bytes in
+        if count == 2 * MappedReader.blockSize { try? cut(count + 100) }
+        count += bytes.byteCount
+        for offset in stride(from: 0, to: bytes.byteCount, by: 64) where bytes[offset] != 7 {
+          other = other ?? bytes[offset]
+        }
+        return true
+      }
+      #expect(mapping.hasGap)
+      #expect(other == 0)
+      #expect(count == 3 * MappedReader.blockSize)
+    }
+  }
+
+  private func scan(_ source: FileSource) -> Result<ScannedImage, AnimatedImageError> {
+    do throws(AnimatedImageError) {
+      return .success(try ImageScan.scan(source, options: .init()))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The cuts: none, within the last page, in a frame, in the header's page, nothing left.
+  @Test(arguments: [Int.max, -3, 3_000_000, 1_500_000, 700, 0])
+  func `a scan finds what reading finds, also of a file cut after it was opened`(size: Int) throws {
+    let film = film
+    try withFile(film) { (path, cut) in
+      let mapped = try FileSource(path: path, maps: true)
+      let read = try FileSource(path: path)
+      if size < .max { try cut(size < 0 ? film.count + size : size) }
+      #expect(scan(mapped) == scan(read))
+    }
+  }
+
+  @Test func `a scan says the same of a damaged film`() throws {
+    var film = film
+    film[2_000_000] = 0
+    for index in 2_500_000..<2_500_300 { film[index] = 0xee }
+    try withFile(film) { (path, _) in
+      let expected = try ImageScan.scan(FileSource(path: path), options: .init())
+      let found = try ImageScan.scan(FileSource(path: path, maps: true), options: .init())
+      #expect(found == expected)
+      #expect(try ImageScan.scan(MemorySource(film), options: .init()) == expected)
+    }
+  }
+}
