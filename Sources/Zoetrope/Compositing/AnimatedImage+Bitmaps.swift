@@ -100,6 +100,7 @@ extension AnimatedImage {
     let pixels = FramePixels()
     var worker = FrameWorker(header: header, options: options)
     try worker.decode(staticRecord, header: header, source: source, into: pixels)
+    try pixels.refuse(under: options.damage, format: format)
     var compositor = try Compositor(size: canvasSize, format: options.canvasFormat)
     _ = try compositor.draw(pixels, staticRecord.control)
     return compositor.canvas.bitmap
@@ -109,10 +110,13 @@ extension AnimatedImage {
   ///
   /// Later frames decode meanwhile on all processors (see ``DecodingOptions/parallelism``), within a
   /// bounded number of bytes. Frames before the range are decoded too when its first frame needs
-  /// them. Each iterator starts over.
+  /// them. Each iterator starts over. Indices that the image does not have are left out, so a range
+  /// past the end is empty: how many frames there are is the file's to choose.
   public func bitmaps(_ range: some RangeExpression<Int> & Sendable = 0...) -> BitmapSequence {
+    // Resolved against all indices there can be: against those there are, a partial range that
+    // begins past them is a range with its bounds the wrong way round.
     BitmapSequence(
-      image: self, range: range.relative(to: frames.indices).clamped(to: frames.indices))
+      image: self, range: range.relative(to: 0..<Int.max).clamped(to: frames.indices))
   }
 
   /// Runs `work` on a decode thread; the flag is raised when the task is cancelled.

@@ -33,9 +33,16 @@ public struct BitmapSequence: AsyncSequence, Sendable {
       guard next < range.upperBound, !Task.isCancelled else { return nil }
       let index = next
       next += 1
-      let result = await DecodeThreads.shared.result { [reader] in reader.frame(at: index) }
-      if case .failure = result { next = range.upperBound }
-      return try result.get()
+      let result = await DecodeThreads.shared.cancellableResult { [reader] flag in
+        reader.frame(at: index) { flag.isRaised }
+      }
+      switch result {
+      case .success(let frame): return frame
+      case .failure(let error):
+        next = range.upperBound
+        if error.code == .cancelled { return nil }
+        throw error
+      }
     }
   }
 }
@@ -48,7 +55,11 @@ private final class LentReader: @unchecked Sendable {
 
   init(_ image: AnimatedImage) { reader = FrameReader(image) }
 
-  func frame(at index: Int) -> Result<CompositedFrame, AnimatedImageError> {
-    Result { () throws(AnimatedImageError) in try reader.frame(at: index) }
+  func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) -> Result<CompositedFrame, AnimatedImageError> {
+    Result { () throws(AnimatedImageError) in
+      try reader.frame(at: index, isCancelled: isCancelled)
+    }
   }
 }

@@ -23,13 +23,23 @@ public final class FrameReader {
   private let ahead: DecodeAhead?
 
   /// A reader at the start of `image`. Nothing is decoded yet.
-  public init(_ image: AnimatedImage) {
+  public convenience init(_ image: AnimatedImage) {
+    self.init(image, sharingAbove: Self.worthwhilePixels)
+  }
+
+  /// Decoding takes long enough that starting threads pays: from about a millisecond.
+  private static let worthwhilePixels = 1 << 18
+
+  /// - Parameter threshold: An image whose frames have more pixels in all is decoded on threads.
+  package init(_ image: AnimatedImage, sharingAbove threshold: Int) {
     self.image = image
     worker = FrameWorker(header: image.header, options: image.options)
     noPixels = FramePixels()
     pixels = noPixels
     let helpers = image.options.threadCount - 1
-    ahead = helpers > 0 && image.isWorthSharing ? DecodeAhead(image, helperLimit: helpers) : nil
+    ahead =
+      helpers > 0 && image.hasMorePixels(than: threshold)
+      ? DecodeAhead(image, helperLimit: helpers) : nil
   }
 
   deinit { ahead?.stop() }
@@ -40,7 +50,7 @@ public final class FrameReader {
   ///
   /// - Throws: With ``DamagePolicy/strict`` for a damaged frame; `io` when the file cannot be read;
   ///   `limitExceeded` when the system has no memory for the canvas or the frame. ``nextIndex`` is
-  ///   then what it was, and the next call tries again.
+  ///   then what it was, and the next call decodes the same frame anew.
   public func next() throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.records.count else { return nil }
     let index = nextIndex
@@ -53,37 +63,39 @@ public final class FrameReader {
   @discardableResult
   private func drawNext() throws(AnimatedImageError) -> PixelRect {
     let record = image.records[nextIndex]
-    do {
-      return try draw(record)
+    do throws(AnimatedImageError) {
+      try clearCanvas()
+      try decode(record)
+      if isAssumedClear, !isComplete(record) {
+        // Damaged, it shows what lies below after all: build that, and take the frame again.
+        try replay(before: record.control.index)
+        try clearCanvas()
+        try decode(record)
+      }
+      try pixels.refuse(under: image.options.damage, format: image.format)
+      let dirty = try compositor.draw(pixels, record.control)
+      isAssumedClear = false
+      nextIndex += 1
+      return dirty
     } catch {
-      // What was decoded ahead is handed over once; the frame may be asked for again.
-      ahead?.restart(at: nextIndex)
+      resume(at: record.control.index)
       throw error
     }
   }
 
-  private func draw(_ record: FrameRecord) throws(AnimatedImageError) -> PixelRect {
-    try clearCanvas()
-    try decode(record)
-    if isAssumedClear, pixels.validPixels < record.control.rect.size.area {
-      // Damaged, it shows what lies below after all: build that, and take the frame again.
-      try replay(before: record.control.index)
-      try clearCanvas()
-      try decode(record)
+  /// Whether all pixels of the frame just decoded are there.
+  private func isComplete(_ record: FrameRecord) -> Bool {
+    pixels.validPixels >= record.control.rect.size.area
+  }
+
+  /// Has the next call begin frame `index` again, which could not be decoded: frames decoded ahead
+  /// lie behind it by now, and a read that failed once is tried again.
+  private func resume(at index: Int) {
+    if nextIndex == index {
+      ahead?.restart(at: index)
+    } else {
+      jump(to: index)
     }
-    isAssumedClear = false
-    if image.options.damage == .strict, let damage = pixels.damage, damage.kind.isRefusedByStrict {
-      throw damage.error(format: image.format)
-    }
-    let dirty = try compositor.draw(pixels, record.control)
-    damage = pixels.damage
-    if let ahead {
-      // At once, so that it is decoded into while it lies in the cache.
-      ahead.recycle(pixels)
-      pixels = noPixels
-    }
-    nextIndex += 1
-    return dirty
   }
 
   /// Frame `index`, composited; ``next()`` goes on after it.
@@ -93,6 +105,13 @@ public final class FrameReader {
   ///
   /// - Throws: `parameter` when there is no such frame; as ``next()``.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index) { false }
+  }
+
+  /// As ``frame(at:)``; throws `cancelled` between frames once `isCancelled` gives true.
+  public func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
     guard image.records.indices.contains(index) else {
       throw AnimatedImageError(
         .parameter, "no frame \(index), there are \(image.records.count)", format: image.format)
@@ -100,7 +119,12 @@ public final class FrameReader {
     if index != nextIndex {
       let start = image.records[...index].lastIndex { $0.control.isIndependent } ?? 0
       if index < nextIndex || start > nextIndex { jump(to: start) }
-      while nextIndex < index { try drawNext() }
+      while nextIndex < index {
+        if isCancelled() {
+          throw AnimatedImageError(.cancelled, "between frames", format: image.format)
+        }
+        try drawNext()
+      }
       compositor.markAllDirty()
     }
     guard let frame = try next() else {
@@ -132,9 +156,18 @@ public final class FrameReader {
     ahead?.restart(at: nextIndex)
   }
 
-  /// Draws what frame `index` lies on, from an independent frame before it.
+  /// Draws what frame `index` lies on, from an independent frame before it that is complete: one that
+  /// is damaged as well shows what lies below it, and so on. A loop, since a file of such frames
+  /// would else decide how deep the stack gets.
   private func replay(before index: Int) throws(AnimatedImageError) {
-    jump(to: image.records[..<index].lastIndex { $0.control.isIndependent } ?? 0)
+    var start = index
+    repeat {
+      start = image.records[..<start].lastIndex { $0.control.isIndependent } ?? 0
+      jump(to: start)
+      if start > 0 { try decode(image.records[start]) }
+    } while start > 0 && !isComplete(image.records[start])
+    jump(to: start)
+    isAssumedClear = false
     while nextIndex < index { try drawNext() }
     compositor.markAllDirty()
   }
@@ -159,7 +192,14 @@ public final class FrameReader {
 
   private func decode(_ record: FrameRecord) throws(AnimatedImageError) {
     if let ahead {
-      pixels = try ahead.take(nextIndex, with: &worker)
+      ahead.recycle(pixels)
+      do throws(AnimatedImageError) {
+        pixels = try ahead.take(nextIndex, with: &worker)
+      } catch {
+        // What was given back is no longer this reader's to draw from, nor to give back again.
+        pixels = FramePixels()
+        throw error
+      }
     } else {
       try worker.decode(record, header: image.header, source: image.source, into: pixels)
     }
@@ -167,12 +207,12 @@ public final class FrameReader {
 }
 
 extension AnimatedImage {
-  /// Whether decoding takes long enough that starting threads pays: from about a millisecond.
-  fileprivate var isWorthSharing: Bool {
+  /// Whether there are several frames, with more than `limit` pixels in all.
+  fileprivate func hasMorePixels(than limit: Int) -> Bool {
     var pixels = 0
     for record in records {
       pixels += record.control.rect.size.area
-      if pixels > 1 << 18 { return records.count > 1 }
+      if pixels > limit { return records.count > 1 }
     }
     return false
   }
@@ -183,5 +223,9 @@ extension DecodingOptions {
   var canvasFormat: PixelFormat { pixelFormat == .rgba16 ? .rgba16 : .rgba8 }
 
   /// Threads that decode at one time, the caller's included.
-  var threadCount: Int { parallelism > 0 ? parallelism : DecodeThreads.processorCount }
+  /// More than there are to decode on would only queue.
+  var threadCount: Int {
+    parallelism > 0
+      ? min(parallelism, DecodeThreads.processorCount + 1) : DecodeThreads.processorCount
+  }
 }

@@ -44,9 +44,7 @@ public final class StoredFrameReader {
       (bytes) throws(AnimatedImageError) in
       try decoder.decode(record, header: image.header, bytes: bytes, into: pixels)
     }
-    if image.options.damage == .strict, let damage = pixels.damage, !damage.kind.isTolerated {
-      throw damage.error(format: image.format)
-    }
+    try pixels.refuse(under: image.options.damage, format: image.format)
     let size = control.rect.size
     // A compositor of the frame's own size: the one place that knows how pixels are drawn.
     var compositor = try Compositor(size: size, format: image.options.canvasFormat)

@@ -10,6 +10,8 @@ extension DecodeAhead.State {
   /// The consumer needs frame `index`.
   mutating func step(for index: Int, records: [FrameRecord], window: DecodeWindow) -> Step {
     let place = index - base
+    // A frame that was taken never comes again: waiting for it would have no end.
+    precondition(place >= 0, "frames are taken in order")
     if slots.indices.contains(place) {
       switch slots[place] {
       case .done(let pixels):

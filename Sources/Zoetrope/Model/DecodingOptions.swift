@@ -9,7 +9,8 @@ public struct DecodingOptions: Sendable, Hashable {
   /// The format of composited bitmaps: ``PixelFormat/rgba8`` (default), or ``PixelFormat/rgba16``
   /// to keep the 16 bits of a deep PNG. Other formats are made from these by conversion.
   public var pixelFormat: PixelFormat
-  /// Threads that decode at one time, the caller's included. Default: 0, one for each processor.
+  /// Threads that decode at one time, the caller's included. Default: 0, one for each processor;
+  /// a greater number than that helps nobody and is cut down.
   public var parallelism: Int
 
   /// Options; each argument left out has its default.

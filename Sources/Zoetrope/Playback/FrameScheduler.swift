@@ -15,10 +15,11 @@ internal import Synchronization
 ///
 /// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of
 /// the last play was held for its full time; `stopped` by ``stop()``; `cancelled` when the consumer's
-/// task is cancelled, or the loop is left, or the stream or this object is dropped (so keep the
-/// scheduler while frames are wanted); `failed` when a frame cannot be decoded, once the frame before
-/// had its time, or when the options make no sense for the image. Ending is immediate; of the work, at
-/// most one frame's decoding is still completed.
+/// task is cancelled, or the loop is left, or the stream is dropped, or this object while it plays;
+/// `failed` when a frame cannot be decoded, once the frame before had its time, or when the options
+/// make no sense for the image. Ending is immediate; of the work, at most one frame's decoding is
+/// still completed. A scheduler that is gone before the first frame is awaited leaves its stream to
+/// itself, so that `for await frame in FrameScheduler(image).frames()` plays.
 ///
 /// Methods may be called from any thread.
 public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Duration {
@@ -30,7 +31,14 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   private struct Current {
     var session: PlaybackSession
     var isTaken = false
-    var options: PlaybackOptions
+    var options: PlaybackOptions { didSet { optionsVersion += 1 } }
+    /// Which options these are. Comparing them would not do: those with a NaN never equal themselves.
+    private(set) var optionsVersion = 0
+
+    init(session: PlaybackSession, options: PlaybackOptions) {
+      self.session = session
+      self.options = options
+    }
   }
 
   /// A scheduler for frames that others may be showing too. Nothing is decoded yet.
@@ -73,7 +81,12 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
       logger: logger)
   }
 
-  deinit { session.endInDeinit(.cancelled) }
+  deinit {
+    let (session, isTaken) = current.withLock { ($0.session, $0.isTaken) }
+    // A temporary is gone before its stream begins; the stream's subscription ends that session.
+    if isTaken, session.playbackState == .idle { return }
+    session.endInDeinit(.cancelled)
+  }
 
   private var session: PlaybackSession { current.withLock { $0.session } }
 
@@ -167,26 +180,29 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
 
   /// A session for a new stream: the one at hand, unless a stream has it already.
   private func takeSession() -> PlaybackSession {
-    var made: (session: PlaybackSession, options: PlaybackOptions)?
+    var made: (session: PlaybackSession, version: Int)?
     while true {
       // Sessions are made and ended outside of the lock: both run code of the user's.
-      let (taken, old, options) = current.withLock { current in
+      let (taken, old, options, version) = current.withLock { current in
+        let version = current.optionsVersion
         if !current.isTaken {
           current.isTaken = true
           return (
-            current.session as PlaybackSession?, nil as PlaybackSession?, current.options
+            current.session as PlaybackSession?, nil as PlaybackSession?, current.options, version
           )
         }
-        guard let made, made.options == current.options else { return (nil, nil, current.options) }
+        guard let made, made.version == version else {
+          return (nil, nil, current.options, version)
+        }
         let old = current.session
         current.session = made.session
-        return (made.session, old, current.options)
+        return (made.session, old, current.options, version)
       }
       old?.end(.stopped)
       if let taken { return taken }
       let session = PlaybackSession(
         shared, options: options, time: Self.time(of: clock), logger: logger)
-      made = (session, options)
+      made = (session, version)
     }
   }
 

@@ -1,0 +1,62 @@
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+
+@Suite(.timeLimit(.minutes(1))) struct FrameReaderTests {
+  /// `count` frames of one pixel that cover the canvas and have no data.
+  static func damaged(_ count: Int) -> [UInt8] {
+    var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [9, 9, 9, 7, 7, 7]
+    // The first is whole, the others end before their first pixel.
+    bytes += [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 0x01, 0]
+    for _ in 1..<count { bytes += [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 1, 0x2c, 0] }
+    return bytes + [0x3b]
+  }
+
+  @Test func `a jump among damaged frames takes no deeper stack the more there are`() throws {
+    let image = try AnimatedImage(bytes: Self.damaged(60_000))
+    let reader = FrameReader(image)
+    let bitmap = try reader.frame(at: 59_999).bitmap
+    #expect(bitmap[0, 0] == RGBA(red: 9, green: 9, blue: 9))
+  }
+
+  @Test func `a jump is left between two frames when it is cancelled`() throws {
+    let bytes = DeltaGIF.make(width: 32, height: 32, frameCount: 20, patch: 8)
+    let reader = FrameReader(try AnimatedImage(bytes: bytes))
+    var asked = 0
+    let error = #expect(throws: AnimatedImageError.self) {
+      try reader.frame(at: 15) {
+        asked += 1
+        return asked > 5
+      }
+    }
+    #expect(error?.code == .cancelled)
+    #expect(reader.nextIndex == 5)
+  }
+
+  @Test func `a range of frames may lie outside the image`() async throws {
+    let image = try AnimatedImage(bytes: DeltaGIF.make(width: 32, height: 32, frameCount: 5))
+    func indices(_ range: some RangeExpression<Int> & Sendable) async throws -> [Int] {
+      var indices: [Int] = []
+      for try await frame in image.bitmaps(range) { indices.append(frame.index) }
+      return indices
+    }
+    #expect(try await indices(10...) == [])
+    #expect(try await indices(3...) == [3, 4])
+    #expect(try await indices(3..<900) == [3, 4])
+    #expect(try await indices(..<2) == [0, 1])
+    #expect(try await indices(0...900) == [0, 1, 2, 3, 4])
+    #expect(try await indices(7...9) == [])
+  }
+
+  @Test func `cancelling ends a sequence without an error`() async throws {
+    let image = try AnimatedImage(bytes: DeltaGIF.make(width: 32, height: 32, frameCount: 5))
+    let task = Task {
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      var count = 0
+      for try await _ in image.bitmaps() { count += 1 }
+      return count
+    }
+    #expect(try await task.value == 0)
+  }
+}

@@ -1,0 +1,94 @@
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+
+/// Frames decoded on several threads, which images of the fixtures' size are otherwise too small for.
+@Suite(.timeLimit(.minutes(1))) struct ThreadedReaderTests {
+  static let options = DecodingOptions(parallelism: 3)
+
+  /// A reader that decodes on threads, however small the image.
+  static func reader(_ image: AnimatedImage) -> FrameReader { FrameReader(image, sharingAbove: 0) }
+
+  static func sequential(_ bytes: [UInt8]) throws -> [Bitmap] {
+    let reader = FrameReader(
+      try AnimatedImage(bytes: bytes, options: DecodingOptions(parallelism: 1)))
+    var bitmaps: [Bitmap] = []
+    while let frame = try reader.next() { bitmaps.append(frame.bitmap) }
+    return bitmaps
+  }
+
+  @Test(arguments: FixtureTests.recipes.filter { $0.expectations.errorCode == nil })
+  func `threads give the frames that one thread gives, forwards and backwards`(
+    recipe: Recipe
+  ) throws {
+    let expected = try Self.sequential(recipe.bytes)
+    let reader = Self.reader(try AnimatedImage(bytes: recipe.bytes, options: Self.options))
+    for bitmap in expected { #expect(try reader.next()?.bitmap == bitmap) }
+    #expect(try reader.next() == nil)
+    for index in expected.indices.reversed() {
+      #expect(try reader.frame(at: index).bitmap == expected[index])
+    }
+  }
+
+  @Test(arguments: FixtureTests.recipes.filter { $0.expectations.strictThrows == true })
+  func `a refused frame is refused again, and does not hang`(recipe: Recipe) throws {
+    let options = DecodingOptions(damage: .strict, parallelism: 3)
+    guard let image = try? AnimatedImage(bytes: recipe.bytes, options: options) else { return }
+    let reader = Self.reader(image)
+    var errors: [AnimatedImageError] = []
+    var index = 0
+    while errors.count < 2 {
+      do throws(AnimatedImageError) {
+        guard try reader.next() != nil else { break }
+        #expect(errors.isEmpty)
+        index += 1
+      } catch {
+        errors.append(error)
+        #expect(reader.nextIndex == index)
+      }
+    }
+    #expect(errors.count != 1)
+    if errors.count == 2 { #expect(errors[0] == errors[1]) }
+  }
+
+  @Test(arguments: 0..<12) func `a read that fails once costs one error and no frame`(
+    failing: Int
+  ) throws {
+    let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 12)
+    let expected = try Self.sequential(bytes)
+    let source = FailingSource(bytes)
+    let reader = Self.reader(try AnimatedImage(source: source, options: Self.options))
+    var errors = 0
+    source.failAfter(failing)
+    for _ in 0..<2 {
+      var index = 0
+      while index < expected.count {
+        do throws(AnimatedImageError) {
+          #expect(try reader.next()?.bitmap == expected[index])
+          index += 1
+        } catch {
+          #expect(error.code == .io)
+          errors += 1
+          try #require(errors < 10)
+        }
+      }
+      reader.rewind()
+    }
+    // A frame decoded ahead may be thrown away by the rewind, its error with it.
+    #expect(errors <= 1)
+  }
+
+  @Test func `as many threads as anybody asks for are as many as there is use for`() throws {
+    let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 4)
+    let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(parallelism: .max))
+    let reader = Self.reader(image)
+    for bitmap in try Self.sequential(bytes) { #expect(try reader.next()?.bitmap == bitmap) }
+  }
+
+  @Test func `frames come from a machine that starts no thread`() async {
+    let threads = DecodeThreads(count: 2) { _ in false }
+    #expect(await threads.result { 7 } == 7)
+    #expect(await threads.result { 8 } == 8)
+  }
+}
