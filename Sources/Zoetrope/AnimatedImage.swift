@@ -61,6 +61,12 @@ public struct AnimatedImage: Sendable {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
     try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
+    // A cut first frame may have been found to be all there is, and the file no animation after all.
+    let settled = scan.header ?? header
+    if settled.canvasSize.isEmpty {
+      throw AnimatedImageError(
+        .malformed, "a canvas of \(settled.canvasSize)", format: settled.format, byteOffset: 6)
+    }
     guard !scan.frames.isEmpty else {
       let isCut = scan.damage.contains { $0.kind == .cutBlock || $0.kind == .cutFrame }
       throw AnimatedImageError(
@@ -72,7 +78,8 @@ public struct AnimatedImage: Sendable {
     {
       throw damage.error(format: header.format)
     }
-    self.header = header
+    try scan.checkLiveBytes(header: settled, options: options)
+    self.header = settled
     self.source = source
     self.options = options
     playCount = scan.playCount

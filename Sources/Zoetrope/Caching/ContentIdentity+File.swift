@@ -25,6 +25,7 @@ extension ContentIdentity {
     isCancelled: () -> Bool = { Task.isCancelled }
   ) throws(AnimatedImageError) {
     let stamp = try FileStamp(of: file)
+    try FileSource.checkKind(of: file)
     if let known = identities[stamp] {
       self = known
       return
@@ -35,7 +36,7 @@ extension ContentIdentity {
     while true {
       if isCancelled() { throw AnimatedImageError(.cancelled, "while hashing") }
       let count = try Self.read(file, at: offset, into: &piece)
-      if count == 0 { break }
+      if count == 0 || offset > stamp.byteCount { break }
       unsafe hasher.update(piece.span.extracting(first: count).bytes)
       offset += count
     }
@@ -50,7 +51,9 @@ extension ContentIdentity {
     _ path: FilePath, _ body: (FileDescriptor) throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
     let file: FileDescriptor
-    do { file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec) } catch {
+    do {
+      file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    } catch {
       throw AnimatedImageError(.io, "cannot open \(path): \(error)")
     }
     // Nothing was written, so a failing close loses nothing.

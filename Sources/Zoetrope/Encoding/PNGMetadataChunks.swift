@@ -27,7 +27,7 @@ struct PNGMetadataChunks {
       chunk.append("iCCP", name + [0, 0] + compressor.compress(icc))
       profile = chunk.bytes
       profileIsGrey = Array(icc[16..<20]) == Array("GRAY".utf8)
-    } else if let intent = metadata.srgbIntent {
+    } else if let intent = metadata.srgbIntent, intent <= 3 {
       // Never beside iCCP: the specification allows one of the two.
       color.append("sRGB", [intent])
     }

@@ -1,6 +1,7 @@
 extension Damage.Kind {
   /// The animation chunks break the rules before the first frame: the static image is shown.
-  public static let pngStaticOnly = Damage.Kind("png.staticOnly", isTolerated: true)
+  public static let pngStaticOnly = Damage.Kind(
+    "png.staticOnly", isTolerated: true, isRefusedByStrict: true)
   /// acTL announces another number of frames than there are.
   public static let pngFrameCount = Damage.Kind("png.frameCount", isTolerated: true)
   /// A second acTL, or one after the image data; it is ignored.
@@ -8,7 +9,8 @@ extension Damage.Kind {
   /// A second fcTL before one frame's data; the last one counts.
   public static let pngFrameControlTwice = Damage.Kind("png.frameControlTwice", isTolerated: true)
   /// A frame control without data; the frame is left out.
-  public static let pngFrameWithoutData = Damage.Kind("png.frameWithoutData", isTolerated: true)
+  public static let pngFrameWithoutData = Damage.Kind(
+    "png.frameWithoutData", isTolerated: true, isRefusedByStrict: true)
   /// A frame's control or data breaks the rules; the frame and those after it are lost.
   public static let pngFrameInvalid = Damage.Kind("png.frameInvalid", isTolerated: false)
   /// A chunk that no decoder may skip is not known; the frames after it are lost.

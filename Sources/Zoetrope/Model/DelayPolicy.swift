@@ -6,15 +6,17 @@ public struct DelayPolicy: Sendable, Hashable {
 
   enum Kind: Sendable, Hashable {
     case exact
-    /// A delay of `atMost` or less is shown as `replacement`.
-    case replace(atMost: Duration, replacement: Duration)
+    /// A delay of `atMost` whole milliseconds or less is shown as `replacement`.
+    case replace(atMost: Int, replacement: Duration)
     /// A delay below `floor` is shown as `replacement`.
     case minimum(Duration, replacement: Duration)
   }
 
   /// Chromium's rule, the default: 10 ms or less is shown as 100 ms, in both formats.
+  ///
+  /// Chromium counts whole milliseconds: 1/99 s is 10 of them. Longer delays are shown exactly.
   public static let browser = DelayPolicy(
-    kind: .replace(atMost: .milliseconds(10), replacement: .milliseconds(100)))
+    kind: .replace(atMost: 10, replacement: .milliseconds(100)))
   /// The stored delay, zero included.
   public static let exact = DelayPolicy(kind: .exact)
   /// ffmpeg's GIF rule: below 20 ms is shown as 100 ms.
@@ -33,7 +35,8 @@ public struct DelayPolicy: Sendable, Hashable {
     let stored = delay.duration
     switch kind {
     case .exact: return stored
-    case .replace(let atMost, let replacement): return stored <= atMost ? replacement : stored
+    case .replace(let atMost, let replacement):
+      return delay.milliseconds <= atMost ? replacement : stored
     case .minimum(let floor, let replacement): return stored < floor ? replacement : stored
     }
   }

@@ -92,6 +92,11 @@ enum ImageScan {
         validRows: pixels.validPixels / max(pixels.width, 1)))
     if pixels.validPixels > 0, scan.frames.isEmpty || options.damage == .partialRows {
       scan.frames.append(record)
+    } else if scan.frames.isEmpty, scan.staticImage != nil {
+      scan.note(
+        .pngStaticOnly, "the data ends before the first row of the first frame",
+        at: scan.byteCount)
+      scan.showStaticImage()
     } else if scan.frames.isEmpty {
       throw AnimatedImageError(
         .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,

@@ -2,18 +2,29 @@
 struct MetadataBudget: Sendable {
   let limits: DecodingLimits
   private var count = 0
+  private var byteCount = 0
   /// Whether something was left out.
   private(set) var isExceeded = false
 
   init(limits: DecodingLimits) { self.limits = limits }
 
+  /// Bytes that one more item may have.
+  var itemBytes: Int { min(limits.metadataBytes, limits.metadataTotalBytes - byteCount) }
+
   /// Asks to keep one more item of `byteCount` bytes.
   mutating func admits(byteCount: Int) -> Bool {
-    guard count < limits.metadataCount, byteCount <= limits.metadataBytes else {
+    guard count < limits.metadataCount, byteCount <= itemBytes else {
       isExceeded = true
       return false
     }
     count += 1
+    self.byteCount += byteCount
     return true
   }
+
+  /// Charges an admitted item with what inflating added to it; at most ``itemBytes``.
+  mutating func charge(_ more: Int) { byteCount += max(more, 0) }
+
+  /// An item was left out before anybody asked.
+  mutating func leaveOut() { isExceeded = true }
 }

@@ -26,4 +26,23 @@ package struct ScannedImage: Sendable, Hashable {
   }
 
   package init() {}
+
+  /// PNG: the still picture is the one frame, since the animation has none.
+  mutating func showStaticImage() {
+    header?.format = .png
+    storedLoopCount = nil
+    if let picture = staticImage {
+      frames = [picture]
+      staticImage = nil
+    }
+  }
+
+  /// Notes a deviation. Past a thousand of them only those count that cost something: a file of empty
+  /// blocks could make any number, and hide a lost frame behind them.
+  mutating func note(
+    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int
+  ) {
+    guard damage.count < 1000 || kind.isRefusedByStrict && damage.count < 2000 else { return }
+    damage.append(Damage(kind, detail, frameIndex: frame, byteOffset: offset))
+  }
 }

@@ -9,10 +9,14 @@ struct WorkBudget: Sendable {
     self.format = format
   }
 
+  /// Pixels that no memory holds, whatever the limits: byte counts of more would overflow.
+  private static let mostPixels = 1 << 40
+
   /// Checks the size of the canvas.
   func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
-    guard size.area > limits.canvasPixels else { return }
-    throw exceeded("canvasPixels", asked: size.area, allowed: limits.canvasPixels, at: offset)
+    let allowed = min(limits.canvasPixels, Self.mostPixels)
+    guard size.area > allowed else { return }
+    throw exceeded("canvasPixels", asked: size.area, allowed: allowed, at: offset)
   }
 
   /// Charges frame `index`, whose rectangle has `area` pixels.

@@ -39,6 +39,11 @@ package final class FileSource: ByteSource {
 
   package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
 
+  /// Refuses pipes and devices, which have no ranges and may have no end.
+  static func checkKind(of descriptor: FileDescriptor) throws(AnimatedImageError) {
+    _ = try status(of: descriptor)
+  }
+
   /// The file in memory, when it may be mapped and is large enough that this pays.
   func mapping() -> FileMapping? {
     guard maps, byteCount >= BlockReader.leastSharedSize else { return nil }

@@ -24,7 +24,9 @@ package enum StandardInput {
       if shouldStop() { throw AnimatedImageError(.cancelled, "reading was stopped") }
       var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
       // Files and ends of pipes are always ready. A signal ends the wait with an error.
-      guard unsafe poll(&request, 1, 100) > 0 else { continue }
+      let ready = unsafe poll(&request, 1, 100)
+      if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
+      guard ready > 0 else { continue }
       let count: Int
       do {
         count = try unsafe block.withUnsafeMutableBytes { unsafe try descriptor.read(into: $0) }

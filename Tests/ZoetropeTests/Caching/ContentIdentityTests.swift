@@ -32,6 +32,14 @@ import Zoetrope
     }
   }
 
+  @Test(arguments: ["/dev/zero", "/dev/null", "/"])
+  func `what is no file has no identity, and is not read`(path: String) {
+    let error = #expect(throws: AnimatedImageError.self) {
+      try ContentIdentity(contentsOf: FilePath(path))
+    }
+    #expect(error?.code == .io)
+  }
+
   @Test func `a settled file is hashed once and a fresh one is not trusted`() throws {
     try withTemporaryFile { path in
       try write(Array("bytes".utf8), to: path)

@@ -105,7 +105,7 @@ private final class ThreadBody {
 }
 
 /// Starts a detached thread; false when the system has none left.
-package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
+func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
   // Retained here, released by the new thread, or below when there is none.
   let argument = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
   var thread = pthread_t()

@@ -26,7 +26,8 @@ struct GIFExtension: Sendable {
   static let application: UInt8 = 0xff
   static let plainText: UInt8 = 0x01
 
-  var isXMP: Bool { label == Self.application && firstBlock == Array("XMP DataXMP".utf8) }
+  /// Decided once, when the first sub-block is over: it is asked for each byte.
+  private(set) var isXMP = false
   /// Whether more was there than the limit allows to keep.
   var isCut: Bool { payloadSize > payload.count }
 
@@ -37,6 +38,9 @@ struct GIFExtension: Sendable {
   mutating func beginBlock(size: Int) {
     blockCount += 1
     if blockCount == 1 { firstBlockSize = size }
+    if blockCount == 2, label == Self.application {
+      isXMP = firstBlock == Array("XMP DataXMP".utf8)
+    }
     if isXMP, blockCount > 1, rawPayload.count < byteLimit { rawPayload.append(UInt8(size)) }
   }
 

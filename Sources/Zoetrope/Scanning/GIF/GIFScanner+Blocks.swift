@@ -67,11 +67,11 @@ extension GIFScanner {
     next(localCount > 0 ? .localPalette(remaining: localCount * 3) : .minimumCodeSize)
   }
 
-  /// The canvas grows right and down to hold the first frame, and only that one.
+  /// The canvas grows right and down to hold the first frame, and only that one; a frame without
+  /// pixels has an extent too, as in Chromium.
   private mutating func growCanvas(toHold rect: PixelRect) throws(AnimatedImageError) {
     let grown = PixelSize(
-      width: max(screen.width, rect.isEmpty ? 0 : rect.maxX),
-      height: max(screen.height, rect.isEmpty ? 0 : rect.maxY))
+      width: max(screen.width, rect.maxX), height: max(screen.height, rect.maxY))
     guard grown != screen else { return }
     try workBudget.checkCanvas(grown, at: blockOffset)
     image.header?.canvasSize = grown
@@ -107,6 +107,9 @@ extension GIFScanner {
     let end = image.byteCount
     switch state {
     case .header:
+      guard Array("GIF8".utf8).starts(with: collector.bytes.prefix(4)) else {
+        throw AnimatedImageError(.notAnImage, "no GIF or PNG signature", byteOffset: 0)
+      }
       throw AnimatedImageError(.truncated, "\(end) bytes, a GIF header has 13", byteOffset: end)
     case .trailer: break
     case _ where isAtEnd: break

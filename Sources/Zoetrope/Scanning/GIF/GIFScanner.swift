@@ -139,12 +139,11 @@ package struct GIFScanner: Scanning {
     next(.imageData(remaining: cursor - end))
   }
 
-  /// Notes a deviation; past a thousand of them only the fact that there are more would be news.
+  /// Notes a deviation.
   mutating func note(
     _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int
   ) {
-    guard image.damage.count < 1000 else { return }
-    image.damage.append(Damage(kind, detail, frameIndex: frame, byteOffset: offset))
+    image.note(kind, detail, frame: frame, at: offset)
   }
 
   /// Palette bytes as words, opaque.

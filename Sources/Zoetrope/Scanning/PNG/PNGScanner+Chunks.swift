@@ -41,12 +41,16 @@ extension PNGScanner {
   /// tRNS (11.3.1.1): alpha of palette entries, or the one transparent colour.
   private mutating func readTransparency() {
     guard let header = image.header, animation.phase == .beforeData else { return }
+    guard !animation.hasTransparency else {
+      note(.pngAncillaryChunk, "another tRNS")
+      return
+    }
     switch header.colorType {
     case 3:
       for (index, alpha) in chunkData.prefix(header.palette.count).enumerated() {
         image.header?.palette[index] = header.palette[index] & 0xff_ffff | UInt32(alpha) << 24
       }
-      animation.hasTransparency = chunkData.contains { $0 < 255 }
+      animation.hasTransparency = image.header?.palette.contains { $0 >> 24 < 255 } ?? false
     case 0 where chunkData.count == 2 && header.bitDepth < 8 && chunkData[1] >> header.bitDepth > 0:
       // No sample can have this value. libpng masks it to the depth; browsers find no match.
       note(.pngAncillaryChunk, "tRNS \(chunkData[1]) at \(header.bitDepth) bits")
@@ -120,7 +124,7 @@ extension PNGScanner {
       if animation.hasFrameControl, animation.announcedFrames == nil, !animation.isBroken {
         note(.pngStaticOnly, "frame controls without acTL", at: image.byteCount)
       }
-      makeStatic()
+      image.showStaticImage()
       return
     }
     let found = image.frames.count + (image.cutFrame == nil ? 0 : 1)
@@ -136,17 +140,7 @@ extension PNGScanner {
     }
     if found == 0 {
       note(.pngStaticOnly, "acTL without a valid frame", at: image.byteCount)
-      makeStatic()
-    }
-  }
-
-  /// The still picture is the one frame.
-  private mutating func makeStatic() {
-    image.header?.format = .png
-    image.storedLoopCount = nil
-    if let picture = image.staticImage {
-      image.frames = [picture]
-      image.staticImage = nil
+      image.showStaticImage()
     }
   }
 }

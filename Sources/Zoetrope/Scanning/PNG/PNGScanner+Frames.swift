@@ -119,9 +119,10 @@ extension PNGScanner {
     }
   }
 
-  /// An fdAT chunk breaks a rule: the frame it belongs to is lost, the one before it is not.
+  /// An fdAT chunk breaks a rule: the frame it belongs to is lost, the one before it is not. After
+  /// another chunk, which may have been a damaged fcTL, it belongs to a frame nobody knows of.
   private mutating func rejectFrameData(_ detail: String) throws(AnimatedImageError) {
-    if animation.phase == .frames {
+    if animation.phase == .frames, animation.lastType == .frameData {
       animation.openPicture = nil
     } else {
       try closePicture(at: chunkOffset)

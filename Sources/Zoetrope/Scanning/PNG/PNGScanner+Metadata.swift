@@ -1,7 +1,7 @@
 extension PNGScanner {
   /// Keeps what an ancillary chunk says (11.3.2 to 11.3.5), the first of each kind.
   mutating func readMetadata() {
-    guard metadataBudget.admits(byteCount: chunkData.count) else { return }
+    guard metadataBudget.admits(byteCount: chunkData.count) else { return leaveOutMetadata() }
     switch chunkType {
     case .gamma where chunkData.count == 4:
       keep(\.gamma, chunkData.bigEndian32(at: 0))
@@ -25,6 +25,21 @@ extension PNGScanner {
     }
   }
 
+  /// Metadata past the limits is not kept, which is noted once.
+  mutating func leaveOutMetadata() {
+    let isFirst = !image.damage.contains { $0.kind == .metadataLimit }
+    metadataBudget.leaveOut()
+    if isFirst { note(.metadataLimit, "metadata past the limits is not kept") }
+  }
+
+  /// Inflates text or a profile, charged to the budget; nil when it is damaged or too large.
+  private mutating func inflate(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
+    let limit = metadataBudget.itemBytes
+    guard let inflated = Inflate.zlib(bytes, limit: limit) else { return nil }
+    metadataBudget.charge(min(inflated.count, metadataBudget.itemBytes))
+    return inflated
+  }
+
   private mutating func keep<Value>(
     _ path: WritableKeyPath<AnimationMetadata, Value?>, _ value: Value
   ) {
@@ -33,9 +48,9 @@ extension PNGScanner {
 
   /// iCCP: name, 0, compression method 0, zlib stream.
   private mutating func readProfile() {
+    guard image.metadata.iccProfile == nil else { return }
     guard let zero = chunkData.firstIndex(of: 0), zero + 1 < chunkData.count,
-      let profile = Inflate.zlib(
-        chunkData[(zero + 2)...], limit: metadataBudget.limits.metadataBytes)
+      let profile = inflate(chunkData[(zero + 2)...])
     else {
       note(.pngAncillaryChunk, "iCCP is damaged or too large")
       return
@@ -47,7 +62,6 @@ extension PNGScanner {
   /// tEXt: key, 0, Latin-1. zTXt: key, 0, method, zlib stream of Latin-1. iTXt: key, 0, compressed
   /// flag, method, language, 0, translated key, 0, UTF-8 that may be a zlib stream.
   private mutating func readText() {
-    let limit = metadataBudget.limits.metadataBytes
     let parts = chunkData.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else {
       note(.pngAncillaryChunk, "\(chunkType.name) without a key")
@@ -58,12 +72,12 @@ extension PNGScanner {
     switch chunkType {
     case .text: value = Self.latin1(parts[1])
     case .compressedText:
-      value = Inflate.zlib(parts[1].dropFirst(), limit: limit).map { Self.latin1($0[...]) }
+      value = inflate(parts[1].dropFirst()).map { Self.latin1($0[...]) }
     default:
       let fields = parts[1].dropFirst(2).split(
         separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
       if fields.count == 3, let isCompressed = parts[1].first {
-        let text = isCompressed == 1 ? Inflate.zlib(fields[2], limit: limit) : Array(fields[2])
+        let text = isCompressed == 1 ? inflate(fields[2]) : Array(fields[2])
         value = text.map { String(decoding: $0, as: UTF8.self) }
       }
     }
@@ -71,13 +85,26 @@ extension PNGScanner {
       note(.pngAncillaryChunk, "\(chunkType.name) is damaged or too large")
       return
     }
-    if key == "XML:com.adobe.xmp" { keep(\.xmp, value) }
-    image.metadata.texts.append(.init(key: key, value: value))
+    if key == "XML:com.adobe.xmp" {
+      keep(\.xmp, value)
+    } else {
+      image.metadata.texts.append(.init(key: key, value: value))
+    }
   }
 
   private static func latin1(_ bytes: ArraySlice<UInt8>) -> String {
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: bytes.map { Unicode.Scalar($0) })
-    return String(text)
+    // As UTF-8 at once: scalar by scalar takes 90 ns a byte, and a small file inflates to megabytes.
+    if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+      if byte < 0x80 {
+        text.append(byte)
+      } else {
+        text.append(0xc0 | byte >> 6)
+        text.append(0x80 | byte & 0x3f)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }

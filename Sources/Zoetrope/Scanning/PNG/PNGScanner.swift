@@ -109,6 +109,9 @@ package struct PNGScanner: Scanning {
       next(.collect(length: 4))
     case _ where PNGChunkType.collected.contains(chunkType) && isWorthCollecting:
       next(chunkLength == 0 ? .checksum : .collect(length: chunkLength))
+    case _ where PNGChunkType.collected.contains(chunkType):
+      leaveOutMetadata()
+      next(.skip(remaining: chunkLength))
     default:
       next(chunkLength == 0 ? .crcOfSkipped : .skip(remaining: chunkLength))
     }
@@ -123,12 +126,11 @@ package struct PNGScanner: Scanning {
     self.state = state
   }
 
-  /// Notes a deviation; past a thousand of them only the fact that there are more would be news.
+  /// Notes a deviation in the chunk that is being read, or at `offset`.
   mutating func note(
-    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int? = nil
+    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil,
+    at offset: Int? = nil
   ) {
-    guard image.damage.count < 1000 else { return }
-    image.damage.append(
-      Damage(kind, detail, frameIndex: frame, byteOffset: offset ?? chunkOffset))
+    image.note(kind, detail, frame: frame, at: offset ?? chunkOffset)
   }
 }

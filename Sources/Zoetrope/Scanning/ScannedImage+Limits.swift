@@ -1,0 +1,41 @@
+extension ScannedImage {
+  /// Refuses an image that cannot be decoded within the bytes that decoding may hold.
+  func checkLiveBytes(
+    header: ImageHeader, options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    let limit = options.limits.liveBytes
+    guard limit < .max else { return }
+    // Rows are padded, which a canvas of narrow rows is mostly made of.
+    let canvas = Self.product(
+      options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
+    let hasPrevious = frames.contains { $0.control.disposal == .previous }
+    var largest = 0
+    for frame in frames + [staticImage].compactMap(\.self) {
+      let pixels = Self.product(frame.control.rect.size.area, header.bytesPerDecodedPixel)
+      largest = max(largest, Self.sum(pixels, frame.control.byteRange.count))
+    }
+    let needed = Self.sum(Self.product(canvas, hasPrevious ? 2 : 1), largest)
+    guard needed > limit else { return }
+    throw AnimatedImageError(
+      .limitExceeded, "liveBytes would be \(needed), the limit is \(limit)", format: header.format)
+  }
+
+  private static func product(_ left: Int, _ right: Int) -> Int {
+    let (product, overflow) = left.multipliedReportingOverflow(by: right)
+    return overflow ? .max : product
+  }
+
+  private static func sum(_ left: Int, _ right: Int) -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    return overflow ? .max : sum
+  }
+}
+
+extension ImageHeader {
+  /// Bytes that a pixel takes between its decoder and the canvas.
+  fileprivate var bytesPerDecodedPixel: Int {
+    guard format != .gif else { return 1 }
+    let samples = [0: 1, 2: 3, 3: 1, 4: 2][colorType] ?? 4
+    return samples * (bitDepth == 16 ? 2 : 1)
+  }
+}

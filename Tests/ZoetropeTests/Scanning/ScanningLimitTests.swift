@@ -1,0 +1,114 @@
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+
+/// What a file may ask for while it is opened.
+@Suite(.timeLimit(.minutes(1))) struct ScanningLimitTests {
+  /// A PNG of one pixel with `chunks` before its image data.
+  private func png(_ chunks: [PNGChunk], after more: [PNGChunk] = []) -> [UInt8] {
+    var png = PNGBuilder()
+    png.signature()
+    png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.grey)))
+    for chunk in chunks { png.chunk(chunk) }
+    png.chunk("IDAT", ZlibStream().encode([0, 7]))
+    for chunk in more { png.chunk(chunk) }
+    png.chunk("IEND")
+    return png.bytes
+  }
+
+  private func compressedText(_ byteCount: Int) -> PNGChunk {
+    let text = ZlibStream().encode([UInt8](repeating: 0xe4, count: byteCount))
+    return PNGChunk("zTXt", Array("key".utf8) + [0, 0] + text)
+  }
+
+  @Test func `texts are charged with what they inflate to, together`() throws {
+    var limits = DecodingLimits.default
+    limits.metadataBytes = 1000
+    limits.metadataTotalBytes = 2500
+    let bytes = png((0..<4).map { _ in compressedText(900) })
+    let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
+    #expect(image.metadata.texts.map(\.value.count) == [900, 900])
+    #expect(image.metadata.texts.first?.value.first == "ä")
+    #expect(image.damage.map(\.kind) == [.pngAncillaryChunk, .pngAncillaryChunk])
+  }
+
+  @Test func `text past the limits is left out and said so once`() throws {
+    var limits = DecodingLimits.default
+    limits.metadataCount = 3
+    let texts = (0..<9).map { PNGChunk("tEXt", Array("key".utf8) + [0, UInt8(ascii: "0") + $0]) }
+    let image = try AnimatedImage(
+      bytes: png(texts), options: DecodingOptions(limits: limits))
+    #expect(image.metadata.texts.map(\.value) == ["0", "1", "2"])
+    #expect(image.damage.map(\.kind) == [.metadataLimit])
+  }
+
+  @Test func `a chunk longer than the limit is passed over and said so`() throws {
+    var limits = DecodingLimits.default
+    limits.metadataBytes = 2000
+    let long = PNGChunk("tEXt", Array("key".utf8) + [0] + [UInt8](repeating: 65, count: 3000))
+    let image = try AnimatedImage(bytes: png([long]), options: DecodingOptions(limits: limits))
+    #expect(image.metadata.texts == [])
+    #expect(image.damage.map(\.kind) == [.metadataLimit])
+  }
+
+  @Test func `a thousand remarks hide no loss`() throws {
+    var broken = PNGChunk("tEXt", [65, 0, 66])
+    broken.hasCorrectChecksum = false
+    let animation = PNGChunk("acTL", [0, 0, 0, 2, 0, 0, 0, 0])
+    let sizes: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+    let first = PNGChunk("fcTL", [0, 0, 0, 0] + sizes + [0, 1, 0, 10, 0, 0])
+    let texts = [PNGChunk](repeating: broken, count: 1200)
+    let bytes = png([animation, first] + texts, after: [PNGChunk("fcTL", [])])
+    let image = try AnimatedImage(bytes: bytes)
+    #expect(image.damage.count == 1001)
+    #expect(image.damage.last?.kind == .pngFrameInvalid)
+    #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: bytes, options: DecodingOptions(damage: .strict))
+    }
+  }
+
+  @Test func `an image that does not fit into the live bytes is refused`() throws {
+    let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 9)
+    // One canvas of 16 KiB; a second, since a frame disposes to previous; a frame of indices.
+    let stored = try AnimatedImage(bytes: bytes).frames.map(\.byteRange.count).max() ?? 0
+    let needed = 2 * 64 * 64 * 4 + 64 * 64 + stored
+    var limits = DecodingLimits.default
+    limits.liveBytes = needed
+    _ = try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
+    limits.liveBytes -= 1
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
+    }
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.description.contains("liveBytes would be \(needed)") == true)
+  }
+
+  @Test func `rows of a narrow canvas count with their padding`() {
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 1, height: 60000, palette: GIFPalette([.black, .black]))
+    gif.frame(GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [0]))
+    gif.trailer()
+    var limits = DecodingLimits.default
+    limits.liveBytes = 64 * 60000
+    #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: gif.bytes, options: DecodingOptions(limits: limits))
+    }
+  }
+
+  @Test func `no limits do not mean that sizes overflow`() {
+    var png = PNGBuilder()
+    png.signature()
+    png.chunk(
+      "IHDR",
+      PNGBuilder.header(
+        width: 0x7fff_ffff, height: 0x7fff_ffff, layout: PNGLayout(.grey)))
+    png.chunk("IDAT", ZlibStream().encode([0, 7]))
+    png.chunk("IEND")
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: png.bytes, options: DecodingOptions(limits: .none))
+    }
+    #expect(error?.code == .limitExceeded)
+  }
+}
