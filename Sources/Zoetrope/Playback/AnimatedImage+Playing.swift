@@ -1,4 +1,26 @@
+public import Logging
+
 extension AnimatedImage {
+  /// The frames on time, each at its deadline, for one consumer who needs no control.
+  ///
+  /// A ``FrameScheduler`` of its own plays as long as the stream is there: it begins when the first
+  /// frame is awaited, and ends after the last one, when the loop is left or its task is cancelled.
+  /// The stream does not throw; a frame that cannot be decoded ends it. To pause, seek or learn why it
+  /// ended, make a scheduler and keep it.
+  ///
+  /// - Parameters:
+  ///   - options: how it is played.
+  ///   - cache: where frames are looked for and kept. Default: nil, none is.
+  ///   - clock: where time comes from. Default: the system's.
+  ///   - logger: gets endings with statistics and skipped frames. Default: nil, no logging.
+  public func play<C: Clock>(
+    options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
+    clock: C = ContinuousClock(), logger: Logger? = nil
+  ) -> AsyncStream<ScheduledFrame> where C.Duration == Duration {
+    FrameScheduler(self, options: options, cache: cache, clock: clock, logger: logger)
+      .framesKeepingScheduler()
+  }
+
   /// The image as a player reads it: on one core, unless that may be too slow.
   ///
   /// A scheduler decodes ahead of time anyway, and decoding on several cores holds four more canvases

@@ -15,11 +15,11 @@ internal import Synchronization
 ///
 /// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of
 /// the last play was held for its full time; `stopped` by ``stop()``; `cancelled` when the consumer's
-/// task is cancelled, or the loop is left, or the stream is dropped, or this object while it plays;
+/// task is cancelled, or the loop is left, or the stream or this object is dropped (so keep the
+/// scheduler while frames are wanted, or use ``AnimatedImage/play(options:cache:clock:logger:)``);
 /// `failed` when a frame cannot be decoded, once the frame before had its time, or when the options
 /// make no sense for the image. Ending is immediate; of the work, at most one frame's decoding is
-/// still completed. A scheduler that is gone before the first frame is awaited leaves its stream to
-/// itself, so that `for await frame in FrameScheduler(image).frames()` plays.
+/// still completed.
 ///
 /// Methods may be called from any thread.
 public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Duration {
@@ -81,12 +81,7 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
       logger: logger)
   }
 
-  deinit {
-    let (session, isTaken) = current.withLock { ($0.session, $0.isTaken) }
-    // A temporary is gone before its stream begins; the stream's subscription ends that session.
-    if isTaken, session.playbackState == .idle { return }
-    session.endInDeinit(.cancelled)
-  }
+  deinit { session.endInDeinit(.cancelled) }
 
   private var session: PlaybackSession { current.withLock { $0.session } }
 
@@ -98,6 +93,15 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   public func frames() -> AsyncStream<ScheduledFrame> {
     let subscription = FrameSubscription(takeSession())
     return AsyncStream(unfolding: { await subscription.next() })
+  }
+
+  /// As ``frames()``; the stream keeps the scheduler, which nobody else has.
+  func framesKeepingScheduler() -> AsyncStream<ScheduledFrame> {
+    let subscription = FrameSubscription(takeSession())
+    return AsyncStream(unfolding: { [self] in
+      defer { withExtendedLifetime(self) {} }
+      return await subscription.next()
+    })
   }
 
   /// As ``frames()``, and throws what playback fails with.

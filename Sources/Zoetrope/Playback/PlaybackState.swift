@@ -10,7 +10,7 @@ public enum PlaybackState: Sendable, Hashable {
   case finished
   /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/frames()`` began a new stream.
   case stopped
-  /// The consumer's task was cancelled, or it dropped the stream, or the scheduler that played.
+  /// The consumer's task was cancelled, or it dropped the stream or the scheduler.
   case cancelled
   /// A frame could not be decoded, or the options make no sense for this image.
   case failed(AnimatedImageError)

@@ -39,6 +39,7 @@ import ZoetropeTestSupport
     where name.hasPrefix("Damage") {
       let path = root.appending("Sources/Zoetrope/Model/\(name)").string
       let text = String(decoding: (try? FixtureFile.read(path)) ?? [], as: UTF8.self)
+        .replacing("(\n    ", with: "(")
       for line in text.split(separator: "\n") where line.contains("static let") {
         let parts = line.split(separator: "\"")
         if parts.count == 3 { names.insert(String(parts[1])) }

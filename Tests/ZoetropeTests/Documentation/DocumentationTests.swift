@@ -1,20 +1,35 @@
 import SystemPackage
 import Testing
-import Zoetrope
 import ZoetropeTestSupport
+
+@testable import Zoetrope
 
 /// The samples of the README and of the documentation, compiled and run.
 @Suite(.timeLimit(.minutes(1))) struct DocumentationTests {
   @Test func `the sample of the README plays every frame in order`() async throws {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
-    let clock = ManualClock(.jumping)
-    let options = PlaybackOptions(playCount: .once, latePolicy: .stretch, buffering: .lossless)
+    var options = PlaybackOptions.everyFrame
+    options.playCount = .once
     var indices: [Int] = []
-    // As in the README, the scheduler is a temporary.
-    for await frame in FrameScheduler(image, options: options, clock: clock).frames() {
+    // As in the README, nothing but the loop holds the stream.
+    for await frame in image.play(options: options, clock: ManualClock(.jumping)) {
       indices.append(frame.index)
     }
     #expect(indices == Array(image.frames.indices))
+  }
+
+  @Test func `a stream that is dropped ends the playing that only it held`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    let clock = ManualClock()
+    weak var scheduler: FrameScheduler<ManualClock>?
+    do {
+      let made = FrameScheduler(image, clock: clock)
+      scheduler = made
+      var frames = made.framesKeepingScheduler().makeAsyncIterator()
+      #expect(await frames.next()?.index == 0)
+      #expect(made.state == .playing)
+    }
+    #expect(scheduler == nil)
   }
 
   @Test func `frames come from an asynchronous sequence without a clock`() async throws {

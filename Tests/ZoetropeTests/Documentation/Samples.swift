@@ -12,7 +12,7 @@ func sampleOfTheREADME() async throws {
   let image = try AnimatedImage(contentsOf: "party.gif")
   print(image.canvasSize, image.frames.count, image.playCount)
 
-  for await frame in FrameScheduler(image).frames() {
+  for await frame in image.play() {
     show(frame.bitmap, at: frame.presentationTime)  // on time; a late frame never delays the next
   }
 }
