@@ -1,7 +1,9 @@
 /// An immutable picture whose storage is shared, never copied, when the value is.
 ///
 /// Rows lie top first, ``bytesPerRow`` bytes apart, which is a multiple of 64; the first byte of
-/// each row is aligned to 64. Bytes past the last pixel of a row have no meaning.
+/// each row is aligned to 64. Bytes past the last pixel of a row have no meaning. The bytes stay where
+/// they are, unchanged, while any copy of the value lives, so a pointer to them is good as long as a copy
+/// is kept beside it.
 public struct Bitmap: Sendable {
   /// Width and height.
   public let size: PixelSize

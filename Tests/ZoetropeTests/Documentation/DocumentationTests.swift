@@ -49,10 +49,22 @@ import ZoetropeTestSupport
     #expect(try await image.bitmap(at: 1) == bitmap)
   }
 
-  @Test func `the sample of testing time ends without waiting`() async throws {
+  @Test func `the sample of testing time sees the frame that is due, without waiting`() async throws
+  {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
-    let times = await sampleOfTestingTime(image)
-    #expect(times.first == .zero)
-    #expect(times.count < image.frames.count)
+    let (first, second) = await sampleOfTestingTime(image)
+    #expect(first?.index == 0)
+    #expect(second?.index == image.frameIndex(at: .seconds(1)))
+  }
+
+  @Test func `the sample of a jumping clock has the time of every frame`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    var times: [Duration] = []
+    var time = Duration.zero
+    for frame in image.frames {
+      times.append(time)
+      time += DelayPolicy.browser.shownDuration(of: frame.delay)
+    }
+    #expect(await sampleOfPlayingAtOnce(image) == times)
   }
 }

@@ -38,6 +38,7 @@ func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
   for try await frame in image.bitmaps() {
     print(frame.index, frame.bitmap.size, frame.dirtyRect)
   }
+  try Task.checkCancellation()
 
   let reader = FrameReader(image)
   while let frame = try reader.next() {
@@ -96,18 +97,26 @@ func samplesOfScaling(_ image: AnimatedImage, _ bitmap: Bitmap, _ target: Target
   }
 }
 
-func sampleOfTestingTime(_ image: AnimatedImage) async -> [Duration] {
+func sampleOfTestingTime(
+  _ image: AnimatedImage
+) async -> (first: ScheduledFrame?, second: ScheduledFrame?) {
   let clock = ManualClock()
   let scheduler = FrameScheduler(image, clock: clock)
-  let playing = Task {
-    var times: [Duration] = []
-    for await frame in scheduler.frames() { times.append(frame.presentationTime) }
-    return times
-  }
+  var frames = scheduler.frames().makeAsyncIterator()
+  let first = await frames.next()
   await clock.sleepers(count: 1)
   clock.advance(by: .seconds(1))
-  scheduler.stop()
-  let times = await playing.value
+  let second = await frames.next()  // the one that is due after a second; those before it were skipped
+  return (first, second)
+}
+
+func sampleOfPlayingAtOnce(_ image: AnimatedImage) async -> [Duration] {
+  var options = PlaybackOptions.everyFrame
+  options.playCount = .once
+  var times: [Duration] = []
+  for await frame in image.play(options: options, clock: ManualClock(.jumping)) {
+    times.append(frame.presentationTime)
+  }
   return times
 }
 
@@ -120,7 +129,8 @@ func sampleOfTheTerminal(image: AnimatedImage) async throws {
     layout: layout, screen: screen, pictureSize: image.canvasSize, capabilities: capabilities)
   var writer = FrameWriter(encoder: encoder, isSynchronized: capabilities.hasSynchronizedOutput)
   var bytes: [UInt8] = []
-  for try await frame in FrameScheduler(image).throwingFrames() {
+  let scheduler = FrameScheduler(image)
+  for try await frame in scheduler.throwingFrames() {
     writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
     try FileDescriptor.standardOutput.writeAll(bytes)
   }
