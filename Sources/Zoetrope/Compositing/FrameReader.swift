@@ -74,6 +74,12 @@ public final class FrameReader {
       }
       try pixels.refuse(under: image.options.damage, format: image.format)
       let dirty = try compositor.draw(pixels, record.control)
+      damage = pixels.damage
+      if let ahead {
+        // At once, so that it is decoded into while it lies in the cache.
+        ahead.recycle(pixels)
+        pixels = noPixels
+      }
       isAssumedClear = false
       nextIndex += 1
       return dirty
@@ -192,14 +198,7 @@ public final class FrameReader {
 
   private func decode(_ record: FrameRecord) throws(AnimatedImageError) {
     if let ahead {
-      ahead.recycle(pixels)
-      do throws(AnimatedImageError) {
-        pixels = try ahead.take(nextIndex, with: &worker)
-      } catch {
-        // What was given back is no longer this reader's to draw from, nor to give back again.
-        pixels = FramePixels()
-        throw error
-      }
+      pixels = try ahead.take(nextIndex, with: &worker)
     } else {
       try worker.decode(record, header: image.header, source: image.source, into: pixels)
     }
