@@ -31,10 +31,6 @@ public struct Rendition: Sendable, Hashable {
     }
   }
 
-  /// Raised whenever a release composes, scales or converts the same bytes to other pixels, so that
-  /// a store on disk never serves what an older release made.
-  package static let version: UInt16 = 1
-
   package init(
     size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage,
     scaling: Scaling? = nil

@@ -9,21 +9,10 @@ extension RegionScaler {
     for y in all.isEmpty ? 0..<0 : unsafe region.y..<region.maxY {
       try unsafe checkCancelled(at: y, isCancelled)
       let rows = unsafe sourceRows(of: y)
-      switch unsafe arithmetic {
-      case .fixed: unsafe opacity.setRun(all, .opaque)
-      case .blended: unsafe opacity.setRun(all, .blended)
-      case .mixed:
-        let (source, stride, starts, ends) = unsafe (
-          source, sourceStride, horizontal.starts, horizontal.ends
-        )
-        unsafe opacity.classify(
-          rows: rows, source: source, stride: stride, starts: starts, ends: ends, range: all)
-      }
+      unsafe classify(rows: rows)
       for run in unsafe opacity.runs {
         switch run.kind {
-        case .clear:
-          unsafe (targetRow(y) + run.range.lowerBound * Codec.bytesPerPixel).initializeMemory(
-            as: UInt8.self, repeating: 0, count: run.range.count * Codec.bytesPerPixel)
+        case .clear: unsafe clear(run.range, y: y)
         case .opaque: unsafe drawFixed(run.range, y: y, rows: rows, ring: &ring)
         case .blended: unsafe drawBlended(run.range, y: y, rows: rows, ring: &ring)
         }

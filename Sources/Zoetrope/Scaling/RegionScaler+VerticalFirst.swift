@@ -20,9 +20,7 @@ extension RegionScaler {
       unsafe classify(rows: rows)
       for run in unsafe opacity.runs {
         switch run.kind {
-        case .clear:
-          unsafe (targetRow(y) + run.range.lowerBound * Codec.bytesPerPixel).initializeMemory(
-            as: UInt8.self, repeating: 0, count: run.range.count * Codec.bytesPerPixel)
+        case .clear: unsafe clear(run.range, y: y)
         case .opaque: unsafe drawFixed(run.range, y: y, scratch: wordRow)
         case .blended:
           unsafe drawBlended(
@@ -33,20 +31,6 @@ extension RegionScaler {
     }
     extendLifetime(words)
     extendLifetime(numbers)
-  }
-
-  private mutating func classify(rows: Range<Int>) {
-    let all = unsafe region.x..<region.maxX
-    switch unsafe arithmetic {
-    case .fixed: unsafe opacity.setRun(all, .opaque)
-    case .blended: unsafe opacity.setRun(all, .blended)
-    case .mixed:
-      let (source, stride, starts, ends) = unsafe (
-        source, sourceStride, horizontal.starts, horizontal.ends
-      )
-      unsafe opacity.classify(
-        rows: rows, source: source, stride: stride, starts: starts, ends: ends, range: all)
-    }
   }
 
   private func drawFixed(_ range: Range<Int>, y: Int, scratch: UnsafeMutableRawPointer) {

@@ -98,6 +98,28 @@ struct RegionScaler<Codec: BlendCodec> {
   /// Bits after the point between the passes, so that both sums end at the same place.
   func fraction(before second: ResamplingKernel) -> Int { FixedRows.sumBits - second.bits }
 
+  /// Finds out which target pixels of a row that is made of source rows `rows` are clear, opaque, or
+  /// have to be blended.
+  mutating func classify(rows: Range<Int>) {
+    let all = unsafe region.x..<region.maxX
+    switch unsafe arithmetic {
+    case .fixed: unsafe opacity.setRun(all, .opaque)
+    case .blended: unsafe opacity.setRun(all, .blended)
+    case .mixed:
+      let (source, stride, starts, ends) = unsafe (
+        source, sourceStride, horizontal.starts, horizontal.ends
+      )
+      unsafe opacity.classify(
+        rows: rows, source: source, stride: stride, starts: starts, ends: ends, range: all)
+    }
+  }
+
+  /// Makes pixels of target row `y` transparent.
+  func clear(_ range: Range<Int>, y: Int) {
+    unsafe (targetRow(y) + range.lowerBound * Codec.bytesPerPixel).initializeMemory(
+      as: UInt8.self, repeating: 0, count: range.count * Codec.bytesPerPixel)
+  }
+
   /// Lowers colours to alpha in target row `y`.
   func clampToAlpha(y: Int) {
     let row = unsafe targetRow(y)
