@@ -60,6 +60,12 @@ import Zoetrope
     ["extract", "cat.gif", "cat.gif", "-o", "out/"],
     ["extract", "cat.gif", "-o", "-", "--manifest", "-"],
     ["extract", "cat.gif", "-o", "out/", "--static", "only"],
+    ["extract", "cat.gif", "-o", "out/", "--raw", "--size", "3x"],
+    ["extract", "cat.gif", "-o", "out/", "--size", "x"],
+    ["extract", "cat.gif", "-o", "out/", "--size", "0x3"],
+    ["extract", "cat.gif", "-o", "out/", "--size", "3x65536"],
+    ["still", "cat.gif", "-o", "a.png", "--filter", "box"],
+    ["still", "cat.gif", "-o", "a.png", "--linear-light"],
   ])
   func `wrong arguments end with status 2 and write nothing`(_ arguments: [String]) throws {
     try withTool { tool in
@@ -205,6 +211,45 @@ import Zoetrope
       #expect(try tool.run("still", "cat.gif", "-o", "s/a.png").status == 4)
       #expect(try tool.list("s") == ["a.png"])
       #expect(try tool.run("still", "cat.gif", "-o", "b.png", "--frame", "3").status == 2)
+    }
+  }
+
+  @Test func `frames and stills come at the size asked for`() throws {
+    let mixed = SampleGIF(width: 24, height: 18, isMixed: true)
+    let reader = FrameReader(try AnimatedImage(bytes: mixed.bytes))
+    var expected: [[UInt8]] = []
+    while let frame = try reader.next() {
+      let scaled = frame.bitmap.scaled(
+        to: TargetSize(width: 10), filter: .lanczos3, linearLight: true)
+      #expect(scaled.size == PixelSize(width: 10, height: 8))
+      var bytes: [UInt8] = []
+      for y in 0..<8 {
+        for x in 0..<10 {
+          let pixel = scaled[x, y]
+          bytes += [pixel.red, pixel.green, pixel.blue, pixel.alpha]
+        }
+      }
+      expected.append(bytes)
+    }
+    let scaling = ["--size", "10x", "--filter", "lanczos3", "--linear-light"]
+    try withTool { tool in
+      try tool.write(mixed.bytes, to: "mixed.gif")
+      let all = try tool.run(
+        ["extract", "mixed.gif", "--format", "rgba", "-o", "-", "--manifest", "list.json"] + scaling
+      )
+      #expect(all.status == 0)
+      #expect(all.output == expected.flatMap { $0 })
+      let list = String(decoding: try tool.read("list.json"), as: UTF8.self)
+      #expect(list.contains("\"output_size\":[10,8]"))
+      let some = try tool.run(
+        ["extract", "mixed.gif", "--format", "rgba", "-o", "-", "--frames", "0,2"] + scaling)
+      #expect(some.output == expected[0] + expected[2])
+      let still = try tool.run(
+        ["still", "mixed.gif", "--format", "rgba", "-o", "-", "--frame", "1"] + scaling)
+      #expect(still.output == expected[1])
+      let box = try tool.run(
+        "still", "mixed.gif", "--format", "rgba", "-o", "-", "--size", "7x7", "--fit", "fill")
+      #expect(box.output.count == 7 * 7 * 4)
     }
   }
 

@@ -67,6 +67,8 @@ struct ExtractCommand: ZoetropeSubcommand {
   @Flag(name: .shortAndLong, help: "No progress and no warnings.")
   var quiet = false
 
+  @OptionGroup var scaling: ScalingArguments
+
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
@@ -74,6 +76,9 @@ struct ExtractCommand: ZoetropeSubcommand {
     guard max ?? 1 >= 1 else { throw ValidationError("--max wants a number from 1 up") }
     guard jobs.map({ (1...1024).contains($0) }) ?? true else {
       throw ValidationError("--jobs wants a number from 1 to 1024")
+    }
+    guard !raw || scaling.size == nil else {
+      throw ValidationError("--raw keeps each frame's own size: leave out --size")
     }
     guard depth == 8 || depth == 16 else { throw ValidationError("--depth is 8 or 16") }
     guard !(force && resume) else {
@@ -90,7 +95,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       files: files, output: output,
       selection: FrameSelection(
         frames: frames, time: time, every: every, maximum: max ?? .max),
-      isRaw: raw, format: format, staticImage: staticImage, manifest: manifest, jobs: jobs ?? 0,
+      isRaw: raw, rendering: scaling.rendering, format: format, staticImage: staticImage,
+      manifest: manifest, jobs: jobs ?? 0,
       isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, options: options)
   }
 

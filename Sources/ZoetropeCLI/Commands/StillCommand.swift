@@ -32,6 +32,8 @@ struct StillCommand: ZoetropeSubcommand {
   @Flag(help: "Replace a file that exists.")
   var force = false
 
+  @OptionGroup var scaling: ScalingArguments
+
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
@@ -42,8 +44,8 @@ struct StillCommand: ZoetropeSubcommand {
 
   func execute() -> ExitStatus {
     StillRequest(
-      file: file, output: output, choice: choice, format: format, isForced: force,
-      options: decoding.options
+      file: file, output: output, choice: choice, rendering: scaling.rendering, format: format,
+      isForced: force, options: decoding.options
     ).run()
   }
 

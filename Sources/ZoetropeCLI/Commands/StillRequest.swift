@@ -13,6 +13,8 @@ struct StillRequest: Hashable {
   var file: String
   var output: String
   var choice: Choice
+  /// How the picture is scaled; nil when it is not.
+  var rendering: Rendering?
   var format = OutputFormat.png
   var isForced = false
   var options = DecodingOptions()
@@ -24,7 +26,8 @@ struct StillRequest: Hashable {
       let image = try input.open(options)
       let frame: CompositedFrame
       do throws(AnimatedImageError) {
-        frame = try picture(of: image)
+        let whole = try picture(of: image)
+        frame = rendering.map { whole.scaled(by: $0) } ?? whole
       } catch {
         throw CommandFailure(error, file: input.name, damage: options.damage)
       }

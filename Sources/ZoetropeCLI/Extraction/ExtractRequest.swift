@@ -7,6 +7,8 @@ struct ExtractRequest: Hashable {
   var selection = FrameSelection()
   /// Stored frames instead of composited ones.
   var isRaw = false
+  /// How frames are scaled; nil when they are not.
+  var rendering: Rendering?
   var format = OutputFormat.png
   var staticImage = StaticImageChoice.skip
   var manifest: String?

@@ -66,7 +66,8 @@ struct FileExtraction {
     var frameDamage: [Damage] = []
     let known = Set(image.damage)
     var decodingFailure: CommandFailure?
-    let frames = FrameSource(image: image, isRaw: request.isRaw)
+    let frames = FrameSource(
+      image: image, isRaw: request.isRaw, rendering: request.rendering)
     // Places count written frames only, so that standard output can wait for the next one.
     var places: [Int] = []
     submitting: for (number, output) in plan.outputs.enumerated() where !isFinished[number] {
@@ -94,6 +95,9 @@ struct FileExtraction {
       file: input.name, image: image, policy: .browser,
       outputs: outputs(places: places, written: written))
     report.frameDamage = frameDamage
+    report.outputSize = request.rendering.map {
+      Rendition($0, of: image.canvasSize, options: image.options).size
+    }
     return result(report, writing: failure, decoding: decodingFailure)
   }
 

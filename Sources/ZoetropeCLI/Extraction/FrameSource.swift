@@ -1,21 +1,45 @@
 import Zoetrope
 
-/// The frames of one image as they are asked for: composited, or as stored.
+/// The frames of one image as they are asked for: composited, or as stored; scaled, or as they are.
 final class FrameSource {
   private let composited: FrameReader
   private let stored: StoredFrameReader
   private let isRaw: Bool
+  private let rendering: Rendering?
+  /// Scales of each frame only what changed since the one before it.
+  private var renderer: FrameRenderer?
 
-  init(image: AnimatedImage, isRaw: Bool) {
+  init(image: AnimatedImage, isRaw: Bool, rendering: Rendering?) {
     composited = FrameReader(image)
     stored = StoredFrameReader(image)
     self.isRaw = isRaw
+    self.rendering = rendering
+    renderer = rendering.map {
+      FrameRenderer($0, of: image.canvasSize, options: image.options)
+    }
   }
 
   /// Frame `index`, or the static image for nil; nil when it has no pixels.
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
-    guard let index else { return try stored.staticImage() }
+    guard let index else {
+      guard let frame = try stored.staticImage() else { return nil }
+      return rendering.map { frame.scaled(by: $0) } ?? frame
+    }
     if isRaw { return try stored.frame(at: index) }
-    return try composited.frame(at: index)
+    let frame = try composited.frame(at: index)
+    guard renderer != nil else { return frame }
+    return try renderer?.render(frame)
+  }
+}
+
+extension CompositedFrame {
+  /// A picture of any size, scaled whole.
+  func scaled(by rendering: Rendering) -> CompositedFrame {
+    guard let target = rendering.target else { return self }
+    let bitmap = bitmap.scaled(
+      to: target, fit: rendering.fit, filter: rendering.filter,
+      linearLight: rendering.linearLight)
+    return CompositedFrame(
+      index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
   }
 }

@@ -10,6 +10,7 @@ extension AnimationReport {
       json.field("bytes", image.byteCount)
       json.field("width", image.canvasSize.width)
       json.field("height", image.canvasSize.height)
+      if let outputSize { json.field("output_size", [outputSize.width, outputSize.height]) }
       json.field("frame_count", image.frames.count)
       if image.format != .gif {
         json.object("default_image") { $0.field("is_frame_0", image.staticImage == nil) }

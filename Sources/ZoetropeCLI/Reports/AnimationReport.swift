@@ -9,6 +9,8 @@ struct AnimationReport {
   let policy: DelayPolicy
   /// What was written for each frame, by index; nil when nothing was meant to be.
   var outputs: [Int: WrittenFrame]?
+  /// The size that frames were scaled to; nil when they kept theirs.
+  var outputSize: PixelSize?
   /// What was wrong with frames that were decoded.
   var frameDamage: [Damage] = []
 

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Zoetrope
+
+/// The options of commands that write pictures at another size.
+struct ScalingArguments: ParsableArguments {
+  @Option(help: "Scale to 320x240, or to a width (320x) or height (x240) with the picture's shape.")
+  var size: SizeArgument?
+
+  @Option(
+    help: """
+      With --size: fit keeps the shape inside it, fill covers it and cuts off, stretch gives up \
+      the shape, integer is fit by whole factors.
+      """)
+  var fit = ScalingFitArgument.fit
+
+  @Option(help: "With --size: how pixels are weighed.")
+  var filter = FilterArgument.bilinear
+
+  @Flag(help: "With --size: weigh colours as light; right for the brightness of fine patterns.")
+  var linearLight = false
+
+  func validate() throws {
+    if size == nil, linearLight || fit != .fit || filter != .bilinear {
+      throw ValidationError("--fit, --filter and --linear-light want --size")
+    }
+  }
+
+  /// How pictures come out; nil when they keep their size.
+  var rendering: Rendering? {
+    size.map {
+      Rendering(
+        target: $0.target, fit: fit.fit, filter: filter.filter, linearLight: linearLight)
+    }
+  }
+}
+
+/// A size such as 320x240, 320x or x240.
+struct SizeArgument: ExpressibleByArgument, Hashable {
+  /// More than any display or format of ours takes, and small enough to compute with.
+  private static let longestSide = 65535
+
+  let target: TargetSize
+
+  init?(argument: String) {
+    let sides = argument.split(separator: "x", omittingEmptySubsequences: false)
+    guard sides.count == 2, sides != ["", ""] else { return nil }
+    var numbers: [Int?] = []
+    for side in sides {
+      if side.isEmpty {
+        numbers.append(nil)
+      } else if let number = Int(side), (1...Self.longestSide).contains(number) {
+        numbers.append(number)
+      } else {
+        return nil
+      }
+    }
+    target = TargetSize(width: numbers[0], height: numbers[1])
+  }
+}
+
+/// The words of `--fit` where pictures are written.
+enum ScalingFitArgument: String, ExpressibleByArgument, CaseIterable {
+  case fit, fill, stretch, integer
+
+  var fit: ScalingFit { ScalingFit(rawValue: rawValue) ?? .fit }
+}
+
+/// The words of `--filter`.
+enum FilterArgument: String, ExpressibleByArgument, CaseIterable {
+  case nearest, box, bilinear, bicubic, lanczos3
+
+  var filter: ScalingFilter { ScalingFilter(rawValue: rawValue) ?? .bilinear }
+}
