@@ -121,8 +121,10 @@ def rows_of_bytes(bench):
     per_frame = "bytes.per_frame.p50"
 
     def row(name, player, asset, gate, stretch, peers, terminal="modern"):
-        ours = value(bench.measure(player, asset, "80x22", terminal), per_frame)
-        others = {label: value(bench.measure(peer, asset, size, terminal), per_frame) for label, peer, size in peers}
+        # The fractal costs more in some frames than in others: everybody has to get through all of them.
+        seconds = 9 if asset == "man25.gif" else None
+        ours = value(bench.measure(player, asset, "80x22", terminal, seconds), per_frame)
+        others = {label: value(bench.measure(peer, asset, size, terminal, seconds), per_frame) for label, peer, size in peers}
         first = next(iter(others.values()), None)
         limit = [limit(first) if callable(limit) and first else limit for limit in (gate, stretch)]
         yield name, ours, *limit, others
@@ -140,7 +142,7 @@ def rows_of_bytes(bench):
         yield from row(f"kitty: {asset}, B/frame", kitty, asset + ".gif", gate, gate * .8,
                        [timg_kitty, ("chafa", ["chafa", "-f", "kitty"], "80x24")], "kitty")
     # The disc over a dithered fractal is harder than what the gate was set by, a disc over a smooth picture:
-    # chafa sends 38 KB for that one, as it does for spot-smooth, and 52 KB for the fractal.
+    # chafa sends 37 KB of cells for that one, 40 KB for spot-smooth and 52 KB for the fractal.
     for asset, gate in (("bar40", 650), ("spot-smooth", 500), ("spot", 500), ("man25", 105000)):
         yield from row(f"sixel, native size: {asset}, B/frame", sixel, asset + ".gif", gate, gate * .8,
                        [("chafa", ["chafa", "-f", "sixel"], "80x24")], "foot")

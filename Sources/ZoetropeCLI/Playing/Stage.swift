@@ -91,6 +91,11 @@ struct Stage {
   }
 
   private func encoder(for size: PixelSize) -> any FrameEncoding {
+    var room = room
+    // After a sixel image that touches the last row terminals scroll.
+    if mode == .graphics(.sixel), room.row + room.rows >= screen.rows {
+      room.rows = max(screen.rows - 1 - room.row, 1)
+    }
     let layout = FrameLayout(
       of: size, in: room, screen: screen, fit: fit, isCentered: ownsScreen, zoom: zoom)
     return mode.encoder(

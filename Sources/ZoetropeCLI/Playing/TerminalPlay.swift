@@ -82,7 +82,9 @@ struct TerminalPlay {
       start, now: { ContinuousClock.now }, write: { device.writeAll($0) },
       read: { device.read(within: $0) })
     if !probe.capabilities.didAnswer, !start.isDumb {
-      terminal.awaited.probeEnd = asked + (start.isRemote ? .seconds(2) : .milliseconds(400))
+      // Twice as long as was worth waiting for.
+      let spent = asked.duration(to: .now)
+      terminal.awaited.probeEnd = asked + max(spent * 2, .milliseconds(400))
     }
     return probe
   }

@@ -23,6 +23,7 @@ extension TerminalCapabilities {
       name += " " + version
     }
     if name.isEmpty, term == "xterm-kitty" || environment.has("KITTY_WINDOW_ID") { name = "kitty" }
+    if name.isEmpty, term == "foot" || term.hasPrefix("foot-") { name = "foot" }
     name = TerminalText.sanitized(name, limit: 64)
     apply(TerminalQuirks(name: name))
   }
@@ -41,6 +42,10 @@ extension TerminalCapabilities {
     if plain.contains(term) { return term.hasPrefix("vt") ? .none : .basic }
     return .indexed
   }
+
+  /// Whether it is worth waiting for the terminal's answers: it is known to give them, and when it
+  /// has only just been started on a busy machine they take longer than 150 ms.
+  var isSureToAnswer: Bool { multiplexer == .none && TerminalQuirks(name: name).answers }
 
   /// Takes over what is known of a terminal by its name.
   mutating func apply(_ quirks: TerminalQuirks) {

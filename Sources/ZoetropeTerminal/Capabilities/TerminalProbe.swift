@@ -17,14 +17,15 @@ public struct TerminalProbe: Sendable {
   ///
   /// `write` sends bytes; `read` waits at most as long as it is told and gives what arrived: no
   /// bytes when the time is up, nil when the input has ended. At most `patience` is spent (150 ms,
-  /// and 1 s over SSH), as `now` measures it.
+  /// and 1 s over SSH and for terminals that are known to answer), as `now` measures it.
   public init<Instant: InstantProtocol>(
     _ start: TerminalCapabilities, patience: Duration? = nil, now: () -> Instant,
     write: ([UInt8]) -> Void, read: (Duration) -> [UInt8]?
   ) where Instant.Duration == Duration {
     capabilities = start
     if start.isDumb { return }
-    let limit = patience ?? (start.isRemote ? .seconds(1) : .milliseconds(150))
+    let isSlow = start.isRemote || start.isSureToAnswer
+    let limit = patience ?? (isSlow ? .seconds(1) : .milliseconds(150))
     let deadline = now().advanced(by: limit)
     write(TerminalQuery(isMultiplexed: start.multiplexer != .none).bytes)
     var isDone = false

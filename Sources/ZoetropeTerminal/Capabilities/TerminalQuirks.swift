@@ -12,18 +12,27 @@ struct TerminalQuirks: Sendable, Hashable {
   var isFullColor = false
   /// Frames can be edited (kitty since 0.20), should the answer to the question be lost.
   var hasKittyEdits = false
+  /// It answers every batch of questions, however late: worth waiting for.
+  var answers = false
   /// Images break when frames are edited, whatever the terminal answers.
   var misreportsKittyEdits = false
 
   private static let table: [(name: String, quirks: TerminalQuirks)] = [
-    ("kitty", TerminalQuirks(drawsSextants: true, isFullColor: true, hasKittyEdits: true)),
+    (
+      "kitty",
+      TerminalQuirks(drawsSextants: true, isFullColor: true, hasKittyEdits: true, answers: true)
+    ),
     (
       "ghostty",
       TerminalQuirks(
-        drawsSextants: true, drawsOctants: true, isFullColor: true, misreportsKittyEdits: true)
+        drawsSextants: true, drawsOctants: true, isFullColor: true, answers: true,
+        misreportsKittyEdits: true)
     ),
-    ("foot", TerminalQuirks(drawsSextants: true, isFullColor: true)),
-    ("wezterm", TerminalQuirks(hasITerm2Images: true, drawsSextants: true, isFullColor: true)),
+    ("foot", TerminalQuirks(drawsSextants: true, isFullColor: true, answers: true)),
+    (
+      "wezterm",
+      TerminalQuirks(hasITerm2Images: true, drawsSextants: true, isFullColor: true, answers: true)
+    ),
     ("iterm2", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
     ("iterm.app", TerminalQuirks(hasITerm2Images: true, isFullColor: true)),
     ("contour", TerminalQuirks(drawsSextants: true, isFullColor: true)),
@@ -42,13 +51,15 @@ struct TerminalQuirks: Sendable, Hashable {
 
   private init(
     hasITerm2Images: Bool = false, drawsSextants: Bool = false, drawsOctants: Bool = false,
-    isFullColor: Bool = false, hasKittyEdits: Bool = false, misreportsKittyEdits: Bool = false
+    isFullColor: Bool = false, hasKittyEdits: Bool = false, answers: Bool = false,
+    misreportsKittyEdits: Bool = false
   ) {
     self.hasITerm2Images = hasITerm2Images
     self.drawsSextants = drawsSextants
     self.drawsOctants = drawsOctants
     self.isFullColor = isFullColor
     self.hasKittyEdits = hasKittyEdits
+    self.answers = answers
     self.misreportsKittyEdits = misreportsKittyEdits
   }
 }

@@ -129,6 +129,13 @@ struct TerminalProbeTests {
     #expect(local.0.capabilities.bestProtocol == .cells)
     let remote = probe(["TERM": "xterm-256color", "SSH_TTY": "/dev/pts/0"], [])
     #expect(remote.2 == .seconds(1))
+    // One that has only just been started is slow; it is known to answer.
+    for known in [
+      ["TERM": "xterm-kitty"], ["TERM": "foot"], ["TERM": "x", "TERM_PROGRAM": "ghostty"],
+    ] {
+      #expect(probe(known, []).2 == .seconds(1))
+    }
+    #expect(probe(["TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"], []).2 == .milliseconds(150))
   }
 
   @Test func `a dumb terminal is asked nothing`() {

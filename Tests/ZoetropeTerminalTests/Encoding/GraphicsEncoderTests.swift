@@ -5,7 +5,7 @@ import Zoetrope
 
 @Suite(.timeLimit(.minutes(1)))
 struct GraphicsEncoderTests {
-  let screen = ScreenSize(columns: 12, rows: 6, cell: PixelSize(width: 5, height: 10))
+  let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
   let area = CellRect(column: 1, row: 1, columns: 10, rows: 4)
 
   @Test(arguments: [KittyEncoder.Method.edits, .twoImages], [false, true])
@@ -102,7 +102,9 @@ struct GraphicsEncoderTests {
   }
 
   @Test(arguments: [4, 7, 10, 17])
-  func `sixels never reach below the screen, where they would scroll it`(_ height: Int) {
+  func `sixels never reach into the last row of the screen, where they would scroll it`(
+    _ height: Int
+  ) {
     // The bands of a part begin at its row of cells, so they end elsewhere than those of the whole.
     let screen = ScreenSize(columns: 12, rows: 6, cell: PixelSize(width: 5, height: height))
     var random = SplitMix(state: 7)

@@ -176,9 +176,9 @@ enum MiniGraphics {
           }
         case 34:
           let values = numbers()
-          // What reaches below the screen scrolls it.
+          // What reaches into the last row of the screen scrolls it.
           if values.count != 4 || values[0] != values[1] || values[2] % cell.width != 0
-            || values[3] % cell.height != 0 || top + values[3] > height
+            || values[3] % cell.height != 0 || top + values[3] > height - cell.height
           {
             outside += 1
           } else {
@@ -190,7 +190,7 @@ enum MiniGraphics {
           x = left
           y += 6
         default:
-          if y + 6 > height { outside += 1 }
+          if y + 6 > height - cell.height { outside += 1 }
           for _ in 0..<count {
             for line in 0..<6 where (byte - 63) >> UInt8(line) & 1 == 1 {
               if x < min(width, right), y + line < min(height, bottom) {

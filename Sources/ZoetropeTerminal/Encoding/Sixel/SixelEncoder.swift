@@ -15,6 +15,8 @@ public struct SixelEncoder: FrameEncoding {
   let options: EncodingOptions
   private let cell: PixelSize
   private let crop: PixelRect?
+  /// Rows of pixels that may be drawn to.
+  private let room: Int
   private let keepsRegisters: Bool
   /// The colours that are shown, `pixelSize` of them; ``unknownPixel`` where that is not known.
   /// Empty when they are those of the previous picture.
@@ -32,9 +34,10 @@ public struct SixelEncoder: FrameEncoding {
   /// An encoder for an image of `imageSize` pixels at the top left of `area`.
   ///
   /// A picture of another size is scaled to it by taking the nearest pixels, which keeps its
-  /// colours. The height is cut so that no sixel reaches below the area, where it could scroll the
-  /// screen. `registerCount` is how many colours the terminal has; with `keepsRegisters` it keeps
-  /// their definitions from one image to the next.
+  /// colours. The height is cut so that no sixel reaches below the area or into the last row of
+  /// the screen: after an image that touches it, terminals scroll. `registerCount` is how many
+  /// colours the terminal has; with `keepsRegisters` it keeps their definitions from one image to
+  /// the next.
   public init(
     area: CellRect, screen: ScreenSize, imageSize: PixelSize, crop: PixelRect? = nil,
     registerCount: Int = 256, keepsRegisters: Bool = false, passthrough: Passthrough = .none,
@@ -47,7 +50,7 @@ public struct SixelEncoder: FrameEncoding {
     self.keepsRegisters = keepsRegisters
     self.registerCount = min(max(registerCount, 2), 256)
     cell = screen.cell
-    let room = area.rows * screen.cell.height
+    room = Self.room(of: area, on: screen)
     let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1))
     var height = min(max(imageSize.height, 1), max(room, 1))
     // Whole bands only where the last one would reach past the area.
@@ -58,6 +61,11 @@ public struct SixelEncoder: FrameEncoding {
     defined = Array(repeating: false, count: 256)
     band = SixelBand(width: width)
     shown = unknownPixels
+  }
+
+  /// The height of `area` without the last row of `screen`.
+  private static func room(of area: CellRect, on screen: ScreenSize) -> Int {
+    max(min(area.rows, screen.rows - 1 - area.row), 1) * screen.cell.height
   }
 
   private var unknownPixels: [UInt32] {
@@ -252,7 +260,6 @@ public struct SixelEncoder: FrameEncoding {
   /// The rows of cells from which whole bands cover `region` without reaching below the area, the
   /// nearest first.
   private func rowsToBeginAt(for region: PixelRect) -> [Int] {
-    let room = area.rows * cell.height
     let rows = stride(from: region.y / cell.height, through: 0, by: -1).filter { row in
       let top = row * cell.height
       return top + Self.roundedUp(region.maxY - top, to: 6) <= room
