@@ -25,9 +25,11 @@ extension RegionScaler {
     _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
   ) {
     for row in rows where unsafe !ring.hasWords(row) {
+      // From a whole step on: rows are padded to one, and from elsewhere the last would end past them.
+      let first = columns.lowerBound & ~3
       unsafe FixedRows.widen(
-        row: sourceRow(row) + columns.lowerBound * 4, count: columns.count * 4,
-        into: ring.wideSource + columns.lowerBound * 8)
+        row: sourceRow(row) + first * 4, count: (columns.upperBound - first) * 4,
+        into: ring.wideSource + first * 8)
       unsafe FixedRows.horizontalToWords(
         row: ring.wideSource, starts: horizontal.starts, weights: horizontal.pairs,
         quads: horizontal.taps / 4, bits: axes.horizontal.bits,

@@ -97,30 +97,3 @@ extension DecodeThreads.State {
     return work
   }
 }
-
-/// A closure on its way to a new thread.
-private final class ThreadBody {
-  let run: @Sendable () -> Void
-  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
-/// Starts a detached thread; false when the system has none left.
-func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
-  // Retained here, released by the new thread, or below when there is none.
-  let argument = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
-  var thread = pthread_t()
-  let status = unsafe pthread_create(
-    &thread, nil,
-    { argument in
-      if let argument = unsafe argument {
-        unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
-      }
-      return nil
-    }, argument)
-  guard status == 0 else {
-    unsafe Unmanaged<ThreadBody>.fromOpaque(argument).release()
-    return false
-  }
-  pthread_detach(thread)
-  return true
-}
