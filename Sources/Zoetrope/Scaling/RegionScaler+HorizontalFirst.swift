@@ -26,7 +26,7 @@ extension RegionScaler {
   ) {
     for row in rows where unsafe !ring.hasWords(row) {
       // From a whole step on: rows are padded to one, and from elsewhere the last would end past them.
-      let first = columns.lowerBound & ~3
+      let first = unsafe columns.lowerBound & ~3
       unsafe FixedRows.widen(
         row: sourceRow(row) + first * 4, count: (columns.upperBound - first) * 4,
         into: ring.wideSource + first * 8)

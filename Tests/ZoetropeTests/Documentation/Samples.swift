@@ -106,7 +106,7 @@ func sampleOfTestingTime(
   let first = await frames.next()
   await clock.sleepers(count: 1)
   clock.advance(by: .seconds(1))
-  let second = await frames.next()  // the one that is due after a second; those before it were skipped
+  let second = await frames.next()  // due after a second; those before it were skipped
   return (first, second)
 }
 
