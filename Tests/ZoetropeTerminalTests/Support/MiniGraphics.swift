@@ -64,8 +64,8 @@ enum MiniGraphics {
         if string.body.count - end > 4097 { problems.append("chunk of \(string.body.count)") }
         if data.isEmpty {
           keys = found
-        } else if keys["a"] == "f", found["a"] != "f" {
-          problems.append("later chunk of a frame without a=f")
+        } else if keys["a"] == "f", found["a"] != "f" || found["r"] != keys["r"] {
+          problems.append("later chunk of a frame that does not name it")
         }
         if end < string.body.count { data += base64(string.body[(end + 1)...]) }
         if found["m"] == "1" { continue }

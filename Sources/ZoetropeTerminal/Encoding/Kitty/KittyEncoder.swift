@@ -211,8 +211,9 @@ public struct KittyEncoder: FrameEncoding {
         sequence += keys
         if end < data.count { sequence.append(ascii: ",m=1") }
       } else {
-        // Later chunks of a frame's data have to say again that they are that.
-        if isEdit { sequence.append(ascii: "a=f,q=2,") }
+        // Later chunks of a frame's data have to say again that they are that, and of which frame:
+        // kitty 0.26 reads the number from the last, and made a new one, never shown, without it.
+        if isEdit { sequence.append(ascii: "a=f,r=1,q=2,") }
         sequence.append(ascii: end < data.count ? "m=1" : "m=0")
       }
       sequence.append(59)
