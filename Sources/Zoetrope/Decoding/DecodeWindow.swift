@@ -16,7 +16,7 @@ struct DecodeWindow {
     largestByteCount = Self.byteCount(size, pixelSize: pixelSize)
     frames = 64
     // Four frames of the canvas: with three, one side waits for the other when frames take unlike
-    // times (a sixteenth to an eighth of the time, simulated and measured); with five nothing is won.
+    // times (a sixteenth to an eighth of the time, simulated); with five nothing is won.
     // Not above four canvases, and three are allowed however little a frame takes.
     let four = min(4 * largestByteCount, size.area * 17)
     bytes = min(max(four, size.area * 12, 1 << 20), max(image.options.limits.liveBytes / 2, 1))
