@@ -7,6 +7,7 @@ RELEASE := $(BUILD)/release
 # One file without shared libraries: it starts in under a millisecond (see Benchmarks/README.md).
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
+PREFIX ?= /usr/local
 CORPUS ?= ../shared/corpus
 MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still
@@ -27,6 +28,11 @@ build: install ## debug build
 
 release: install ## release build: library and the tool as one static file
 	swift build $(STATIC) --scratch-path .build-static --product zoetrope
+
+.PHONY: install-tool
+install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), stripped
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -s -m 755 $(ZOETROPE) "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 
 demo: release ## the main job on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)

@@ -13,4 +13,7 @@ for file in Fixtures/Demo/*; do
   esac
 done
 echo
+# The last frame is cut short in this one, which is status 1.
+"$zoetrope" check Fixtures/Bad/gif-cut-in-frame-1.gif || test $? = 1
+echo
 echo "$(find "$out" -name '*.png' | wc -l) frames and $(find "$out" -name '*.json' | wc -l) manifests in $out"

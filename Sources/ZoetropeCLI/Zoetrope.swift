@@ -24,7 +24,21 @@ struct ZoetropeCommand: ParsableCommand {
 enum ZoetropeTool {
   static func main() {
     SignalFlag.install()
-    exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    let status = run(Array(CommandLine.arguments.dropFirst()))
+    SignalFlag.endProcess(with: status)
+    exit(status.rawValue)
+  }
+
+  /// The file name that was read as a cluster with `-h` in it, where nobody asked for help.
+  ///
+  /// In `zoetrope info *` a file called `-dash.gif` would print the help, and a script would take
+  /// that for success.
+  private static func fileThatLooksLikeHelp(_ arguments: [String]) -> String? {
+    let options = arguments.prefix { $0 != "--" }
+    if options.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }
+    return options.first {
+      $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.dropFirst().contains("h")
+    }
   }
 
   /// Runs the command that `arguments` name.
@@ -39,6 +53,12 @@ enum ZoetropeTool {
       let text = ZoetropeCommand.fullMessage(for: error) + "\n"
       // Help and version were asked for; everything else that is thrown here is wrong usage.
       guard ZoetropeCommand.exitCode(for: error) != .success else {
+        if let name = fileThatLooksLikeHelp(arguments) {
+          FileDescriptor.note(
+            "Error: Unknown option '\(name.sanitized)'; a file of that name is ./\(name.sanitized)\n"
+          )
+          return .usage
+        }
         do throws(CommandFailure) {
           try CommandRunner.print(Array(text.utf8))
         } catch {

@@ -4,20 +4,25 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct OutputTemplateTests {
   private let values = OutputTemplate.Values(
-    stem: Array("cat".utf8), index: 7, timeMilliseconds: 1400, delayMilliseconds: 40,
+    name: Array("cat.gif".utf8), stem: Array("cat".utf8), index: 7, timeMilliseconds: 1400,
+    delayMilliseconds: 40,
     fileExtension: "png")
 
   @Test(arguments: [
     ("{stem}-{index:04}.png", "cat-0007.png"), ("%04d.png", "0007.png"), ("%d", "7"),
     ("{index}_{time_ms}_{delay_ms}.{ext}", "7_1400_40.png"), ("{{x}}%%{index}", "{x}%7"),
-    ("a/{stem}/{index}", "a/cat/7"),
+    ("a/{stem}/{index}", "a/cat/7"), ("{name}-{index}", "cat.gif-7"),
+    ("{time_ms:06}_{delay_ms:3}", "001400_040"),
   ])
   func `places are filled`(_ template: String, _ name: String) throws {
     let parsed = try OutputTemplate(parsing: Array(template.utf8))
     #expect(String(decoding: parsed.name(values), as: UTF8.self) == name)
   }
 
-  @Test(arguments: ["{", "{nope}", "{index:}", "{index:999}", "%s", "%", "%099d", "{index:-1}"])
+  @Test(arguments: [
+    "{", "{nope}", "{name:3}", "{stem:}", "{time_ms:21}", "{index:}", "{index:999}", "%s", "%",
+    "%099d", "{index:-1}",
+  ])
   func `a place that is not known is a usage error`(_ template: String) {
     #expect(throws: CommandFailure.self) { try OutputTemplate(parsing: Array(template.utf8)) }
   }

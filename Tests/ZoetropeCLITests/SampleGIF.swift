@@ -8,6 +8,8 @@ struct SampleGIF {
   var isMixed = false
   /// The value of the loop block; nil for none.
   var loop: UInt8? = 0
+  /// Bytes behind the end code of each frame, which fills its last byte.
+  var behindEnd: [UInt8] = []
 
   var bytes: [UInt8] {
     var bytes = Array("GIF89a".utf8)
@@ -27,6 +29,7 @@ struct SampleGIF {
         codes.append(isMixed ? mixed : frame.color)
       }
       codes.append(0x81)
+      codes += behindEnd
       bytes.append(7)
       for start in stride(from: 0, to: codes.count, by: 255) {
         let end = min(start + 255, codes.count)

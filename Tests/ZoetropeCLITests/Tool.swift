@@ -65,6 +65,12 @@ struct Tool {
     return status >> 8 & 0xff
   }
 
+  /// The signal that ended a shell command, which `exec` hands to the tool; 0 for an exit.
+  func endingSignal(of script: String) throws -> Int32 {
+    let line = "cd '\(directory)' && ZOETROPE='\(Self.program)' && \(script)"
+    return unsafe system(line) & 0x7f
+  }
+
   func write(_ bytes: [UInt8], to name: String) throws {
     let file = try FileDescriptor.open(
       FilePath("\(directory)/\(name)"), .writeOnly, options: [.create, .truncate],

@@ -9,10 +9,11 @@ struct CheckCommand: ZoetropeSubcommand {
     abstract: "Decode everything and say what is wrong, where, and what it costs.",
     discussion: """
       Exit status: 0 nothing is lost, 1 something is but there are frames, 3 nothing can be decoded; \
-      with --strict, 6 for any deviation from the format, also one that costs nothing.
+      with --strict, 6 for any deviation from the format, also one that costs nothing. Equal \
+      remarks are told once, with their number; --json lists each.
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.")
+  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
   @Flag(help: "Refuse every deviation from the format, also those that cost nothing.")

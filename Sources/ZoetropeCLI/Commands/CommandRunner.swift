@@ -13,9 +13,12 @@ enum CommandRunner {
   }
 
   /// Writes `bytes` to standard output; a closed pipe is a quiet success.
-  static func print(_ bytes: [UInt8]) throws(CommandFailure) {
+  ///
+  /// - Parameter stopsOnSignal: Whether a signal ends it; false for what is told because of one.
+  static func print(_ bytes: [UInt8], stopsOnSignal: Bool = true) throws(CommandFailure) {
     do throws(WriteFailure) {
-      try FileDescriptor.standardOutput.writeFully(bytes, name: "standard output")
+      try FileDescriptor.standardOutput.writeFully(
+        bytes, name: "standard output", stopsOnSignal: stopsOnSignal)
     } catch {
       if let failure = error.commandFailure { throw failure }
       throw CommandFailure(.success, code: "closedPipe", "")

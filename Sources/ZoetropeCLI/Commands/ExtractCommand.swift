@@ -11,37 +11,57 @@ struct ExtractCommand: ZoetropeSubcommand {
       overwritten without --force, and no partial file ever has a final name; after an interruption \
       --resume writes only what is missing.
 
-      OUTPUT is a directory (files are called {stem}-{index:04}.png), a template with {stem} {index} \
-      {index:04} {time_ms} {delay_ms} {ext} or %04d, or - for standard output.
+      OUTPUT is a directory (files are called {stem}-{index:04}.png), a template with {name} (the \
+      input's, with its extension) {stem} {index} {time_ms} {delay_ms} {ext} or %04d, where numbers \
+      take a width as in {time_ms:06}, or - for standard output. A pipe or device is written one \
+      frame after another.
 
-      FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python).
+      FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). \
+      They come in the order of the file, each once; ranges that run backwards are refused.
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.")
+  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
-  @Option(name: .shortAndLong, help: "A directory, a template, or - for standard output.")
+  @Option(
+    name: .shortAndLong, help: "A directory, a template, or - for standard output.",
+    completion: .file())
   var output: String
 
-  @Option(help: "Which frames, such as 0,3-7,-1,10-,::2.")
+  @Option(
+    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2, in the file's order.",
+    transform: Self.selector)
   var frames: FrameSelector?
 
-  @Option(help: "Frames shown in a stretch of time, such as 1.5s-3s, 500ms- or 2s.")
+  @Option(
+    parsing: .unconditional,
+    help: "Frames shown in a stretch of time, such as 1.5s-3s, 500ms-, -200ms or 2s.")
   var time: TimeRange?
 
-  @Option(help: "Every Nth of the frames chosen.")
+  @Option(parsing: .unconditional, help: "Every Nth of the frames chosen.")
   var every = 1
 
-  @Option(help: "At most this many of them.")
+  @Option(parsing: .unconditional, help: "At most this many of them.")
   var max: Int?
+
+  @Option(
+    help: """
+      Pictures by the clock instead of frames: so many a second over one play, with delays as \
+      browsers show them. A frame comes again while it is shown; {index} counts pictures.
+      """)
+  var fps: PictureRate?
 
   @Flag(help: "The frames as stored, each the size of its own rectangle, not composited.")
   var raw = false
 
-  @Option(help: "png, or rgba: width x height x 4 bytes a frame, straight alpha.")
+  @Option(
+    help: """
+      png, or rgba: width x height x 4 bytes a frame, straight alpha; 8 bytes with --depth 16, the \
+      low byte of each channel first.
+      """)
   var format = OutputFormat.png
 
-  @Option(help: "Bits a channel: 8, or 16 to keep those of a deep PNG.")
+  @Option(help: "Bits a channel: 8, or 16, which keeps those of a deep PNG and widens others.")
   var depth = 8
 
   @Option(
@@ -49,10 +69,14 @@ struct ExtractCommand: ZoetropeSubcommand {
     help: "An APNG's static image that is not a frame: include, only or skip.")
   var staticImage = StaticImageChoice.skip
 
-  @Option(help: "Write a JSON list of the frames, their times and files; - is standard output.")
+  @Option(
+    help: "Write a JSON list of the frames, their times and files; - is standard output.",
+    completion: .file())
   var manifest: String?
 
-  @Option(name: .shortAndLong, help: "Threads. (default: one for each processor)")
+  @Option(
+    name: .shortAndLong, parsing: .unconditional,
+    help: "Threads. (default: one for each processor)")
   var jobs: Int?
 
   @Flag(help: "Replace files that exist.")
@@ -84,7 +108,22 @@ struct ExtractCommand: ZoetropeSubcommand {
     guard !(force && resume) else {
       throw ValidationError("--force replaces files and --resume keeps them: choose one")
     }
+    if fps != nil {
+      guard frames == nil, time == nil, every == 1, !raw, staticImage == .skip, manifest == nil
+      else {
+        throw ValidationError(
+          "--fps takes pictures of a whole play: no --frames, --time, --every, --raw, --static or "
+            + "--manifest with it")
+      }
+    }
     if let manifest, manifest.isEmpty { throw ValidationError("the manifest's name is empty") }
+  }
+
+  private static func selector(_ text: String) throws -> FrameSelector {
+    if let selector = FrameSelector(text) { return selector }
+    throw ValidationError(
+      "frames are chosen as in 0,3-7,-1,10-,::2; they come in the file's order, so no range runs "
+        + "backwards")
   }
 
   /// The command as a value.
@@ -95,8 +134,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       files: files, output: output,
       selection: FrameSelection(
         frames: frames, time: time, every: every, maximum: max ?? .max),
-      isRaw: raw, rendering: scaling.rendering, format: format, staticImage: staticImage,
-      manifest: manifest, jobs: jobs ?? 0,
+      rate: fps, isRaw: raw, rendering: scaling.rendering, format: format,
+      staticImage: staticImage, manifest: manifest, jobs: jobs ?? 0,
       isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, options: options)
   }
 

@@ -11,7 +11,7 @@ struct InfoCommand: ZoetropeSubcommand {
       Delays are the stored fractions; effective_ms is what a player shows under --timing.
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.")
+  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
   @Flag(help: "Print JSON; it always lists the frames and the metadata.")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SystemPackage
 import Zoetrope
 import ZoetropeTerminal
 
@@ -12,11 +13,14 @@ struct PlayCommand: ZoetropeSubcommand {
       On a terminal one file plays as often as it says and its last frame stays until a key is \
       pressed; of several files each plays once. ? shows the keys. Anywhere else one frame is \
       written as characters. With --protocol none nothing is drawn: the frames are decoded, \
-      scheduled and taken, and what came of it is printed, or written with --trace. Delays are \
+      scheduled and taken once unless --loops or --duration says otherwise, and what came of it is \
+      printed, or written with --trace, also after Ctrl-C. Delays are \
       shown as browsers show them unless --timing says otherwise.
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input, and keys come from the terminal.")
+  @Argument(
+    help: "GIF or PNG files; - reads standard input, and keys come from the terminal.",
+    completion: .animations)
   var files: [String]
 
   @Option(
@@ -53,7 +57,8 @@ struct PlayCommand: ZoetropeSubcommand {
   @Flag(help: "Play once, and end.")
   var once = false
 
-  @Option(help: "Draw only this frame, in the text, and end.")
+  @Option(
+    parsing: .unconditional, help: "Draw only this frame, in the text, and end; -1 is the last.")
   var frame: Int?
 
   @Flag(
@@ -61,13 +66,14 @@ struct PlayCommand: ZoetropeSubcommand {
     help: "Show one frame; the environment variables NO_MOTION and ZOETROPE_REDUCED_MOTION too.")
   var hasNoMotion = false
 
-  @Option(help: "Plays in all: a number, file (as the file says) or inf.")
-  var loops = LoopsArgument.file
+  @Option(help: "Plays in all: a number, file (as the file says) or inf. (default: file)")
+  var loops: LoopsArgument?
 
-  @Option(help: "The first frame, or a time such as 1.5s.")
+  @Option(
+    parsing: .unconditional, help: "The first frame (-1 is the last), or a time such as 1.5s.")
   var start: StartArgument?
 
-  @Option(help: "How fast time runs; 2 is twice as fast.")
+  @Option(parsing: .unconditional, help: "How fast time runs; 2 is twice as fast.")
   var speed = 1.0
 
   @Option(help: "What happens to late frames: skip, stretch, latest or catchup[=RATE].")
@@ -88,24 +94,34 @@ struct PlayCommand: ZoetropeSubcommand {
   @Flag(help: "Turn round at the end of each play.")
   var bounce = false
 
-  @Option(help: "Stop after this many seconds by the clock on the wall.")
+  @Option(
+    parsing: .unconditional, help: "Stop after this many seconds by the clock on the wall.")
   var duration: Double?
 
-  @Option(help: "Write a JSON trace of every frame's times; - is standard output.")
+  @Option(
+    help:
+      "Write a JSON trace of every frame's times, of several files the last; - is standard output.",
+    completion: .file())
   var trace: String?
+
+  @Flag(help: "Let the trace replace a file that exists.")
+  var force = false
 
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
     guard speed.isFinite, speed > 0 else { throw ValidationError("--speed is above 0.") }
     if let duration, !(duration >= 0) { throw ValidationError("--duration is not negative.") }
-    if let frame, frame < 0 { throw ValidationError("--frame is not negative.") }
     guard !files.isEmpty else { throw ValidationError("A file is needed.") }
   }
 
   func execute() -> ExitStatus {
     FrameMemory.returnsAtOnce()
     let inputs = files.map { InputFile($0) }
+    if let failure = traceFailure {
+      CommandRunner.report(failure, asJSON: false)
+      return failure.status
+    }
     if output == .none { return playWithoutDrawing(inputs) }
     let settings = settings
     let isDumb = TerminalCapabilities(environment: .current).isDumb
@@ -115,11 +131,21 @@ struct PlayCommand: ZoetropeSubcommand {
     return TerminalPlay(settings: settings, inputs: inputs).run()
   }
 
+  /// Told before anything is played: a trace that cannot be kept was played for nothing.
+  private var traceFailure: CommandFailure? {
+    guard let trace, trace != "-", !force,
+      OutputFile.isTaken(FilePath(bytes: RawArguments.bytes(of: trace)))
+    else { return nil }
+    return WriteFailure.exists(trace).commandFailure
+  }
+
   private var isStandingStill: Bool { hasNoMotion || MotionPreference.isReduced }
 
   private var playback: PlaybackOptions {
     var options = PlaybackOptions()
-    options.playCount = once ? .once : loops.playCount
+    options.playCount = once ? .once : loops?.playCount
+    // Nobody watches, and no key ends it: a file that plays for ever would never be done.
+    if output == .none, !once, loops == nil, duration == nil { options.playCount = .once }
     // Of several files each has one turn, unless the user says otherwise.
     if files.count > 1, options.playCount == nil { options.playCount = .once }
     options.fixedDelay = delay.map { .milliseconds(Int($0)) }
@@ -153,16 +179,19 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.playback = playback
     settings.decoding = decoding.options
     settings.trace = trace
+    settings.isForced = force
     return settings
   }
 
   private func playWithoutDrawing(_ inputs: [InputFile]) -> ExitStatus {
-    let statuses = inputs.map { input in
-      PlayRequest(
+    var statuses: [ExitStatus] = []
+    for input in inputs where SignalFlag.status == nil {
+      let request = PlayRequest(
         input: input, decoding: decoding.options, playback: playback, start: start,
-        wallTime: duration.map { .seconds($0) }, trace: trace
-      ).run()
+        wallTime: duration.map { .seconds($0) }, trace: trace,
+        isForced: force || !statuses.isEmpty)
+      statuses.append(request.run())
     }
-    return .combined(statuses)
+    return SignalFlag.status ?? .combined(statuses)
   }
 }

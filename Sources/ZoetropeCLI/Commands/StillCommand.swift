@@ -9,18 +9,26 @@ struct StillCommand: ZoetropeSubcommand {
     discussion: """
       Without --frame or --at it is the poster: default is an APNG's static image where that is not \
       a frame, else the first frame; nonblank is the first frame that is not all transparent.
+
+      OUTPUT is a file, a directory that is there or ends in a slash (the file is called \
+      {stem}-{index:04}.png), a template as extract has it, a pipe or device, or - for standard output.
       """)
 
-  @Argument(help: "A GIF or PNG file; - reads standard input.")
+  @Argument(
+    help: "A GIF or PNG file; - reads standard input.", completion: .animations)
   var file: String
 
-  @Option(name: .shortAndLong, help: "A file, or - for standard output.")
+  @Option(
+    name: .shortAndLong, help: "A file, a directory, a template, or - for standard output.",
+    completion: .file())
   var output: String
 
-  @Option(help: "The frame, counted from 0; -1 is the last.")
+  @Option(parsing: .unconditional, help: "The frame, counted from 0; -1 is the last.")
   var frame: Int?
 
-  @Option(help: "The frame on screen at a time such as 1.5s, with stored delays.")
+  @Option(
+    parsing: .unconditional,
+    help: "The frame on screen at a time such as 1.5s, with stored delays; later plays count.")
   var at: TimeRange?
 
   @Option(help: "first, default or nonblank.")

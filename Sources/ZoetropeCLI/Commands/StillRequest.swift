@@ -23,15 +23,21 @@ struct StillRequest: Hashable {
   func run() -> ExitStatus {
     do throws(CommandFailure) {
       let input = InputFile(file)
+      let template = try template()
       let image = try input.open(options)
+      let still: CompositedFrame?
       let frame: CompositedFrame
       do throws(AnimatedImageError) {
-        let whole = try picture(of: image)
+        still = try staticImage(of: image)
+        let whole: CompositedFrame
+        if let still { whole = still } else { whole = try picture(of: image) }
         frame = rendering.map { whole.scaled(by: $0) } ?? whole
       } catch {
         throw CommandFailure(error, file: input.name, damage: options.damage)
       }
-      try write(frame.bitmap, metadata: image.metadata)
+      let values = OutputTemplate.Values(
+        input: input, index: still == nil ? frame.index : nil, of: image, format: format)
+      try write(frame.bitmap, metadata: image.metadata, to: template?.name(values))
       guard let damage = frame.damage, !damage.kind.isTolerated else { return .success }
       FileDescriptor.note("zoetrope: \(input.name.sanitized): \("\(damage)".sanitized)\n")
       return .partial
@@ -39,6 +45,14 @@ struct StillRequest: Hashable {
       if error.status != .success { CommandRunner.report(error, asJSON: false) }
       return error.status
     }
+  }
+
+  /// The static image, where it is asked for and there is one.
+  private func staticImage(
+    of image: AnimatedImage
+  ) throws(AnimatedImageError) -> CompositedFrame? {
+    guard choice == .poster(.default) else { return nil }
+    return try StoredFrameReader(image).staticImage()
   }
 
   private func picture(of image: AnimatedImage) throws(AnimatedImageError) -> CompositedFrame {
@@ -49,9 +63,7 @@ struct StillRequest: Hashable {
     case .time(let time):
       return try reader.frame(at: image.frameIndex(at: time, policy: .exact))
     case .poster(.first): return try reader.frame(at: 0)
-    case .poster(.default):
-      if let still = try StoredFrameReader(image).staticImage() { return still }
-      return try reader.frame(at: 0)
+    case .poster(.default): return try reader.frame(at: 0)
     case .poster(.nonblank):
       while let frame = try reader.next() {
         if frame.bitmap.hasVisiblePixels { return frame }
@@ -60,18 +72,37 @@ struct StillRequest: Hashable {
     }
   }
 
+  /// What the output is called; nil for standard output. Unlike the frames of `extract` one picture
+  /// needs no directory: only one that is there, or a slash at the end, makes it a file inside.
+  private func template() throws(CommandFailure) -> OutputTemplate? {
+    let argument = RawArguments.bytes(of: output)
+    if argument == [UInt8(ascii: "-")] { return nil }
+    let path = FilePath(bytes: argument)
+    if OutputStream.isNeeded(for: path) { return OutputTemplate(tokens: [.text(argument)]) }
+    let template: OutputTemplate
+    if argument.last == UInt8(ascii: "/") || OutputFile.isDirectory(path) {
+      template = .files(inDirectory: argument)
+    } else {
+      template = try OutputTemplate(parsing: argument)
+    }
+    try FileEnding.check(template, format)
+    return template
+  }
+
   private func write(
-    _ bitmap: Bitmap, metadata: AnimationMetadata
+    _ bitmap: Bitmap, metadata: AnimationMetadata, to name: [UInt8]?
   ) throws(CommandFailure) {
     do throws(WriteFailure) {
       let bytes = try FrameEncoder(format: format, metadata: metadata).encode(bitmap)
-      if output == "-" {
+      guard let name else {
         try FileDescriptor.standardOutput.writeFully(bytes, name: "standard output")
         return
       }
-      let path = FilePath(bytes: RawArguments.bytes(of: output))
-      try OutputFile.makeDirectory(OutputFile.directory(of: path))
-      OutputFile.sweep(OutputFile.directory(of: path))
+      let path = FilePath(bytes: name)
+      if !OutputStream.isNeeded(for: path) {
+        try OutputFile.makeDirectory(OutputFile.directory(of: path))
+        OutputFile.sweep(OutputFile.directory(of: path))
+      }
       try OutputFile.write(bytes, to: path, isReplacing: isForced)
     } catch {
       throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")

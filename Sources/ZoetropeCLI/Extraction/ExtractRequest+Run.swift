@@ -10,10 +10,13 @@ extension ExtractRequest {
     var end: ExitStatus?
     do throws(CommandFailure) {
       let destination = try settle()
+      let stream = try Self.open(destination)
+      defer { stream.close() }
       for file in files {
         let input = InputFile(file)
         do throws(CommandFailure) {
-          let extraction = try FileExtraction(input: input, request: self, destination: destination)
+          let extraction = try FileExtraction(
+            input: input, request: self, destination: destination, stream: stream)
           let result = extraction.run()
           statuses.append(result.status)
           reports.append(result.report)
@@ -31,7 +34,7 @@ extension ExtractRequest {
           if statuses.count < reports.count + 1 { statuses.append(error.status) }
         }
       }
-      try writeManifest(reports)
+      if SignalFlag.status == nil { try writeManifest(reports) }
     } catch {
       if error.status != .success { CommandRunner.report(error, asJSON: reportsJSON) }
       return end ?? error.status
@@ -41,9 +44,10 @@ extension ExtractRequest {
 
   /// Checks what can be checked before any file is opened.
   private func settle() throws(CommandFailure) -> OutputDestination {
-    let destination = try OutputDestination(parsing: RawArguments.bytes(of: output)) {
-      OutputFile.isDirectory(FilePath(bytes: $0))
-    }
+    let destination = try OutputDestination(
+      parsing: RawArguments.bytes(of: output),
+      isDirectory: { OutputFile.isDirectory(FilePath(bytes: $0)) },
+      isStream: { OutputStream.isNeeded(for: FilePath(bytes: $0)) })
     if destination == .standardOutput, manifest == "-" {
       throw .usage("frames and manifest cannot both go to standard output")
     }
@@ -52,21 +56,40 @@ extension ExtractRequest {
     }
     if let manifest, manifest != "-", !isForced, !isResuming {
       let path = FilePath(bytes: RawArguments.bytes(of: manifest))
-      if OutputFile.exists(path), let failure = WriteFailure.exists(manifest).commandFailure {
+      if OutputFile.isTaken(path), let failure = WriteFailure.exists(manifest).commandFailure {
         throw failure
       }
     }
-    guard case .files(let template) = destination, files.count > 1 else { return destination }
+    guard case .files(let template) = destination else { return destination }
+    try FileEnding.check(template, format)
+    guard files.count > 1 else { return destination }
     guard template.tellsFilesApart else {
-      throw .usage("several files need {stem} in the output name, or a directory")
+      throw .usage("several files need {stem} or {name} in the output name, or a directory")
     }
-    var stems: [[UInt8]: String] = [:]
+    var names: [[UInt8]: String] = [:]
     for file in files {
-      if let other = stems.updateValue(file, forKey: InputFile(file).stem) {
-        throw .usage("\(other) and \(file) would have the same output names")
-      }
+      let input = InputFile(file)
+      let name = template.hasName ? input.fullStem : input.stem
+      guard let other = names.updateValue(file, forKey: name) else { continue }
+      let areAlike = InputFile(other).fullStem == input.fullStem
+      throw .usage(
+        "\(other) and \(file) would have the same output names; "
+          + (areAlike
+            ? "extract them to different directories"
+            : "{name} has the extension too, as in -o 'DIR/{name}-{index:04}.{ext}'"))
     }
     return destination
+  }
+
+  /// Opens what all frames go to, once for all files: a pipe that is closed in between has ended.
+  private static func open(_ destination: OutputDestination) throws(CommandFailure) -> OutputStream
+  {
+    guard case .stream(let path) = destination else { return .standardOutput }
+    do throws(WriteFailure) {
+      return try OutputStream(path)
+    } catch {
+      throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
+    }
   }
 
   private func writeManifest(_ reports: [AnimationReport]) throws(CommandFailure) {

@@ -5,6 +5,8 @@ struct ExtractRequest: Hashable {
   var files: [String]
   var output = "-"
   var selection = FrameSelection()
+  /// Pictures by the clock instead of the frames; nil for the frames.
+  var rate: PictureRate?
   /// Stored frames instead of composited ones.
   var isRaw = false
   /// How frames are scaled; nil when they are not.

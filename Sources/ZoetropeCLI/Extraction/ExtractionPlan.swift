@@ -6,7 +6,7 @@ struct ExtractionPlan {
   struct Output: Hashable {
     /// Nil for the static image.
     let index: Int?
-    /// Nil for standard output.
+    /// Nil for a stream.
     let path: FilePath?
   }
 
@@ -19,7 +19,9 @@ struct ExtractionPlan {
   ) throws(CommandFailure) {
     var indices: [Int?] = []
     if request.staticImage != .skip, image.staticImage != nil { indices.append(nil) }
-    if request.staticImage != .only {
+    if let rate = request.rate {
+      indices = try Self.pictures(of: image, at: rate, maximum: request.selection.maximum)
+    } else if request.staticImage != .only {
       do throws(FrameSelector.MissingFrame) {
         indices += try request.selection.indices(in: image.frames)
       } catch {
@@ -32,7 +34,9 @@ struct ExtractionPlan {
     guard !indices.isEmpty else {
       var failure = CommandFailure.usage(
         request.staticImage == .only
-          ? "there is no static image apart from the frames" : "the selection holds no frame")
+          ? "there is no static image apart from the frames"
+          : "the selection holds no frame; there are \(image.frames.count), and a play lasts "
+            + "\(Self.milliseconds(of: image)) ms with the stored delays")
       failure.file = input.name
       throw failure
     }
@@ -48,11 +52,17 @@ struct ExtractionPlan {
     }
     var seen: Set<FilePath> = []
     var outputs: [Output] = []
-    for index in indices {
-      let values = OutputTemplate.Values(
-        stem: input.stem, index: index, timeMilliseconds: index.map { starts[$0] } ?? 0,
+    for (number, index) in indices.enumerated() {
+      var values = OutputTemplate.Values(
+        name: input.fullStem, stem: input.stem, index: index,
+        timeMilliseconds: index.map { starts[$0] } ?? 0,
         delayMilliseconds: index.map { image.frames[$0].delay.milliseconds } ?? 0,
         fileExtension: request.format.rawValue)
+      if let rate = request.rate {
+        values.index = number
+        values.timeMilliseconds = Decimal(rate.time(ofPicture: number)).thousandths / 1000
+        values.delayMilliseconds = Decimal(rate.time(ofPicture: 1)).thousandths / 1000
+      }
       let path = FilePath(bytes: template.name(values))
       guard seen.insert(path).inserted else {
         throw .usage("two frames would be called \(path); put {index} into the output name")
@@ -60,6 +70,19 @@ struct ExtractionPlan {
       outputs.append(Output(index: index, path: path))
     }
     self.outputs = outputs
+  }
+
+  private static func milliseconds(of image: AnimatedImage) -> Decimal {
+    image.frames.reduce(Decimal(thousandths: 0)) { $0 + Decimal($1.delay) }
+  }
+
+  /// The frames of one play by the clock, as browsers time it: what is sampled is what is seen.
+  private static func pictures(
+    of image: AnimatedImage, at rate: PictureRate, maximum: Int
+  ) throws(CommandFailure) -> [Int] {
+    let durations = image.frames.map { DelayPolicy.browser.shownDuration(of: $0.delay) }
+    if let frames = rate.frames(shownFor: durations, maximum: maximum) { return frames }
+    throw .usage("--fps gives more than \(PictureRate.mostPictures) pictures; --max limits them")
   }
 
   /// The directories that outputs go to.

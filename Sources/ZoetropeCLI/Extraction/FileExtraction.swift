@@ -16,15 +16,18 @@ struct FileExtraction {
   private let request: ExtractRequest
   private let image: AnimatedImage
   private let plan: ExtractionPlan
+  private let stream: OutputStream
   /// Whether each output of the plan is already there and is to stay.
   private let isFinished: [Bool]
 
   /// Opens the file, settles every output name, and looks at what is there already.
   init(
-    input: InputFile, request: ExtractRequest, destination: OutputDestination
+    input: InputFile, request: ExtractRequest, destination: OutputDestination,
+    stream: OutputStream
   ) throws(CommandFailure) {
     self.input = input
     self.request = request
+    self.stream = stream
     var options = request.options
     // Encoding a PNG takes some ten times as long as decoding its frame.
     options.parallelism =
@@ -46,12 +49,17 @@ struct FileExtraction {
       }
       var finished: [Bool] = []
       for output in plan.outputs {
-        let exists = !request.isForced && output.path.map(OutputFile.exists) ?? false
-        if exists, !request.isResuming { throw .exists(output.path.map { "\($0)" } ?? "-") }
-        finished.append(exists)
+        let isTaken = !request.isForced && output.path.map(OutputFile.isTaken) ?? false
+        if isTaken, !request.isResuming { throw .exists(output.path.map { "\($0)" } ?? "-") }
+        finished.append(isTaken)
       }
       return finished
     } catch {
+      if case .exists(let name) = error {
+        throw CommandFailure(
+          .cannotWrite, code: "exists",
+          "\(name) exists; --force replaces it, --resume keeps it and goes on")
+      }
       throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
     }
   }
@@ -60,7 +68,8 @@ struct FileExtraction {
     let writer = FrameWriter(
       jobs: min(request.threadCount, isFinished.count { !$0 }),
       context: FrameWriter.Context(
-        format: request.format, metadata: image.metadata, isReplacing: request.isForced))
+        format: request.format, metadata: image.metadata, isReplacing: request.isForced,
+        stream: stream))
     var progress = ProgressReporter(
       style: request.isQuiet ? .none : request.progress, total: plan.outputs.count)
     var frameDamage: [Damage] = []
@@ -75,7 +84,9 @@ struct FileExtraction {
       do throws(AnimatedImageError) {
         let found = try frames.frame(at: output.index)
         guard let frame = found else { continue }
-        if let damage = frame.damage, !known.contains(damage) { frameDamage.append(damage) }
+        if let damage = frame.damage, !known.contains(damage), frameDamage.last != damage {
+          frameDamage.append(damage)
+        }
         do throws(WriteFailure) {
           let job = FrameJob(place: places.count, bitmap: frame.bitmap, path: output.path)
           places.append(number)
@@ -91,6 +102,7 @@ struct FileExtraction {
     }
     let (written, failure) = writer.finish()
     progress.finish(writer.progress)
+    let kept = isFinished.count { $0 } + written.count
     var report = AnimationReport(
       file: input.name, image: image, policy: .browser,
       outputs: outputs(places: places, written: written))
@@ -98,14 +110,20 @@ struct FileExtraction {
     report.outputSize = request.rendering.map {
       Rendition($0, of: image.canvasSize, options: image.options).size
     }
-    return result(report, writing: failure, decoding: decodingFailure)
+    return result(report, written: kept, writing: failure, decoding: decodingFailure)
   }
 
   private func result(
-    _ report: AnimationReport, writing: WriteFailure?, decoding: CommandFailure?
+    _ report: AnimationReport, written: Int, writing: WriteFailure?, decoding: CommandFailure?
   ) -> Result {
-    let stop = SignalFlag.status.map { CommandFailure($0, code: "interrupted", "interrupted") }
-    let failure = writing.flatMap(\.commandFailure) ?? stop ?? decoding
+    let stop = SignalFlag.status.map { status in
+      let way = plan.directories.isEmpty ? "" : "; --resume goes on"
+      return CommandFailure(
+        status, code: "interrupted",
+        "interrupted, \(written) of \(plan.outputs.count) frames written\(way)", file: input.name)
+    }
+    // A writer that a signal stopped knows less of it.
+    let failure = stop ?? writing.flatMap(\.commandFailure) ?? decoding
     if !request.isQuiet {
       for item in report.damage where !item.kind.isTolerated {
         FileDescriptor.note("zoetrope: \(input.name.sanitized): \("\(item)".sanitized)\n")

@@ -6,7 +6,7 @@ struct FrameJob: Sendable {
   /// Its place among the outputs of this file, from 0.
   let place: Int
   let bitmap: Bitmap
-  /// Nil for standard output.
+  /// Nil for the stream.
   let path: FilePath?
 }
 

@@ -8,6 +8,8 @@ final class FrameSource {
   private let rendering: Rendering?
   /// Scales of each frame only what changed since the one before it.
   private var renderer: FrameRenderer?
+  /// The frame before, which pictures by the clock may want again.
+  private var last: CompositedFrame?
 
   init(image: AnimatedImage, isRaw: Bool, rendering: Rendering?) {
     composited = FrameReader(image)
@@ -26,6 +28,12 @@ final class FrameSource {
       return rendering.map { frame.scaled(by: $0) } ?? frame
     }
     if isRaw { return try stored.frame(at: index) }
+    if let last, last.index == index { return last }
+    last = try next(index)
+    return last
+  }
+
+  private func next(_ index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     let frame = try composited.frame(at: index)
     guard renderer != nil else { return frame }
     return try renderer?.render(frame)

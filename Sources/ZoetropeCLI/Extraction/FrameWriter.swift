@@ -5,7 +5,7 @@ import Zoetrope
 ///
 /// The thread that composites hands frames in, in order; when enough are waiting it encodes one
 /// itself, so `jobs` threads are busy and no more exist, and with one job there is only the
-/// caller's. Frames for standard output leave in order, files in the order in which they are ready.
+/// caller's. Frames for a stream leave in order, files in the order in which they are ready.
 final class FrameWriter {
   private let shared: Monitor<State>
   private let context: Context
@@ -19,15 +19,17 @@ final class FrameWriter {
     let metadata: AnimationMetadata?
     /// Whether files may be replaced.
     let isReplacing: Bool
+    /// Where frames without a file go.
+    var stream = OutputStream.standardOutput
   }
 
   struct State {
     var queue: [FrameJob] = []
     /// Frames handed in and not yet written.
     var pending = 0
-    /// Encoded frames for standard output that wait for an earlier one.
+    /// Encoded frames for the stream that wait for an earlier one.
     var ready: [Int: [UInt8]] = [:]
-    /// The place that standard output waits for.
+    /// The place that the stream waits for.
     var nextPlace = 0
     var isStreaming = false
     var written: [Int: WrittenFrame] = [:]
@@ -112,7 +114,7 @@ final class FrameWriter {
         try OutputFile.write(bytes, to: path, isReplacing: context.isReplacing)
         shared.update { $0.finish(job.place, name: "\(path)", byteCount: bytes.count) }
       } else {
-        try stream(bytes, place: job.place, shared)
+        try stream(bytes, place: job.place, shared, context.stream)
       }
     } catch {
       shared.update {
@@ -122,24 +124,25 @@ final class FrameWriter {
     }
   }
 
-  /// Writes to standard output whatever is next and ready, unless another thread is at it.
+  /// Writes whatever is next and ready to the stream, unless another thread is at it.
   private static func stream(
-    _ bytes: [UInt8], place: Int, _ shared: Monitor<State>
+    _ bytes: [UInt8], place: Int, _ shared: Monitor<State>, _ stream: OutputStream
   ) throws(WriteFailure) {
+    let name = stream == .standardOutput ? "-" : stream.name
     var next = shared.update { state -> [UInt8]? in
       state.ready[place] = bytes
       return state.startStreaming()
     }
     while let bytes = next {
       do throws(WriteFailure) {
-        try FileDescriptor.standardOutput.writeFully(bytes, name: "standard output")
+        try stream.descriptor.writeFully(bytes, name: stream.name)
       } catch {
         shared.update { $0.isStreaming = false }
         throw error
       }
       next = shared.update { state -> [UInt8]? in
         state.isStreaming = false
-        state.finish(state.nextPlace, name: "-", byteCount: bytes.count)
+        state.finish(state.nextPlace, name: name, byteCount: bytes.count)
         state.nextPlace += 1
         return state.startStreaming()
       }

@@ -21,6 +21,11 @@ struct InputFile: Hashable {
   /// For names of outputs.
   var stem: [UInt8] { path.map { FileStem.of($0.bytes) } ?? Array("stdin".utf8) }
 
+  /// The stem and the extension, for names of outputs.
+  var fullStem: [UInt8] {
+    path.map { FileStem.of($0.bytes, keepingExtension: true) } ?? Array("stdin".utf8)
+  }
+
   /// Opens the image. A pipe or device is read to its end first, unless a signal asks for the end.
   ///
   /// - Parameter isOnlyScanned: Whether the structure is all that is wanted; a large file is then

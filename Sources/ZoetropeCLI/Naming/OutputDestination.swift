@@ -4,20 +4,28 @@ import SystemPackage
 enum OutputDestination: Hashable, Sendable {
   /// One after another to standard output.
   case standardOutput
+  /// One after another to a pipe or device.
+  case stream(FilePath)
   /// Each to a file of its own.
   case files(OutputTemplate)
 
   /// Reads the argument of `-o`.
   ///
-  /// `-` is standard output. Text with places in it is a template. A directory, or a name that ends
+  /// `-` is standard output; what is there and is no file is written one frame after another. Text
+  /// with places in it is a template. A directory, or a name that ends
   /// in a slash or has no extension, is a directory, in which files are called
   /// `{stem}-{index:04}.{ext}`. Anything else names one file.
   init(
-    parsing argument: [UInt8], isDirectory: ([UInt8]) -> Bool
+    parsing argument: [UInt8], isDirectory: ([UInt8]) -> Bool,
+    isStream: ([UInt8]) -> Bool = { _ in false }
   ) throws(CommandFailure) {
     guard !argument.isEmpty else { throw .usage("the output name is empty") }
     guard argument != [UInt8(ascii: "-")] else {
       self = .standardOutput
+      return
+    }
+    guard !isStream(argument) else {
+      self = .stream(FilePath(bytes: argument))
       return
     }
     let slash = UInt8(ascii: "/")
@@ -31,12 +39,18 @@ enum OutputDestination: Hashable, Sendable {
         return
       }
     }
-    let directory = argument.last == slash ? argument : argument + [slash]
-    self = .files(
-      OutputTemplate(tokens: [
-        .text(directory), .stem, .text(Array("-".utf8)), .index(width: 4),
-        .text(Array(".".utf8)), .fileExtension,
-      ]))
+    self = .files(.files(inDirectory: argument))
+  }
+}
+
+extension OutputTemplate {
+  /// What files in `directory` are called where nobody says otherwise.
+  static func files(inDirectory directory: [UInt8]) -> OutputTemplate {
+    let slash = UInt8(ascii: "/")
+    return OutputTemplate(tokens: [
+      .text(directory.last == slash ? directory : directory + [slash]), .stem,
+      .text(Array("-".utf8)), .index(width: 4), .text(Array(".".utf8)), .fileExtension,
+    ])
   }
 }
 

@@ -1,19 +1,23 @@
 /// The name of an output file with places for the frame's number and times.
 ///
-/// `{stem}` `{index}` `{index:04}` `{time_ms}` `{delay_ms}` `{ext}`, and `%d` or `%04d` for the
-/// index, as ffmpeg and ImageMagick have it; `{{` and `%%` stand for themselves.
+/// `{name}` `{stem}` `{index}` `{time_ms}` `{delay_ms}` `{ext}`, numbers also with a width as in
+/// `{index:04}`, and `%d` or `%04d` for the index, as ffmpeg and ImageMagick have it; `{{` and `%%`
+/// stand for themselves.
 struct OutputTemplate: Hashable, Sendable {
   enum Token: Hashable, Sendable {
     case text([UInt8])
+    /// The input's name with its extension.
+    case name
     case stem
     case index(width: Int)
-    case time
-    case delay
+    case time(width: Int)
+    case delay(width: Int)
     case fileExtension
   }
 
   /// The values that the places take for one frame.
   struct Values {
+    var name: [UInt8]
     var stem: [UInt8]
     /// Nil for the static image, whose place in names is the word `static`.
     var index: Int?
@@ -28,11 +32,19 @@ struct OutputTemplate: Hashable, Sendable {
 
   /// Whether two frames of a file can have different names.
   var tellsFramesApart: Bool {
-    tokens.contains { if case .index = $0 { true } else { $0 == .time } }
+    tokens.contains {
+      switch $0 {
+      case .index, .time: true
+      default: false
+      }
+    }
   }
 
   /// Whether two files can have different names.
-  var tellsFilesApart: Bool { tokens.contains(.stem) }
+  var tellsFilesApart: Bool { tokens.contains(.stem) || hasName }
+
+  /// Whether two files can have different names of which only the extensions differ.
+  var hasName: Bool { tokens.contains(.name) }
 
   /// Whether there is any place to fill.
   var hasTokens: Bool { tokens.contains { if case .text = $0 { false } else { true } } }
@@ -42,11 +54,11 @@ struct OutputTemplate: Hashable, Sendable {
     tokens.flatMap { token -> [UInt8] in
       switch token {
       case .text(let bytes): bytes
+      case .name: values.name
       case .stem: values.stem
-      case .index(let width):
-        Array((values.index.map(String.init) ?? "static").paddedLeft(to: width, with: "0").utf8)
-      case .time: Array(String(values.timeMilliseconds).utf8)
-      case .delay: Array(String(values.delayMilliseconds).utf8)
+      case .index(let width): Self.padded(values.index.map(String.init) ?? "static", width)
+      case .time(let width): Self.padded(String(values.timeMilliseconds), width)
+      case .delay(let width): Self.padded(String(values.delayMilliseconds), width)
       case .fileExtension: Array(values.fileExtension.utf8)
       }
     }
@@ -54,6 +66,10 @@ struct OutputTemplate: Hashable, Sendable {
 }
 
 extension OutputTemplate {
+  private static func padded(_ text: String, _ width: Int) -> [UInt8] {
+    Array(text.paddedLeft(to: width, with: "0").utf8)
+  }
+
   /// - Throws: A usage failure that names the place that is not known.
   init(parsing bytes: [UInt8]) throws(CommandFailure) {
     var tokens: [Token] = []
@@ -89,19 +105,19 @@ extension OutputTemplate {
     }
     let name = String(decoding: rest[..<end], as: UTF8.self)
     rest = rest[(end + 1)...]
-    switch name {
-    case "stem": return .stem
-    case "index": return .index(width: 0)
-    case "time_ms": return .time
-    case "delay_ms": return .delay
-    case "ext": return .fileExtension
+    let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let width: Int? = parts.count > 1 ? UInt8(parts[1]).map { Int($0) } : 0
+    switch (parts[0], width) {
+    case ("name", 0?) where parts.count == 1: return .name
+    case ("stem", 0?) where parts.count == 1: return .stem
+    case ("ext", 0?) where parts.count == 1: return .fileExtension
+    case ("index", let width?) where width <= 20: return .index(width: width)
+    case ("time_ms", let width?) where width <= 20: return .time(width: width)
+    case ("delay_ms", let width?) where width <= 20: return .delay(width: width)
     default:
-      if name.hasPrefix("index:"), let width = UInt8(name.dropFirst(6)), width <= 20 {
-        return .index(width: Int(width))
-      }
       throw .usage(
-        "{\(name)} is not known in an output name; "
-          + "there are {stem} {index} {index:04} {time_ms} {delay_ms} {ext}")
+        "{\(name)} is not known in an output name; there are {name} {stem} {index} {time_ms} "
+          + "{delay_ms} {ext}, and numbers take a width as in {index:04}")
     }
   }
 

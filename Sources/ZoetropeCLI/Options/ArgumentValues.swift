@@ -67,6 +67,10 @@ extension TimeRange: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }
 
+extension PictureRate: ExpressibleByArgument {
+  init?(argument: String) { self.init(argument) }
+}
+
 /// How `extract` writes a frame.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case png, rgba

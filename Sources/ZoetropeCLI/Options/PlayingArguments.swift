@@ -25,14 +25,13 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// The words of `--start`: a frame, or a time with its unit.
+/// The words of `--start`: a frame, negative from the end, or a time with its unit.
 enum StartArgument: ExpressibleByArgument, Hashable {
   case frame(Int)
   case time(Duration)
 
   init?(argument: String) {
     if let index = Int(argument) {
-      guard index >= 0 else { return nil }
       self = .frame(index)
     } else if argument.hasSuffix("s"), let range = TimeRange(argument) {
       self = .time(range.start)
@@ -44,7 +43,7 @@ enum StartArgument: ExpressibleByArgument, Hashable {
   /// The frame of `image` that is meant.
   func index(in image: AnimatedImage, policy: DelayPolicy) -> Int {
     switch self {
-    case .frame(let index): index
+    case .frame(let index): index < 0 ? image.frames.count + index : index
     case .time(let time): image.frameIndex(at: time, policy: policy)
     }
   }

@@ -12,15 +12,18 @@ struct PlayReport {
 
   mutating func add(_ failure: CommandFailure) { failures.append(failure) }
 
-  /// Writes the trace; `-` is standard output.
-  mutating func write(trace: String, to name: String?) {
+  /// Writes the trace, also after a signal; `-` is standard output.
+  mutating func write(trace: String, to name: String?, isReplacing: Bool) {
     guard let name else { return }
     let json = Array((trace + "\n").utf8)
     do throws(WriteFailure) {
       if name == "-" {
-        try FileDescriptor.standardOutput.writeFully(json, name: "standard output")
+        try FileDescriptor.standardOutput.writeFully(
+          json, name: "standard output", stopsOnSignal: false)
       } else {
-        try OutputFile.write(json, to: FilePath(name), isReplacing: true)
+        try OutputFile.write(
+          json, to: FilePath(bytes: RawArguments.bytes(of: name)), isReplacing: isReplacing,
+          stopsOnSignal: false)
       }
     } catch {
       if let failure = error.commandFailure { add(failure) }

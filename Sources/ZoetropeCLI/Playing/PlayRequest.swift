@@ -11,6 +11,8 @@ struct PlayRequest: Sendable {
   let wallTime: Duration?
   /// Where the trace goes; `-` is standard output.
   let trace: String?
+  /// Whether the trace may replace a file.
+  let isForced: Bool
 
   func run() -> ExitStatus {
     do throws(CommandFailure) {
@@ -54,17 +56,20 @@ struct PlayRequest: Sendable {
     if let trace {
       let json = Array((scheduler.trace.json + "\n").utf8)
       if trace == "-" {
-        try CommandRunner.print(json)
+        try CommandRunner.print(json, stopsOnSignal: false)
       } else {
         do throws(WriteFailure) {
-          try OutputFile.write(json, to: FilePath(trace), isReplacing: true)
+          try OutputFile.write(
+            json, to: FilePath(bytes: RawArguments.bytes(of: trace)), isReplacing: isForced,
+            stopsOnSignal: false)
         } catch {
           if let failure = error.commandFailure { throw failure }
         }
       }
     }
     if trace != "-" {
-      try CommandRunner.print(Array("\(ending): \(scheduler.statistics)\n".utf8))
+      try CommandRunner.print(
+        Array("\(ending): \(scheduler.statistics)\n".utf8), stopsOnSignal: false)
     }
     if case .failed(let error) = ending {
       throw CommandFailure(error, file: input.name, damage: decoding.damage)

@@ -24,4 +24,6 @@ struct PlayerSettings: Sendable {
   var playback = PlaybackOptions()
   var decoding = DecodingOptions()
   var trace: String?
+  /// Whether the trace may replace a file.
+  var isForced = false
 }

@@ -34,7 +34,10 @@ struct TerminalPlay {
       terminal.leave(keepingOutput: keepsPicture)
     }
     SignalFlag.install()
-    if let trace { playlist.report.write(trace: trace, to: settings.trace) }
+    if let trace {
+      playlist.report.write(
+        trace: trace, to: settings.trace, isReplacing: settings.isForced)
+    }
     return playlist.report.finish()
   }
 

@@ -4,6 +4,8 @@ struct ProgressBar: Hashable {
   let total: Int
   let bytes: Int
   let elapsed: Duration
+  /// Whether the terminal shows eighths of a column; else the bar is made of `#`.
+  var hasBlocks = true
 
   /// The line for a terminal of `width` columns; nil when there is no room for one.
   func line(width: Int) -> String? {
@@ -16,8 +18,12 @@ struct ProgressBar: Hashable {
     return room >= 4 ? bar(width: room) + text : text
   }
 
-  /// A bar in eighths of a column.
+  /// A bar in eighths of a column, or in whole ones.
   private func bar(width: Int) -> String {
+    guard hasBlocks else {
+      return String(repeating: "#", count: min(done, total) * width / total)
+        .paddedRight(to: width)
+    }
     let eighths = min(done, total) * width * 8 / total
     let partial = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
     let full = String(repeating: "█", count: eighths / 8) + partial

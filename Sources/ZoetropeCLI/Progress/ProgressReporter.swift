@@ -7,7 +7,10 @@ struct ProgressReporter {
   private let total: Int
   private let start = ContinuousClock.now
   private var lastUpdate: ContinuousClock.Instant?
-  private var isShown = false
+  /// Columns that the line on the terminal takes; 0 while there is none.
+  private var shownWidth = 0
+  private let hasBlocks = Self.showsUnicode
+  private let isDumb = Self.variable("TERM").map { $0.isEmpty || $0 == "dumb" } ?? true
 
   /// `auto` is a bar when standard error is a terminal, else nothing.
   init(style: ProgressStyle, total: Int) {
@@ -33,7 +36,8 @@ struct ProgressReporter {
   mutating func finish(_ done: (frames: Int, bytes: Int)) {
     switch style {
     case .json: show(done, elapsed: .now - start, phase: "done")
-    case .bar where isShown: FileDescriptor.note("\r\u{1b}[K")
+    case .bar where shownWidth > 0:
+      FileDescriptor.note("\r" + erase(after: 0) + (isDumb ? "\r" : ""))
     default: break
     }
   }
@@ -53,10 +57,30 @@ struct ProgressReporter {
       return
     }
     let bar = ProgressBar(
-      done: done.frames, total: total, bytes: done.bytes, elapsed: elapsed)
+      done: done.frames, total: total, bytes: done.bytes, elapsed: elapsed, hasBlocks: hasBlocks)
     guard let line = bar.line(width: Self.terminalWidth) else { return }
-    isShown = true
-    FileDescriptor.note("\r\(line)\u{1b}[K")
+    FileDescriptor.note("\r\(line)" + erase(after: line.count))
+    shownWidth = line.count
+  }
+
+  /// Takes away what the line before has past `width` columns: with spaces where escapes are not
+  /// understood.
+  private func erase(after width: Int) -> String {
+    isDumb ? String(repeating: " ", count: max(0, shownWidth - width)) : "\u{1b}[K"
+  }
+
+  /// Whether the locale's characters are Unicode's, as the C library decides it.
+  private static var showsUnicode: Bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variable($0) }
+      .first { !$0.isEmpty }
+    let name = locale?.lowercased() ?? ""
+    return name.contains("utf-8") || name.contains("utf8")
+  }
+
+  private static func variable(_ name: String) -> String? {
+    // The string belongs to the environment, which nothing here changes; it is copied at once.
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
   }
 
   private static var terminalWidth: Int {

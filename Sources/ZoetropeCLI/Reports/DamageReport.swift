@@ -49,15 +49,30 @@ struct DamageReport {
     return hasLosses ? .partial : .success
   }
 
-  /// A line for the file and one for each item.
+  /// What is the same thing, wherever it is.
+  private struct Remark: Hashable {
+    let kind: String
+    let detail: String
+    let validRows: Int?
+
+    init(_ damage: Damage) {
+      (kind, detail, validRows) = (damage.kind.name, damage.detail, damage.validRows)
+    }
+  }
+
+  /// A line for the file and one for each remark: equal ones are told where they come first, with
+  /// how many there are.
   var text: String {
     let verdict = damage.isEmpty ? "ok" : hasLosses ? "damaged" : "ok, with deviations"
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
     var text = "\(file.sanitized): \(verdict), \(frames)\n"
-    text.reserveCapacity(64 * damage.count)
-    for item in damage {
+    let counts = damage.reduce(into: [Remark: Int]()) { $0[Remark($1), default: 0] += 1 }
+    var told: Set<Remark> = []
+    for item in damage where told.insert(Remark(item)).inserted {
       text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item)".sanitized
       if let rows = item.validRows { text += ", \(rows) rows are good" }
+      let count = counts[Remark(item), default: 1]
+      if count > 1 { text += ", and \(count - 1) more such" }
       text += "\n"
     }
     return text

@@ -2,7 +2,8 @@
 ///
 /// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end
 /// (`-1` is the last); `A-B` both ends included, `A-` to the end; `A:B:C` as in Python: from A,
-/// before B, every C. Ends past the file are cut; frames come in order and once.
+/// before B, every C, which is above 0. Ends past the file are cut; frames come in the file's order
+/// and once, so that ranges which run backwards are refused instead of being turned round.
 struct FrameSelector: Hashable, Sendable {
   enum Item: Hashable, Sendable {
     case single(Int)
@@ -41,24 +42,17 @@ struct FrameSelector: Hashable, Sendable {
         let end = min(last.map { $0 < 0 ? count + $0 : $0 } ?? count - 1, count - 1)
         if start <= end { for index in start...end { chosen[index] = true } }
       case .slice(let start, let stop, let step):
-        for index in Self.slice(start, stop, step, count: count) { chosen[index] = true }
+        let first = Self.place(start ?? 0, in: count)
+        for index in stride(from: first, to: Self.place(stop ?? count, in: count), by: step) {
+          chosen[index] = true
+        }
       }
     }
     return chosen.indices.filter { chosen[$0] }
   }
 
-  private static func slice(_ start: Int?, _ stop: Int?, _ step: Int, count: Int) -> [Int] {
-    func place(_ value: Int, from low: Int, to high: Int) -> Int {
-      min(max(value < 0 ? value + count : value, low), high)
-    }
-    if step > 0 {
-      let first = start.map { place($0, from: 0, to: count) } ?? 0
-      let end = stop.map { place($0, from: 0, to: count) } ?? count
-      return Array(stride(from: first, to: end, by: step))
-    }
-    let first = start.map { place($0, from: -1, to: count - 1) } ?? count - 1
-    let end = stop.map { place($0, from: -1, to: count - 1) } ?? -1
-    return Array(stride(from: first, to: end, by: step))
+  private static func place(_ value: Int, in count: Int) -> Int {
+    min(max(value < 0 ? value + count : value, 0), count)
   }
 
   /// A single frame that was asked for and does not exist.
@@ -87,6 +81,8 @@ extension FrameSelector.Item {
       return
     }
     guard let last = Self.number(&rest), rest.isEmpty else { return nil }
+    // One end counted from the front and one from the back may be anything, until the file is known.
+    guard (first < 0) != (last < 0) || first <= last else { return nil }
     self = .range(first, last)
   }
 
@@ -105,7 +101,7 @@ extension FrameSelector.Item {
       }
     }
     let step = values.count == 3 ? values[2] ?? 1 : 1
-    guard step != 0 else { return nil }
+    guard step > 0 else { return nil }
     self = .slice(start: values[0], stop: values[1], step: step)
   }
 

@@ -3,11 +3,16 @@ import SystemPackage
 extension FileDescriptor {
   /// Writes all of `bytes`, through short writes and interruptions.
   ///
-  /// - Parameter name: What errors call the output.
-  func writeFully(_ bytes: [UInt8], name: String) throws(WriteFailure) {
+  /// - Parameters:
+  ///   - name: What errors call the output.
+  ///   - stopsOnSignal: Whether a signal ends it; false for what is told because of a signal, for
+  ///     which a second signal, which ends the process, is left.
+  func writeFully(
+    _ bytes: [UInt8], name: String, stopsOnSignal: Bool = true
+  ) throws(WriteFailure) {
     var done = 0
     while done < bytes.count {
-      if let status = SignalFlag.status { throw .stopped(status) }
+      if stopsOnSignal, let status = SignalFlag.status { throw .stopped(status) }
       do {
         // `done` stays within the array; the buffer is not kept.
         done += try unsafe bytes.withUnsafeBytes { buffer in
@@ -26,6 +31,7 @@ extension FileDescriptor {
 
   /// Writes text for people to standard error; what cannot be written there is lost.
   static func note(_ text: String) {
-    try? FileDescriptor.standardError.writeFully(Array(text.utf8), name: "standard error")
+    try? FileDescriptor.standardError.writeFully(
+      Array(text.utf8), name: "standard error", stopsOnSignal: false)
   }
 }

@@ -6,14 +6,25 @@ import SystemPackage
 ///
 /// The bytes go to a temporary name in the same directory and are renamed when they are complete: a
 /// process that is killed leaves no partial file under a final name, only a temporary one, which the
-/// next run that writes to the directory removes.
+/// next run that writes to the directory removes. A link stays a link: what it leads to is written.
+/// Devices, pipes and descriptors are no files in this sense; bytes go straight to ``OutputStream``.
 enum OutputFile {
   private static let serial = Atomic<Int>(0)
 
-  /// Writes `bytes` to `path`; replaces what is there only when `isReplacing`.
+  /// Writes `bytes` to `path`; replaces a file that is there only when `isReplacing`.
+  ///
+  /// - Parameter stopsOnSignal: Whether a signal ends the writing; false for what is to be told
+  ///   because of a signal.
   static func write(
-    _ bytes: [UInt8], to path: FilePath, isReplacing: Bool
+    _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, stopsOnSignal: Bool = true
   ) throws(WriteFailure) {
+    if OutputStream.isNeeded(for: path) {
+      let stream = try OutputStream(path)
+      defer { stream.close() }
+      return try stream.descriptor.writeFully(
+        bytes, name: stream.name, stopsOnSignal: stopsOnSignal)
+    }
+    let path = isReplacing ? followingLinks(path) : path
     let name = "\(path)"
     let number = serial.add(1, ordering: .relaxed).oldValue
     let temporary = directory(of: path).appending(".zoetrope-\(getpid())-\(number).tmp")
@@ -27,7 +38,7 @@ enum OutputFile {
     }
     do throws(WriteFailure) {
       do throws(WriteFailure) {
-        try descriptor.writeFully(bytes, name: name)
+        try descriptor.writeFully(bytes, name: name, stopsOnSignal: stopsOnSignal)
       } catch {
         try? descriptor.close()
         throw error
@@ -75,6 +86,26 @@ enum OutputFile {
 
   private static func remove(_ path: FilePath) {
     _ = unsafe path.withPlatformString { unsafe unlink($0) }
+  }
+
+  /// What the links at `path` lead to, whether it is there or not; only the last component is
+  /// looked at, and a circle ends where it is noticed.
+  private static func followingLinks(_ path: FilePath) -> FilePath {
+    var path = path
+    for _ in 0..<40 {
+      var buffer = [CChar](repeating: 0, count: 4097)
+      // The count that is passed leaves a byte for the NUL that `readlink` does not write.
+      let count = unsafe path.withPlatformString { unsafe readlink($0, &buffer, buffer.count - 1) }
+      guard count > 0 else { return path }
+      let target = FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
+      path = target.isAbsolute ? target : directory(of: path).pushing(target)
+    }
+    return path
+  }
+
+  /// Whether writing to `path` would replace what is there.
+  static func isTaken(_ path: FilePath) -> Bool {
+    exists(path) && !OutputStream.isNeeded(for: path)
   }
 
   /// Whether anything has the name `path`, a dangling link included.

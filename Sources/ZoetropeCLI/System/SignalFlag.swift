@@ -23,6 +23,23 @@ enum SignalFlag {
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
+  /// Ends the process by `status`'s signal, so that a shell's loop ends with it, as it would not for
+  /// an exit with the number that the shell gives such an end; returns for other statuses.
+  ///
+  /// Not for SIGQUIT, which would leave a core file behind.
+  static func endProcess(with status: ExitStatus) {
+    let number: Int32
+    switch status {
+    case .interrupted: number = SIGINT
+    case .terminated: number = SIGTERM
+    case .hungUp: number = SIGHUP
+    default: return
+    }
+    signal(number, SIG_DFL)
+    SignalMask.unblock([number])
+    raise(number)
+  }
+
   /// How the process is to end because of a signal; nil while none has come.
   static var status: ExitStatus? {
     switch received.load(ordering: .relaxed) {

@@ -19,9 +19,7 @@ enum WriteFailure: Error, Hashable, Sendable {
     case .closedPipe: nil
     case .stopped(let status): CommandFailure(status, code: "interrupted", "interrupted")
     case .exists(let name):
-      CommandFailure(
-        .cannotWrite, code: "exists",
-        "\(name) exists; --force replaces it, --resume keeps it and goes on")
+      CommandFailure(.cannotWrite, code: "exists", "\(name) exists; --force replaces it")
     case .system(let error, let name):
       CommandFailure(.cannotWrite, code: "cannotWrite", "\(name): \(error)")
     case .encoding(let detail): CommandFailure(.cannotWrite, code: "encoding", detail)

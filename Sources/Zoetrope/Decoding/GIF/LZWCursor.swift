@@ -146,11 +146,18 @@
       status: status, pixelCount: position &- LZWExpander.headroom, byteOffset: byteOffset)
   }
 
+  /// Whether nothing but one zero byte may lie behind the end code, at `offset`: ffmpeg, among others,
+  /// flushes one more byte when the end code fills the last.
+  private func isEmpty(from offset: Int) -> Bool {
+    guard offset == byteCount - 1 else { return offset >= byteCount }
+    return unsafe source.load(fromByteOffset: offset, as: UInt8.self) == 0
+  }
+
   private func completed() -> LZWResult {
     var result = stopped(.complete, byteOffset: (bitPosition &+ 7) &>> 3)
     if let code = peekCode() {
       let behind = (bitPosition &+ width &+ 7) &>> 3
-      result.trailer = code == endCode && behind >= byteCount ? .endCode : .surplus
+      result.trailer = code == endCode && isEmpty(from: behind) ? .endCode : .surplus
     } else {
       result.trailer = .missing
     }

@@ -14,7 +14,8 @@ package struct LZWResult: Sendable, Hashable {
 
   /// What follows the last pixel of a ``Status/complete`` frame. All of it is ignored.
   package enum Trailer: UInt8, Sendable, Hashable {
-    /// The end code and nothing else, as the format asks; also what an incomplete frame has.
+    /// The end code, as the format asks, and at most one zero byte, which writers flush behind it;
+    /// also what an incomplete frame has.
     case endCode
     /// Nothing, not even an end code.
     case missing

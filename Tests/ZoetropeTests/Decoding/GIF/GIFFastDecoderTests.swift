@@ -129,6 +129,13 @@ struct GIFFastDecoderTests {
     let surplus = try Frame(codes: Self.codes + [1, 2, 3]).decoded()
     #expect(surplus.damage?.kind == .lzwSurplus && surplus.validPixels == 200)
 
+    // One byte that a writer flushed behind the end code is no deviation; two are, or a value.
+    #expect(try Frame(codes: Self.codes + [0]).decoded().damage == nil)
+    for behind: [UInt8] in [[0, 0], [1]] {
+      let more = try Frame(codes: Self.codes + behind).decoded()
+      #expect(more.damage?.kind == .lzwSurplus && more.validPixels == 200)
+    }
+
     let open = try Frame(codes: Self.codes, isTerminated: false).decoded()
     #expect(open.damage?.kind == .gifMissingTerminator && open.validPixels == 200)
   }

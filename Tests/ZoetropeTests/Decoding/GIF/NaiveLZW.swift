@@ -46,8 +46,9 @@ enum NaiveLZW {
     var complete = result(.complete, (bit + 7) / 8).0
     complete.trailer = .missing
     if let next = code(width, at: bit) {
-      let isLast = (bit + width + 7) / 8 == codes.count
-      complete.trailer = next == clear + 1 && isLast ? .endCode : .surplus
+      let behind = codes[((bit + width + 7) / 8)...]
+      complete.trailer =
+        next == clear + 1 && (behind.isEmpty || behind == [0]) ? .endCode : .surplus
     }
     return (complete, output)
   }

@@ -1,0 +1,74 @@
+import Glibc
+import Testing
+
+/// What a signal leaves behind: whole results, a line that says how far it came, and an end by the
+/// signal itself.
+@Suite(.timeLimit(.minutes(1))) struct InterruptionTests {
+  private func withTool(_ gif: SampleGIF = SampleGIF(), _ body: (Tool) throws -> Void) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(gif.bytes, to: "cat.gif")
+    try body(tool)
+  }
+
+  @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM)])
+  func `playing without drawing tells what came of it`(_ name: String, _ number: Int32) throws {
+    try withTool { tool in
+      // Threads start with playing, when the file has been opened.
+      let script = """
+        { (until test $(ls /proc/$$/task | wc -l) -gt 1; do :; done; kill -\(name) $$) & \
+        exec "$ZOETROPE" play cat.gif --protocol none --loops inf --trace t.json >out; }
+        """
+      #expect(try tool.endingSignal(of: script) == number)
+      let text = String(decoding: try tool.read("out"), as: UTF8.self)
+      #expect(text.contains(": presented="))
+      #expect(try tool.read("t.json").first == UInt8(ascii: "{"))
+    }
+  }
+
+  @Test func `without a terminal one play is the default`() throws {
+    try withTool { tool in
+      let result = try tool.run("play", "cat.gif", "--protocol", "none", "--late", "stretch")
+      #expect(result.status == 0)
+      #expect(result.text.hasPrefix("finished: presented=3 "))
+    }
+  }
+
+  @Test func `extraction says how far it came, ends by the signal, and resumes`() throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<250).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { tool in
+      // The first file that is there asks for the signal: nothing depends on how fast it runs.
+      let script = """
+        { (until test -e o/cat-0000.png; do :; done; kill -INT $$) & \
+        exec "$ZOETROPE" extract cat.gif -o o/ -j 1 2>err; }
+        """
+      // A shell ends its loop for this, and would not for an exit with 130.
+      #expect(try tool.endingSignal(of: script) == SIGINT)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(errors.hasPrefix("zoetrope: cat.gif: interrupted, "))
+      #expect(errors.hasSuffix(" of 250 frames written; --resume goes on\n"))
+      #expect(try tool.list("o").allSatisfy { $0.hasSuffix(".png") })
+      #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--resume").status == 0)
+      #expect(try tool.list("o").count == 250)
+    }
+  }
+
+  @Test func `the bar is taken away before the line that says how far it came`() throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<250).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { tool in
+      let script = """
+        { (until grep -q 250 err; do :; done; kill -INT $$) & \
+        exec "$ZOETROPE" extract cat.gif -o o/ -j 1 --progress bar 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == SIGINT)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      let line = try #require(errors.split(separator: "\r").last)
+      #expect(line.contains("zoetrope: cat.gif: interrupted, "))
+      #expect(!line.contains("/250 frames"))
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+/// Outputs that are no plain files: they are written, never replaced.
+@Suite(.timeLimit(.minutes(1))) struct OutputKindTests {
+  private func withTool(_ body: (Tool) throws -> Void) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(SampleGIF().bytes, to: "cat.gif")
+    try body(tool)
+  }
+
+  private static let outputs = [
+    "still cat.gif --format rgba -o PLACE", "still cat.gif --format rgba -o PLACE --force",
+    "extract cat.gif --format rgba --max 1 -o PLACE --force",
+    "extract cat.gif --format rgba --max 1 -o PLACE --resume",
+    "extract cat.gif -o o --manifest PLACE",
+    "extract cat.gif -o o --manifest PLACE --force",
+    "play cat.gif --protocol none --speed 50 --trace PLACE",
+    "play cat.gif --protocol none --speed 50 --trace PLACE --force",
+  ]
+
+  @Test(arguments: outputs)
+  func `a pipe is written and stays a pipe`(_ line: String) throws {
+    try withTool { tool in
+      let arguments = line.replacing("PLACE", with: "pipe")
+      let script = """
+        mkfifo pipe && { timeout 20 cat pipe >got & } ; timeout 20 "$ZOETROPE" \(arguments) >out \
+        && wait && test -p pipe && test -s got
+        """
+      #expect(try tool.shell(script) == 0)
+      if line.contains("rgba") {
+        #expect(try tool.read("got") == SampleGIF().pixels(0))
+      }
+    }
+  }
+
+  @Test(arguments: outputs)
+  func `a device is written and stays a device`(_ line: String) throws {
+    try withTool { tool in
+      // Whoever may not make a device of his own could not replace the system's either.
+      let arguments = line.replacing("PLACE", with: "null")
+      let script = """
+        if mknod null c 1 3 2>/dev/null; then "$ZOETROPE" \(arguments) >out && test -c null; fi
+        """
+      #expect(try tool.shell(script) == 0)
+    }
+  }
+
+  @Test func `a descriptor is written where it stands`() throws {
+    try withTool { tool in
+      let extract = "\"$ZOETROPE\" extract cat.gif --format rgba"
+      #expect(
+        try tool.shell("{ \(extract) -o /dev/stdout && \(extract) -o /dev/fd/1; } >twice") == 0)
+      let three = SampleGIF().pixels(0) + SampleGIF().pixels(1) + SampleGIF().pixels(2)
+      #expect(try tool.read("twice") == three + three)
+      #expect(try tool.shell("\(extract) -o /dev/fd/5 5>five && cmp -n 288 five twice") == 0)
+      #expect(try tool.shell("\(extract) -o /dev/fd/77 2>err") == 4)
+    }
+  }
+
+  @Test func `what a link leads to is written`() throws {
+    try withTool { tool in
+      let still = "\"$ZOETROPE\" still cat.gif --format rgba"
+      #expect(try tool.shell("mkdir d && echo old >d/t && ln -s d/t l && ln -s l ll") == 0)
+      #expect(try tool.shell("\(still) -o ll 2>err") == 4)
+      #expect(try tool.shell("\(still) -o ll --force && test -L l && test -L ll") == 0)
+      #expect(try tool.read("d/t") == SampleGIF().pixels(0))
+      #expect(try tool.list("d") == ["t"])
+      // One that leads nowhere makes the file; a circle is refused.
+      #expect(try tool.shell("ln -s d/new n && \(still) -o n --force && test -L n") == 0)
+      #expect(try tool.read("d/new") == SampleGIF().pixels(0))
+    }
+  }
+
+  @Test func `a pipe without a reader waits no longer than until a signal`() throws {
+    try withTool { tool in
+      let script = "mkfifo pipe && timeout -s INT 1 \"$ZOETROPE\" extract cat.gif -o pipe 2>err"
+      #expect(try tool.shell(script) == 124)
+      #expect(String(decoding: try tool.read("err"), as: UTF8.self).contains("interrupted"))
+      #expect(try tool.shell("test -p pipe") == 0)
+    }
+  }
+
+  @Test func `a trace replaces a file only when forced`() throws {
+    try withTool { tool in
+      try tool.write([1], to: "t.json")
+      let arguments = [
+        "play", "cat.gif", "--protocol", "none", "--speed", "50", "--trace", "t.json",
+      ]
+      let refused = try tool.run(arguments)
+      #expect(refused.status == 4)
+      #expect(refused.output.isEmpty)
+      #expect(refused.errors == "zoetrope: t.json exists; --force replaces it\n")
+      #expect(try tool.read("t.json") == [1])
+      #expect(try tool.run(arguments + ["--force"]).status == 0)
+      #expect(try tool.read("t.json").count > 100)
+    }
+  }
+}
