@@ -16,7 +16,7 @@ import Testing
     try withTool { tool in
       // Threads start with playing, when the file has been opened.
       let script = """
-        { (until test $(ls /proc/$$/task | wc -l) -gt 1; do :; done; kill -\(name) $$) & \
+        { (until test $(ls /proc/$$/task | wc -l) -gt 1 || ! kill -0 $$; do :; done; kill -\(name) $$) 2>noise & \
         exec "$ZOETROPE" play cat.gif --protocol none --loops inf --trace t.json >out; }
         """
       #expect(try tool.endingSignal(of: script) == number)
@@ -41,7 +41,7 @@ import Testing
     try withTool(gif) { tool in
       // The first file that is there asks for the signal: nothing depends on how fast it runs.
       let script = """
-        { (until test -e o/cat-0000.png; do :; done; kill -INT $$) & \
+        { (until test -e o/cat-0000.png || ! kill -0 $$; do :; done; kill -INT $$) 2>noise & \
         exec "$ZOETROPE" extract cat.gif -o o/ -j 1 2>err; }
         """
       // A shell ends its loop for this, and would not for an exit with 130.
@@ -61,7 +61,7 @@ import Testing
     gif.isMixed = true
     try withTool(gif) { tool in
       let script = """
-        { (until grep -q 250 err; do :; done; kill -INT $$) & \
+        { (until grep -q 250 err || ! kill -0 $$; do :; done; kill -INT $$) 2>noise & \
         exec "$ZOETROPE" extract cat.gif -o o/ -j 1 --progress bar 2>err; }
         """
       #expect(try tool.endingSignal(of: script) == SIGINT)
