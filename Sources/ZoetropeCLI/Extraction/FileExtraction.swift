@@ -76,7 +76,8 @@ struct FileExtraction {
     let known = Set(image.damage)
     var decodingFailure: CommandFailure?
     let frames = FrameSource(
-      image: image, isRaw: request.isRaw, rendering: request.rendering)
+      image: image, isRaw: request.isRaw, rendering: request.rendering,
+      hasRepeats: request.rate != nil)
     // Places count written frames only, so that standard output can wait for the next one.
     var places: [Int] = []
     submitting: for (number, output) in plan.outputs.enumerated() where !isFinished[number] {

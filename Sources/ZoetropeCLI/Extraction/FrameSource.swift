@@ -8,10 +8,13 @@ final class FrameSource {
   private let rendering: Rendering?
   /// Scales of each frame only what changed since the one before it.
   private var renderer: FrameRenderer?
-  /// The frame before, which pictures by the clock may want again.
+  /// Whether a frame may be asked for again at once.
+  private let hasRepeats: Bool
+  /// The frame before, kept only for repeats: a picture that is held makes the next one a copy.
   private var last: CompositedFrame?
 
-  init(image: AnimatedImage, isRaw: Bool, rendering: Rendering?) {
+  init(image: AnimatedImage, isRaw: Bool, rendering: Rendering?, hasRepeats: Bool) {
+    self.hasRepeats = hasRepeats
     composited = FrameReader(image)
     stored = StoredFrameReader(image)
     self.isRaw = isRaw
@@ -28,8 +31,8 @@ final class FrameSource {
       return rendering.map { frame.scaled(by: $0) } ?? frame
     }
     if isRaw { return try stored.frame(at: index) }
-    if let last, last.index == index { return last }
-    last = try next(index)
+    guard hasRepeats else { return try next(index) }
+    if last?.index != index { last = try next(index) }
     return last
   }
 
