@@ -24,7 +24,14 @@ enum OutputFile {
       return try stream.descriptor.writeFully(
         bytes, name: stream.name, stopsOnSignal: stopsOnSignal)
     }
-    let path = isReplacing ? followingLinks(path) : path
+    try writeFile(
+      bytes, to: isReplacing ? followingLinks(path) : path, isReplacing: isReplacing,
+      stopsOnSignal: stopsOnSignal)
+  }
+
+  private static func writeFile(
+    _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, stopsOnSignal: Bool
+  ) throws(WriteFailure) {
     let name = "\(path)"
     let number = serial.add(1, ordering: .relaxed).oldValue
     let temporary = directory(of: path).appending(".zoetrope-\(getpid())-\(number).tmp")
