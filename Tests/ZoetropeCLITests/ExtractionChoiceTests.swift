@@ -52,7 +52,8 @@ import Testing
       #expect(try tool.run(play + ["--start", "-4"]).status == 2)
       let last = try tool.run("play", "cat.gif", "--frame", "-1")
       #expect(last.status == 0)
-      #expect(try last.output == tool.run("play", "cat.gif", "--frame", "2").output)
+      let second = try tool.run("play", "cat.gif", "--frame", "2")
+      #expect(last.output == second.output)
     }
   }
 

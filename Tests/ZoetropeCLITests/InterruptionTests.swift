@@ -19,7 +19,8 @@ import Testing
         { (until test $(ls /proc/$$/task | wc -l) -gt 1 || ! kill -0 $$; do :; done; kill -\(name) $$) 2>noise & \
         exec "$ZOETROPE" play cat.gif --protocol none --loops inf --trace t.json >out; }
         """
-      #expect(try tool.endingSignal(of: script) == number)
+      let signal = try tool.endingSignal(of: script)
+      #expect(signal == number)
       let text = String(decoding: try tool.read("out"), as: UTF8.self)
       #expect(text.contains(": presented="))
       #expect(try tool.read("t.json").first == UInt8(ascii: "{"))
@@ -45,7 +46,8 @@ import Testing
         exec "$ZOETROPE" extract cat.gif -o o/ -j 1 2>err; }
         """
       // A shell ends its loop for this, and would not for an exit with 130.
-      #expect(try tool.endingSignal(of: script) == SIGINT)
+      let signal = try tool.endingSignal(of: script)
+      #expect(signal == SIGINT)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
       #expect(errors.hasPrefix("zoetrope: cat.gif: interrupted, "))
       #expect(errors.hasSuffix(" of 250 frames written; --resume goes on\n"))
@@ -64,7 +66,8 @@ import Testing
         { (until grep -q 250 err || ! kill -0 $$; do :; done; kill -INT $$) 2>noise & \
         exec "$ZOETROPE" extract cat.gif -o o/ -j 1 --progress bar 2>err; }
         """
-      #expect(try tool.endingSignal(of: script) == SIGINT)
+      let signal = try tool.endingSignal(of: script)
+      #expect(signal == SIGINT)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
       let line = try #require(errors.split(separator: "\r").last)
       #expect(line.contains("zoetrope: cat.gif: interrupted, "))
