@@ -99,11 +99,13 @@ struct StillRequest: Hashable {
         return
       }
       let path = FilePath(bytes: name)
+      let given = RawArguments.bytes(of: output)
       if !OutputStream.isNeeded(for: path) {
         try OutputFile.makeDirectory(OutputFile.directory(of: path))
         OutputFile.sweep(OutputFile.directory(of: path))
       }
-      try OutputFile.write(bytes, to: path, isReplacing: isForced)
+      try OutputFile.write(
+        bytes, to: path, isReplacing: isForced, followsLinks: path.bytes == given)
     } catch {
       throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
     }

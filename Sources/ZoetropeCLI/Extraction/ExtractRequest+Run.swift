@@ -108,7 +108,8 @@ extension ExtractRequest {
     let path = FilePath(bytes: RawArguments.bytes(of: manifest))
     do throws(WriteFailure) {
       try OutputFile.makeDirectory(OutputFile.directory(of: path))
-      try OutputFile.write(bytes, to: path, isReplacing: isForced || isResuming)
+      try OutputFile.write(
+        bytes, to: path, isReplacing: isForced || isResuming, followsLinks: true)
     } catch {
       if let failure = error.commandFailure { throw failure }
     }

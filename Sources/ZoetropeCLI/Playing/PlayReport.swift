@@ -23,7 +23,7 @@ struct PlayReport {
       } else {
         try OutputFile.write(
           json, to: FilePath(bytes: RawArguments.bytes(of: name)), isReplacing: isReplacing,
-          stopsOnSignal: false)
+          followsLinks: true, stopsOnSignal: false)
       }
     } catch {
       if let failure = error.commandFailure { add(failure) }

@@ -61,7 +61,7 @@ struct PlayRequest: Sendable {
         do throws(WriteFailure) {
           try OutputFile.write(
             json, to: FilePath(bytes: RawArguments.bytes(of: trace)), isReplacing: isForced,
-            stopsOnSignal: false)
+            followsLinks: true, stopsOnSignal: false)
         } catch {
           if let failure = error.commandFailure { throw failure }
         }

@@ -6,17 +6,21 @@ import SystemPackage
 ///
 /// The bytes go to a temporary name in the same directory and are renamed when they are complete: a
 /// process that is killed leaves no partial file under a final name, only a temporary one, which the
-/// next run that writes to the directory removes. A link stays a link: what it leads to is written.
+/// next run that writes to the directory removes. A link that the user named stays a link, and what
+/// it leads to is written; one in the way of a name that was made up here is replaced.
 /// Devices, pipes and descriptors are no files in this sense; bytes go straight to ``OutputStream``.
 enum OutputFile {
   private static let serial = Atomic<Int>(0)
 
   /// Writes `bytes` to `path`; replaces a file that is there only when `isReplacing`.
   ///
-  /// - Parameter stopsOnSignal: Whether a signal ends the writing; false for what is to be told
-  ///   because of a signal.
+  /// - Parameters:
+  ///   - followsLinks: Whether what a link leads to is replaced instead of the link.
+  ///   - stopsOnSignal: Whether a signal ends the writing; false for what is to be told because of
+  ///     a signal.
   static func write(
-    _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, stopsOnSignal: Bool = true
+    _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, followsLinks: Bool = false,
+    stopsOnSignal: Bool = true
   ) throws(WriteFailure) {
     if OutputStream.isNeeded(for: path) {
       let stream = try OutputStream(path)
@@ -25,8 +29,8 @@ enum OutputFile {
         bytes, name: stream.name, stopsOnSignal: stopsOnSignal)
     }
     try writeFile(
-      bytes, to: isReplacing ? followingLinks(path) : path, isReplacing: isReplacing,
-      stopsOnSignal: stopsOnSignal)
+      bytes, to: isReplacing && followsLinks ? followingLinks(path) : path,
+      isReplacing: isReplacing, stopsOnSignal: stopsOnSignal)
   }
 
   private static func writeFile(
