@@ -3,7 +3,7 @@
 
     Scripts/hostile.py ZOETROPE
 
-Each file is made here, given to `info`, `check` and `still` in a child process of its own with 1 GiB of
+Each file is made here, given to `info`, `check`, `still` and `still` of the last frame in a child process of its own with 1 GiB of
 address space, and its peak resident memory (wait4) and time are printed. A crash, 64 MB or a second fail.
 """
 import os, resource, struct, sys, tempfile, time, zlib
@@ -77,6 +77,10 @@ def write_files(folder):
         "apng-million-controls": png(64, 64, chunk(b"acTL", struct.pack(">II", 2**31 - 1, 0)), fctl(0, 64, 64), chunk(b"IDAT", row), *[fctl(n, 64, 64) for n in range(1, 200_001)]),
         "apng-100000-frames": png(4, 4, chunk(b"acTL", struct.pack(">II", 100_000, 0)), fctl(0, 4, 4), chunk(b"IDAT", zlib.compress(bytes(68))), *[part for n in range(99_999) for part in (fctl(1 + 2 * n, 4, 4), chunk(b"fdAT", struct.pack(">I", 2 + 2 * n) + zlib.compress(bytes(68))))]),
         "png-chunk-length-huge": png(64, 64, chunk(b"tEXt", b"", 2**32 - 1), chunk(b"IDAT", row)),
+        # Each covers the canvas, is damaged, and so shows what lies below: the one before it, and so on.
+        "gif-100000-damaged-frames": gif(1, 1, image(0, 0, 1, 1), image(0, 0, 1, 1, b"\2\1\x2c\0") * 99_999),
+        # Just within the limit of one chunk, and together far past that of all.
+        "png-text-within-limit": png(64, 64, chunk(b"zTXt", b"x\0\0" + zlib.compress(b"\xe4" * (1 << 20), 9)) * 256, chunk(b"IDAT", row)),
         "empty": b"",
     }
     for name, data in files.items():
@@ -121,16 +125,17 @@ def main():
             sys.exit("the files could not be made")
         names = sorted(os.listdir(folder))
         still = ["still", "-o", os.path.join(folder, "out.png"), "--force"]
+        last = [*still, "--frame=-1"]
         for name in names:
             path = os.path.join(folder, name)
-            for words in (["info"], ["check"], still):
+            for words in (["info"], ["check"], still, last):
                 seconds, peak, status = measure(program, words, path)
                 crashed = os.WIFSIGNALED(status)
                 ok = not crashed and seconds < LIMIT_S and peak < LIMIT_KB
                 failed += not ok
                 code = f"signal {os.WTERMSIG(status)}" if crashed else f"status {os.WEXITSTATUS(status)}"
                 size = os.path.getsize(path)
-                print(f"{'ok' if ok else 'FAILED':7}{name:28}{words[0]:6}{size:>10} bytes {code:10}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")
+                print(f"{'ok' if ok else 'FAILED':7}{name:28}{words[0] + (' -1' if words is last else ''):9}{size:>10} bytes {code:10}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")
     print(f"{len(names)} files, {failed} failures")
     sys.exit(failed > 0)
 

@@ -9,24 +9,17 @@ final class DecodeLane: Sendable {
 
   private struct WeakTicket {
     weak var ticket: FrameTicket?
+    let index: Int
   }
 
   private struct Queue {
     var tickets: [WeakTicket] = []
     var isScheduled = false
-    /// How sure it is that decodes take no longer than `lightTime`: each that does not adds one, up to
-    /// a limit, and each that does halves it. One that the machine interrupted proves nothing.
-    var lightCount = 0
+    var history = DecodeHistory()
 
-    var isLight: Bool { lightCount >= 16 }
-
-    mutating func note(_ time: Duration) {
-      lightCount = time <= DecodeLane.lightTime ? min(lightCount + 1, 32) : lightCount / 2
-    }
+    /// Whether all that waits is likely to be quick, as far as the first of it tells.
+    var isLight: Bool { tickets.first.map { history.isLight($0.index) } ?? false }
   }
-
-  /// A decode that lasts no longer may hold up other playbacks: half a step (see `FrameScheduler`).
-  private static let lightTime = Duration.milliseconds(1)
 
   private let makeProducer: Factory
   /// Only ever locked by the one thread that serves the lane: never waited for.
@@ -52,7 +45,7 @@ final class DecodeLane: Sendable {
   /// Decodes `ticket` after those before it, unless nobody holds it any more by then.
   func enqueue(_ ticket: FrameTicket) {
     let (schedules, isLight) = queue.withLock { queue in
-      queue.tickets.append(WeakTicket(ticket: ticket))
+      queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index))
       defer { queue.isScheduled = true }
       return (!queue.isScheduled, queue.isLight)
     }
@@ -62,17 +55,18 @@ final class DecodeLane: Sendable {
   private func schedule(isLight: Bool) {
     let work: @Sendable () -> Void = { [self] in serve() }
     let isTaken =
-      usesPlaybackThread && isLight && PlaybackThread.shared.offer(work, lasting: Self.lightTime)
+      usesPlaybackThread && isLight
+      && PlaybackThread.shared.offer(work, lasting: DecodeHistory.lightTime)
     if !isTaken { threads.run(work) }
   }
 
   private func serve() {
     guard let next = nextTicket() else { return }
-    let time = decode(next.index, for: next.ticket)
+    let time = decode(next.index, for: next)
     // A thread is asked for again only when there is work: waking one up to find none costs more
     // than many a frame.
     let (goesOn, isLight) = queue.withLock { queue in
-      queue.note(time)
+      queue.history.note(next.index, time)
       queue.isScheduled = !queue.tickets.isEmpty
       return (queue.isScheduled, queue.isLight)
     }
@@ -80,7 +74,7 @@ final class DecodeLane: Sendable {
   }
 
   /// The oldest ticket that somebody still holds.
-  private func nextTicket() -> (ticket: WeakTicket, index: Int)? {
+  private func nextTicket() -> WeakTicket? {
     // The ticket leaves the lock with the result: whoever looks at it may be its last holder.
     let found = queue.withLock { queue -> FrameTicket? in
       while !queue.tickets.isEmpty {
@@ -89,7 +83,7 @@ final class DecodeLane: Sendable {
       queue.isScheduled = false
       return nil
     }
-    return found.map { (WeakTicket(ticket: $0), $0.index) }
+    return found.map { WeakTicket(ticket: $0, index: $0.index) }
   }
 
   /// Holds the ticket weakly meanwhile: when the last one who wants the frame goes, a replay on the
