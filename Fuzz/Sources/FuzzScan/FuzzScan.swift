@@ -13,7 +13,7 @@ public func fuzzScan(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if random.next() % 4 == 0 {
     limits = DecodingLimits(
       canvasPixels: 4096, frameCount: 4, liveBytes: 1 << 20, pixelsPerPlay: 1 << 14,
-      metadataBytes: 16, metadataCount: 2)
+      metadataBytes: 16, metadataTotalBytes: 24, metadataCount: 2)
   }
   if bytes.first == PNGScanner.signature[0] {
     check(PNGScanner(limits: limits), bytes, &random)
