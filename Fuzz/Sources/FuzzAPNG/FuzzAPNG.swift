@@ -1,4 +1,5 @@
 import FuzzSupport
+import ZoetropeTestSupport
 
 /// A whole APNG, opened and read as a user would.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,5 @@
 import FuzzSupport
+import ZoetropeTestSupport
 
 /// A whole GIF, opened and read as a user would.
 @_cdecl("LLVMFuzzerTestOneInput")
