@@ -57,6 +57,11 @@ def speed():
         ratios.setdefault((key[1], key[2]), []).append(ratio)
         other = "%9.2f" % (swscale[key] / took) if key in swscale else "%9s" % "-"
         print("%-10s %-8s %-9s %9.3f %9.2f %s" % (*key, took, ratio, other))
+    print("\n5 %% of the picture changed, in times of all of it anew\n%-10s %-9s %9s" % (
+        "size", "filter", "x anew"))
+    for (size, kind, name), took in ours.items():
+        if kind == "dirty5" and (size, "opaque", name) in ours:
+            print("%-10s %-9s %9.1f" % (size, name, ours[size, "opaque", name] / took))
     print("\n%-8s %-9s %9s %9s   over the sizes" % ("picture", "filter", "mean", "least"))
     for (kind, name), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))

@@ -63,15 +63,17 @@ public struct AnimatedImage: Sendable {
     try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
     // A cut first frame may have been found to be all there is, and the file no animation after all.
     let settled = scan.header ?? header
-    if settled.canvasSize.isEmpty {
-      throw AnimatedImageError(
-        .malformed, "a canvas of \(settled.canvasSize)", format: settled.format, byteOffset: 6)
-    }
     guard !scan.frames.isEmpty else {
       let isCut = scan.damage.contains { $0.kind == .cutBlock || $0.kind == .cutFrame }
       throw AnimatedImageError(
         isCut ? .truncated : .noFrames, "no frame can be decoded", format: header.format,
         byteOffset: scan.byteCount)
+    }
+    if settled.canvasSize.isEmpty {
+      // IHDR has no such sizes: a GIF, whose logical screen stands behind the signature.
+      throw AnimatedImageError(
+        .malformed, "a canvas of \(settled.canvasSize) that no frame enlarges",
+        format: settled.format, byteOffset: 6)
     }
     if options.damage == .strict,
       let damage = scan.damage.first(where: { $0.kind.isRefusedByStrict })

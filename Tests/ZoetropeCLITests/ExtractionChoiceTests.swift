@@ -6,13 +6,6 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ExtractionChoiceTests {
   private let gif = SampleGIF()
 
-  private func withTool(_ body: (Tool) throws -> Void) throws {
-    let tool = try Tool()
-    defer { tool.cleanUp() }
-    try tool.write(gif.bytes, to: "cat.gif")
-    try body(tool)
-  }
-
   @Test(arguments: [
     ("--frames -1", [2]), ("--frames=-1", [2]), ("--frames -2-", [1, 2]),
     ("--frames -3--2", [0, 1]),

@@ -5,13 +5,6 @@ import Zoetrope
 
 /// Inputs and outputs that are not what a name promises. One line in, one status out, never a crash.
 @Suite(.timeLimit(.minutes(1))) struct InputFaultTests {
-  private func withTool(_ body: (Tool) throws -> Void) throws {
-    let tool = try Tool()
-    defer { tool.cleanUp() }
-    try tool.write(SampleGIF().bytes, to: "cat.gif")
-    try body(tool)
-  }
-
   /// The first has no end, and must not be waited for with all of memory.
   @Test(arguments: ["/dev/zero", ".", "loop", "missing"])
   func `what is no file with an end is refused`(name: String) throws {

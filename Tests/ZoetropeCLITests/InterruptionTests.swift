@@ -4,13 +4,6 @@ import Testing
 /// What a signal leaves behind: whole results, a line that says how far it came, and an end by the
 /// signal itself.
 @Suite(.timeLimit(.minutes(1))) struct InterruptionTests {
-  private func withTool(_ gif: SampleGIF = SampleGIF(), _ body: (Tool) throws -> Void) throws {
-    let tool = try Tool()
-    defer { tool.cleanUp() }
-    try tool.write(gif.bytes, to: "cat.gif")
-    try body(tool)
-  }
-
   @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM)])
   func `playing without drawing tells what came of it`(_ name: String, _ number: Int32) throws {
     try withTool { tool in

@@ -2,13 +2,6 @@ import Testing
 
 /// Outputs that are no plain files: they are written, never replaced.
 @Suite(.timeLimit(.minutes(1))) struct OutputKindTests {
-  private func withTool(_ body: (Tool) throws -> Void) throws {
-    let tool = try Tool()
-    defer { tool.cleanUp() }
-    try tool.write(SampleGIF().bytes, to: "cat.gif")
-    try body(tool)
-  }
-
   private static let outputs = [
     "still cat.gif --format rgba -o PLACE", "still cat.gif --format rgba -o PLACE --force",
     "extract cat.gif --format rgba --max 1 -o PLACE --force",

@@ -6,14 +6,6 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(1))) struct ToolTests {
   private let gif = SampleGIF()
 
-  /// A tool with `cat.gif` in its directory.
-  private func withTool(_ body: (Tool) throws -> Void) throws {
-    let tool = try Tool()
-    defer { tool.cleanUp() }
-    try tool.write(gif.bytes, to: "cat.gif")
-    try body(tool)
-  }
-
   @Test func `info tells size, frames and plays`() throws {
     try withTool { tool in
       let result = try tool.run("info", "cat.gif")

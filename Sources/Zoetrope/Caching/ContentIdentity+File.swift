@@ -24,8 +24,7 @@ extension ContentIdentity {
     of file: FileDescriptor, knowing identities: FileIdentities, now: Int64,
     isCancelled: () -> Bool = { Task.isCancelled }
   ) throws(AnimatedImageError) {
-    let stamp = try FileStamp(of: file)
-    try FileSource.checkKind(of: file)
+    let stamp = FileStamp(try FileSource.status(of: file))
     if let known = identities[stamp] {
       self = known
       return

@@ -43,9 +43,9 @@ public final class MemoryBudget: Sendable {
   /// ``pressure`` set by it. Default: true for ``shared``, false for others.
   ///
   /// In a control group with a limit, ``effectiveLimit`` then also leaves an eighth of that limit free
-  /// (64 MiB at most), whatever ``byteLimit`` says: a group that is full has its process killed at once, with nothing to
-  /// wait for or to stall on. So it is looked at ten times a second while there is less room than
-  /// ``byteLimit`` asks for, and whenever a quarter of the room was filled.
+  /// (64 MiB at most), whatever ``byteLimit`` says: a group that is full has its process killed at
+  /// once, with nothing to wait for or to stall on. So it is looked at ten times a second while there
+  /// is less room than ``byteLimit`` asks for, and whenever a quarter of the room was filled.
   ///
   /// No thread is kept for it: a task sleeps on the cooperative pool, reads a few small files (some
   /// 50 µs), and ends when nothing is held. (The kernel can wake a waiter instead, at the price of

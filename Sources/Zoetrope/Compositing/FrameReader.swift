@@ -114,7 +114,8 @@ public final class FrameReader {
     try frame(at: index) { false }
   }
 
-  /// As ``frame(at:)``; throws `cancelled` between frames once `isCancelled` gives true.
+  /// As ``frame(at:)``; throws `cancelled` between frames once `isCancelled` gives true. The reader then
+  /// stands at the frame it had come to, and may be used on.
   public func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {

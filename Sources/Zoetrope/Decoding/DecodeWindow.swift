@@ -31,7 +31,7 @@ struct DecodeWindow {
 
 extension ImageHeader {
   /// Bytes that a decoder stores for a pixel.
-  fileprivate func decodedPixelSize(_ options: DecodingOptions) -> Int {
+  func decodedPixelSize(_ options: DecodingOptions) -> Int {
     if format == .gif { return 1 }
     let converted = options.canvasFormat == .rgba16 && bitDepth == 16 ? 8 : 4
     let kept = options.decoder == .fast ? PNGSampleFormat(self)?.pixelSize : nil

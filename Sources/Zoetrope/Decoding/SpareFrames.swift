@@ -2,7 +2,8 @@
 ///
 /// Each side of `DecodeAhead` gets back what it filled itself: that lies in its core's cache, where
 /// memory that the other core has written has to be fetched and taken away from there, line by line.
-/// Decoding into the other side's memory was measured to take up to half as long again.
+/// A frame took up to half as long again when both sides used each other's; that this is why is not
+/// shown by a counter.
 struct SpareFrames {
   private var consumer: [FramePixels] = []
   private var helper: [FramePixels] = []

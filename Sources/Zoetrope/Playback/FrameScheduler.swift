@@ -91,17 +91,16 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   /// the stream before and starts anew. The stream does not throw: ``state`` tells a failure, or use
   /// ``throwingFrames()``.
   public func frames() -> AsyncStream<ScheduledFrame> {
-    let subscription = FrameSubscription(takeSession())
-    return AsyncStream(unfolding: { await subscription.next() })
+    stream(of: FrameSubscription(takeSession()))
   }
 
   /// As ``frames()``; the stream keeps the scheduler, which nobody else has.
   func framesKeepingScheduler() -> AsyncStream<ScheduledFrame> {
-    let subscription = FrameSubscription(takeSession())
-    return AsyncStream(unfolding: { [self] in
-      defer { withExtendedLifetime(self) {} }
-      return await subscription.next()
-    })
+    stream(of: FrameSubscription(takeSession(), keeping: self))
+  }
+
+  private func stream(of subscription: FrameSubscription) -> AsyncStream<ScheduledFrame> {
+    AsyncStream(unfolding: { await subscription.next() })
   }
 
   /// As ``frames()``, and throws what playback fails with.

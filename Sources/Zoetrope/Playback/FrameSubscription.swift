@@ -2,8 +2,13 @@
 /// playback ends.
 final class FrameSubscription: Sendable {
   private let session: PlaybackSession
+  /// What lives as long as the stream, if anything.
+  private let owner: (any AnyObject & Sendable)?
 
-  init(_ session: PlaybackSession) { self.session = session }
+  init(_ session: PlaybackSession, keeping owner: (any AnyObject & Sendable)? = nil) {
+    self.session = session
+    self.owner = owner
+  }
 
   deinit { session.endInDeinit(.cancelled) }
 

@@ -3,8 +3,7 @@ struct MetadataBudget: Sendable {
   let limits: DecodingLimits
   private var count = 0
   private var byteCount = 0
-  /// Whether something was left out.
-  private(set) var isExceeded = false
+  private var hasLeftOut = false
 
   init(limits: DecodingLimits) { self.limits = limits }
 
@@ -13,10 +12,7 @@ struct MetadataBudget: Sendable {
 
   /// Asks to keep one more item of `byteCount` bytes.
   mutating func admits(byteCount: Int) -> Bool {
-    guard count < limits.metadataCount, byteCount <= itemBytes else {
-      isExceeded = true
-      return false
-    }
+    guard count < limits.metadataCount, byteCount <= itemBytes else { return false }
     count += 1
     self.byteCount += byteCount
     return true
@@ -25,6 +21,9 @@ struct MetadataBudget: Sendable {
   /// Charges an admitted item with what inflating added to it; at most ``itemBytes``.
   mutating func charge(_ more: Int) { byteCount += max(more, 0) }
 
-  /// An item was left out before anybody asked.
-  mutating func leaveOut() { isExceeded = true }
+  /// An item is left out; says whether it is the first, which is worth a remark.
+  mutating func leaveOut() -> Bool {
+    defer { hasLeftOut = true }
+    return !hasLeftOut
+  }
 }

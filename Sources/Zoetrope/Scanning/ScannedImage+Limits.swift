@@ -9,9 +9,10 @@ extension ScannedImage {
     let canvas = Self.product(
       options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
     let hasPrevious = frames.contains { $0.control.disposal == .previous }
+    let pixelSize = header.decodedPixelSize(options)
     var largest = 0
     for frame in frames + [staticImage].compactMap(\.self) {
-      let pixels = Self.product(frame.control.rect.size.area, header.bytesPerDecodedPixel)
+      let pixels = Self.product(frame.control.rect.size.area, pixelSize)
       largest = max(largest, Self.sum(pixels, frame.control.byteRange.count))
     }
     let needed = Self.sum(Self.product(canvas, hasPrevious ? 2 : 1), largest)
@@ -28,14 +29,5 @@ extension ScannedImage {
   private static func sum(_ left: Int, _ right: Int) -> Int {
     let (sum, overflow) = left.addingReportingOverflow(right)
     return overflow ? .max : sum
-  }
-}
-
-extension ImageHeader {
-  /// Bytes that a pixel takes between its decoder and the canvas.
-  fileprivate var bytesPerDecodedPixel: Int {
-    guard format != .gif else { return 1 }
-    let samples = [0: 1, 2: 3, 3: 1, 4: 2][colorType] ?? 4
-    return samples * (bitDepth == 16 ? 2 : 1)
   }
 }

@@ -39,19 +39,15 @@ package final class FileSource: ByteSource {
 
   package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
 
-  /// Refuses pipes and devices, which have no ranges and may have no end.
-  static func checkKind(of descriptor: FileDescriptor) throws(AnimatedImageError) {
-    _ = try status(of: descriptor)
-  }
-
   /// The file in memory, when it may be mapped and is large enough that this pays.
   func mapping() -> FileMapping? {
     guard maps, byteCount >= BlockReader.leastSharedSize else { return nil }
     return FileMapping(descriptor, byteCount: byteCount)
   }
 
-  /// What the system says of a regular file; pipes and devices are refused: they have no ranges.
-  private static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> stat {
+  /// What the system says of a regular file; pipes and devices are refused: they have no ranges, and
+  /// may have no end.
+  static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> stat {
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else {
       throw failure(Errno(rawValue: errno))

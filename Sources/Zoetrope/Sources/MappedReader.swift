@@ -46,7 +46,8 @@ final class MappedReader: Sendable {
   ) throws(AnimatedImageError) {
     let reader = MappedReader(mapping)
     FileMapping.prepareThread()
-    if threadCount > 1 { DecodeThreads.shared.run { reader.help() } }
+    // Optional: done by this very thread for want of another, it would wait for this one to go on.
+    if threadCount > 1 { DecodeThreads.shared.run(isOptional: true) { reader.help() } }
     defer { reader.stop() }
     for start in stride(from: 0, to: mapping.byteCount, by: blockSize) {
       reader.advance(to: start, trail: threadCount > 1 ? longestTrail : trail)

@@ -6,16 +6,21 @@ final class CountingSource: ByteSource {
   private let memory: MemorySource
   private let reads = Atomic<Int>(0)
   private let isCounting = Atomic<Bool>(false)
-  private let whenRead: @Sendable (Int) -> Void
+  private let whenRead: @Sendable (Int) throws(AnimatedImageError) -> Void
 
-  init(_ bytes: [UInt8], whenRead: @escaping @Sendable (_ number: Int) -> Void = { _ in }) {
+  init(
+    _ bytes: [UInt8],
+    whenRead: @escaping @Sendable (_ number: Int) throws(AnimatedImageError) -> Void = { _ in }
+  ) {
     memory = MemorySource(bytes)
     self.whenRead = whenRead
   }
 
-  /// An image of it. One thread decodes, so that one read is one frame; opening does not count.
-  func open() throws -> AnimatedImage {
-    let image = try AnimatedImage(source: self, options: DecodingOptions(parallelism: 1))
+  /// An image of it. One thread decodes, if no other number is given, so that one read is one frame;
+  /// opening does not count.
+  func open(parallelism: Int = 1) throws -> AnimatedImage {
+    let image = try AnimatedImage(
+      source: self, options: DecodingOptions(parallelism: parallelism))
     // So that hashing does not count either.
     _ = try image.contentIdentity()
     isCounting.store(true, ordering: .relaxed)
@@ -34,7 +39,7 @@ final class CountingSource: ByteSource {
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     if isCounting.load(ordering: .relaxed) {
-      whenRead(reads.add(1, ordering: .relaxed).newValue)
+      try whenRead(reads.add(1, ordering: .relaxed).newValue)
     }
     return try memory.withBytes(in: range, scratch: &scratch, body)
   }

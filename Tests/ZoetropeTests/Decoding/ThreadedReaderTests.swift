@@ -57,10 +57,11 @@ import ZoetropeTestSupport
   ) throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 12)
     let expected = try Self.sequential(bytes)
-    let source = FailingSource(bytes)
-    let reader = Self.reader(try AnimatedImage(source: source, options: Self.options))
+    let source = CountingSource(bytes) { (number) throws(AnimatedImageError) in
+      if number == failing + 1 { throw AnimatedImageError(.io, "this read fails") }
+    }
+    let reader = Self.reader(try source.open(parallelism: 3))
     var errors = 0
-    source.failAfter(failing)
     for _ in 0..<2 {
       var index = 0
       while index < expected.count {

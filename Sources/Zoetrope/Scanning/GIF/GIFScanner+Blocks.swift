@@ -123,10 +123,6 @@ extension GIFScanner {
       note(.cutBlock, "the data ends inside a block", at: end)
     }
     isAtEnd = true
-    if image.header?.canvasSize.isEmpty == true, image.frames.isEmpty == false {
-      throw AnimatedImageError(
-        .malformed, "a canvas of \(screen) that no frame enlarges", format: .gif, byteOffset: 6)
-    }
   }
 }
 

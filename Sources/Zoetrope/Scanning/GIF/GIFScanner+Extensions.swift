@@ -97,9 +97,8 @@ extension GIFScanner {
   }
 
   private mutating func admits(_ block: GIFExtension) -> Bool {
-    let isFirstRefusal = !metadataBudget.isExceeded
     let isAdmitted = !block.isCut && metadataBudget.admits(byteCount: block.payloadSize)
-    if !isAdmitted, isFirstRefusal {
+    if !isAdmitted, metadataBudget.leaveOut() {
       note(.metadataLimit, "metadata past the limits is not kept", at: block.offset)
     }
     return isAdmitted

@@ -27,9 +27,9 @@ extension PNGScanner {
 
   /// Metadata past the limits is not kept, which is noted once.
   mutating func leaveOutMetadata() {
-    let isFirst = !image.damage.contains { $0.kind == .metadataLimit }
-    metadataBudget.leaveOut()
-    if isFirst { note(.metadataLimit, "metadata past the limits is not kept") }
+    if metadataBudget.leaveOut() {
+      note(.metadataLimit, "metadata past the limits is not kept")
+    }
   }
 
   /// Inflates text or a profile, charged to the budget; nil when it is damaged or too large.
