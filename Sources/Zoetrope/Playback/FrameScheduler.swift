@@ -135,6 +135,8 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
 
   /// Shows frame `index` as soon as it is decoded and goes on from there; paused, it stays paused.
   ///
+  /// A frame that is on its way to the consumer still arrives before it: see ``seekCount``.
+  ///
   /// Throws ``AnimatedImageError/Code/parameter`` for a frame outside the range that is played.
   public func seek(toFrame index: Int) throws(AnimatedImageError) {
     let session = session
@@ -156,6 +158,12 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
     let (frame, offset) = order.timeline.position(at: time, in: order.range)
     session.control(.seek(frame: frame, offset: offset))
   }
+
+  /// How often the stream was sent to another place.
+  ///
+  /// Who seeks while another task takes frames compares it with ``ScheduledFrame/seekCount``: frames
+  /// with less are from before.
+  public var seekCount: Int { session.state.withLock { $0.seekCount } }
 
   /// How fast time runs. A change takes effect at once, without a jump. See ``PlaybackOptions/rate``.
   public var rate: Double {

@@ -20,7 +20,8 @@ extension PlaybackSession {
       delay: shared.frames[index].delay, duration: presentation.duration,
       presentationTime: presentation.deadline - origin, lateness: presentation.lateness,
       dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
-      skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage)
+      skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage,
+      seekCount: state.seekCount)
     state.lastIndex = index
     let delivery = mailbox.put(scheduled)
     if delivery.hasReplaced { state.statistics.replaced += 1 }

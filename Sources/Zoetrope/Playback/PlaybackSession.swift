@@ -40,6 +40,7 @@ final class PlaybackSession: Sendable {
     /// Whether the order of turns may have changed since ``holdings`` were taken.
     var isReordered = false
     var lastIndex: Int?
+    var seekCount = 0
     var readyAt = Duration.zero
     var statistics = PlaybackStatistics()
     var trace = PlaybackTrace()
@@ -113,6 +114,7 @@ final class PlaybackSession: Sendable {
   func control(_ event: PlaybackStateMachine.Event) {
     let moment = time.now
     let drivers = state.withLock { state -> Drivers? in
+      if case .seek = event { state.seekCount += 1 }
       let now = state.hasStarted ? state.time(of: moment) : .zero
       let action = state.machine.handle(event, at: now)
       guard action == .restart, state.hasStarted else { return nil }

@@ -23,4 +23,9 @@ public struct ScheduledFrame: Sendable {
   public let isLast: Bool
   /// What was wrong with the frame, if anything.
   public let damage: Damage?
+  /// How many seeks of the stream came before the frame was handed over.
+  ///
+  /// A frame that was on its way to the consumer when ``FrameScheduler/seek(toFrame:)`` was called
+  /// arrives all the same: it has less than ``FrameScheduler/seekCount``.
+  public let seekCount: Int
 }

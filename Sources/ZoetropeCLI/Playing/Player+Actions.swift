@@ -78,20 +78,19 @@ extension Player {
     let range = transport.range
     let index = min(max(wanted, range.lowerBound), range.upperBound - 1)
     position = index
-    if isEnded || endsAt != nil {
-      startAnew { $0.restart(at: index, isPaused: isPaused) { _ in } }
-      return
-    }
     if isPaused { transport.scheduler.pause() }
-    // Frames that were handed over before their time belong to what is left behind.
+    // Frames that were handed over before their time belong to what is left behind; so do those that
+    // are still on their way, which `takeFrames()` knows by their count.
     next = nil
-    while case .frame = transport.inbox.first { _ = transport.inbox.take() }
     missed = nil
     do throws(AnimatedImageError) {
       try transport.scheduler.seek(toFrame: index)
     } catch {
       message = error.detail
     }
+    // What has ended goes nowhere, whether or not the end has been taken.
+    guard transport.scheduler.state.isEnded else { return }
+    startAnew { $0.restart(at: index, isPaused: isPaused) { _ in } }
   }
 
   private func seek(by distance: Duration) {

@@ -16,7 +16,8 @@ extension Player {
         next = nil
       }
       switch inbox.take() {
-      case .frame(let frame, let due): next = (frame, due, nil)
+      case .frame(let frame, let due):
+        if frame.seekCount == transport.scheduler.seekCount { next = (frame, due, nil) }
       case .ended(let state):
         end(state)
         return

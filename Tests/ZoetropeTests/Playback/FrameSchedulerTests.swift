@@ -61,6 +61,23 @@ import ZoetropeTestSupport
     #expect(shared.live.peak(.decode) == 1)
   }
 
+  @Test func `a frame that was on its way during a seek is told from those after it`() async throws {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
+    var frames = scheduler.frames().makeAsyncIterator()
+    let first = try #require(await frames.next())
+    #expect(first.seekCount == 0)
+    #expect(scheduler.seekCount == 0)
+    // Its driver sleeps once the frame that comes after it is decoded.
+    await clock.sleepers(count: 1)
+    try scheduler.seek(toFrame: 3)
+    #expect(scheduler.seekCount == 1)
+    #expect(first.seekCount < scheduler.seekCount)
+    let second = try #require(await frames.next())
+    #expect(second.index == 3)
+    #expect(second.seekCount == 1)
+    scheduler.stop()
+  }
+
   @Test func `backward shows the frames of forward, byte for byte`() async {
     var shown: [PlaybackDirection: [Bitmap]] = [:]
     for direction in [PlaybackDirection.forward, .backward] {
