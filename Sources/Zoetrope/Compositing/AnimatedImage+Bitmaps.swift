@@ -59,32 +59,6 @@ extension AnimatedImage {
     return identity.map { AnimationKey(content: $0, rendition: rendition)[index] }
   }
 
-  /// The frame that is shown `time` after the start of the first play; negative times give frame 0.
-  ///
-  /// A frame is shown from its presentation time up to, and not including, the next one's.
-  public func frameIndex(at time: Duration, policy: DelayPolicy = .browser) -> Int {
-    let durations = frames.map { policy.shownDuration(of: $0.delay) }
-    let play = durations.reduce(.zero, +)
-    guard time > .zero, play > .zero else { return 0 }
-    var rest = time
-    switch playCount {
-    case .finite(let count) where time >= play * count: return frames.count - 1
-    case .finite, .indefinite:
-      // Whole plays are taken off in halving steps: `Duration` has no remainder.
-      var span = play
-      while span <= rest { span = span * 2 }
-      while span > play {
-        span = span / 2
-        if span <= rest { rest -= span }
-      }
-    }
-    for (index, duration) in durations.enumerated() {
-      if rest < duration { return index }
-      rest -= duration
-    }
-    return frames.count - 1
-  }
-
   /// The picture that readers without animation show, when it is not a frame (APNG); else frame 0.
   ///
   /// - Throws: As ``bitmap(at:cache:)``.

@@ -21,7 +21,8 @@ public func animateImage(
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> AnimationStatus {
   await animate(options: options, clock: clock, handler: handler) {
-    () throws(AnimatedImageError) in try AnimatedImage(contentsOf: path)
+    () throws(AnimatedImageError) in
+    try AnimatedImage(contentsOf: path, options: options.decoding)
   }
 }
 
@@ -34,7 +35,8 @@ public func animateImage(
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> AnimationStatus {
   await animate(options: options, clock: clock, handler: handler) {
-    () throws(AnimatedImageError) in try AnimatedImage(bytes: bytes)
+    () throws(AnimatedImageError) in
+    try AnimatedImage(bytes: bytes, options: options.decoding)
   }
 }
 
@@ -61,7 +63,6 @@ package func animate(
   _ shared: SharedFrames, options: AnimationOptions, clock: some Clock<Duration>,
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> AnimationStatus {
-  if let delay = options.delayTime, delay < .zero { return .parameterError }
   let scheduler = FrameScheduler(
     sharing: shared,
     options: PlaybackOptions(

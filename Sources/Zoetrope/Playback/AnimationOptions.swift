@@ -6,11 +6,17 @@ public struct AnimationOptions: Sendable, Hashable {
   public var delayTime: Duration?
   /// Plays in total, or `.indefinite`; nil, the default, takes the file's.
   public var loopCount: PlayCount?
+  /// How the image is opened and decoded, its limits among it. Default: as files are opened elsewhere.
+  public var decoding: DecodingOptions
 
   /// Options; each argument left out has its default.
-  public init(startIndex: Int = 0, delayTime: Duration? = nil, loopCount: PlayCount? = nil) {
+  public init(
+    startIndex: Int = 0, delayTime: Duration? = nil, loopCount: PlayCount? = nil,
+    decoding: DecodingOptions = .init()
+  ) {
     self.startIndex = startIndex
     self.delayTime = delayTime
     self.loopCount = loopCount
+    self.decoding = decoding
   }
 }

@@ -8,7 +8,8 @@ public struct PlaybackOptions: Sendable, Hashable {
   ///
   /// Each play goes from one end of the range to the other.
   public var range: Range<Int>?
-  /// Shows every frame for this long at rate 1, whatever the file says. Default: nil.
+  /// Shows every frame for this long at rate 1, whatever the file says. Default: nil. Must
+  /// not be negative.
   public var fixedDelay: Duration?
   /// How long a stored delay is shown. Default: ``DelayPolicy/browser``.
   public var delayPolicy: DelayPolicy

@@ -25,6 +25,9 @@ extension PlaybackStateMachine {
     if case .finite(let count) = plays, count < 1 {
       throw AnimatedImageError(.parameter, "\(count) plays")
     }
+    if let delay = options.fixedDelay, delay < .zero {
+      throw AnimatedImageError(.parameter, "a delay of \(delay)")
+    }
     var start = options.startIndex
     if options.reducesMotion {
       let poster = options.posterIndex ?? start ?? range.lowerBound

@@ -49,6 +49,21 @@ import ZoetropeTestSupport
     #expect(try await image.bitmap(at: 1) == bitmap)
   }
 
+  @Test func `start times are where frames are found, and end with the duration`() throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("GIF/delays.gif"))
+    for policy in [DelayPolicy.browser, .exact] {
+      let times = image.startTimes(policy: policy)
+      #expect(times.count == image.frames.count + 1)
+      #expect(times.first == .zero)
+      #expect(times.last == image.duration(policy: policy))
+      for index in image.frames.indices where times[index] < times[index + 1] {
+        #expect(image.frameIndex(at: times[index], policy: policy) == index)
+      }
+    }
+    #expect(image.duration() == .milliseconds(656_720))
+    #expect(image.duration(policy: .exact) == .milliseconds(656_430))
+  }
+
   @Test func `the sample of testing time sees the frame that is due, without waiting`() async throws
   {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))

@@ -83,6 +83,19 @@ import ZoetropeTestSupport
     #expect(run.shown.isEmpty)
   }
 
+  @Test func `an image is opened with the limits that the options give`() async throws {
+    let bytes = try FixtureLibrary().file("Demo/variable-delay.gif")
+    var limits = DecodingLimits.default
+    limits.frameCount = 2
+    let refused = AnimationOptions(decoding: DecodingOptions(limits: limits))
+    var count = 0
+    let status = await animateImage(
+      bytes: bytes, options: refused, clock: ManualClock(.jumping)
+    ) { _, _, _ in count += 1 }
+    #expect(status == .allocationFailure)
+    #expect(count == 0)
+  }
+
   @Test func `cancelling the task ends the call`() async {
     let clock = ManualClock()
     let task = Task {

@@ -148,7 +148,8 @@ import Zoetrope
   @Test(arguments: [
     PlaybackOptions(startIndex: 4), PlaybackOptions(startIndex: -1), PlaybackOptions(range: 2..<9),
     PlaybackOptions(range: 2..<2), PlaybackOptions(startIndex: 0, range: 1..<3),
-    PlaybackOptions(playCount: .finite(0)), PlaybackOptions(reducesMotion: true, posterIndex: 4),
+    PlaybackOptions(playCount: .finite(0)), PlaybackOptions(fixedDelay: .milliseconds(-1)),
+    PlaybackOptions(reducesMotion: true, posterIndex: 4),
   ])
   func `options that make no sense are a parameter error`(options: PlaybackOptions) {
     let error = #expect(throws: AnimatedImageError.self) {

@@ -10,7 +10,7 @@ extension GIFScanner {
     let bytes = collector.bytes
     let signature = String(decoding: bytes[0..<6], as: UTF8.self)
     guard signature == "GIF87a" || signature == "GIF89a" else {
-      throw AnimatedImageError(.notAnImage, "no GIF signature", byteOffset: 0)
+      throw AnimatedImageError(.notAnImage, "no GIF or PNG signature", byteOffset: 0)
     }
     screen = PixelSize(
       width: Int(bytes.littleEndian16(at: 6)), height: Int(bytes.littleEndian16(at: 8)))
