@@ -137,6 +137,17 @@ import Zoetrope
     }
   }
 
+  @Test func `resume refuses to mix frames of a file that was written over since`() throws {
+    try withTool { tool in
+      #expect(try tool.run("extract", "cat.gif", "-o", "out/").status == 0)
+      #expect(try tool.shell("rm out/cat-0002.png; touch -d 'next day' cat.gif") == 0)
+      let result = try tool.run("extract", "cat.gif", "-o", "out/", "--resume")
+      #expect(result.status == 4)
+      #expect(result.errors.contains("out/cat-0000.png is older than cat.gif; --force writes all"))
+      #expect(try tool.list("out") == ["cat-0000.png", "cat-0001.png"])
+    }
+  }
+
   @Test func `selection, template and manifest agree`() throws {
     try withTool { tool in
       let result = try tool.run(

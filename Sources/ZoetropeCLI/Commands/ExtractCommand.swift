@@ -82,7 +82,10 @@ struct ExtractCommand: ZoetropeSubcommand {
   @Flag(help: "Replace files that exist.")
   var force = false
 
-  @Flag(help: "Keep files that exist, as finished, and write the others.")
+  @Flag(
+    help: """
+      Keep files that exist, as finished, and write the others; not when they are older than FILE.
+      """)
   var resume = false
 
   @Option(help: "auto (a bar on a terminal), bar, json or none; on standard error.")

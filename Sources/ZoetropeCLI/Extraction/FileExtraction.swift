@@ -36,6 +36,7 @@ struct FileExtraction {
     plan = try ExtractionPlan(
       image: image, input: input, request: request, destination: destination)
     isFinished = try Self.prepare(plan, request)
+    try refuseOlderOutputs()
   }
 
   /// Makes directories, removes what dead runs left, and refuses to overwrite.
@@ -61,6 +62,17 @@ struct FileExtraction {
           "\(name) exists; --force replaces it, --resume keeps it and goes on")
       }
       throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
+    }
+  }
+
+  /// Refuses to go on from frames that cannot be of this file: it has been written since.
+  private func refuseOlderOutputs() throws(CommandFailure) {
+    guard let source = input.path else { return }
+    for (output, isFinished) in zip(plan.outputs, isFinished) where isFinished {
+      guard let path = output.path, OutputFile.isOlder(path, than: source) else { continue }
+      throw CommandFailure(
+        .cannotWrite, code: "stale",
+        "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
     }
   }
 

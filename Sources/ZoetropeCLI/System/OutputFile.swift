@@ -132,6 +132,17 @@ enum OutputFile {
     return Int(status.st_size)
   }
 
+  /// Whether the file at `path` was last written before the one at `other` was; false when either
+  /// is missing.
+  static func isOlder(_ path: FilePath, than other: FilePath) -> Bool {
+    var (status, otherStatus) = (stat(), stat())
+    guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0,
+      unsafe other.withPlatformString({ unsafe stat($0, &otherStatus) }) == 0
+    else { return false }
+    let (time, otherTime) = (status.st_mtim, otherStatus.st_mtim)
+    return (time.tv_sec, time.tv_nsec) < (otherTime.tv_sec, otherTime.tv_nsec)
+  }
+
   /// Whether `path` is a directory, or a link to one.
   static func isDirectory(_ path: FilePath) -> Bool {
     var status = stat()
