@@ -96,4 +96,17 @@ struct ScanningTests {
       #expect(count == kept)
     }
   }
+
+  @Test(arguments: [
+    ("apng-blend-2", "an fcTL with blending 2"),
+    ("apng-dispose-3", "an fcTL with disposal 3"),
+    ("apng-fctl-long", "an fcTL of 27 bytes, it has 26"),
+    ("apng-rect-outside", "an fcTL with a frame of 2x2+1+0 in a canvas of 2x2"),
+    ("apng-sequence-first-1", "an fcTL numbered 1, it should be 0"),
+    ("crc-fctl", "an fcTL with a wrong checksum"),
+  ])
+  func `a damaged frame control says what is wrong with it`(name: String, detail: String) throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Bad/\(name).png"))
+    #expect(image.damage.contains { $0.detail == detail })
+  }
 }

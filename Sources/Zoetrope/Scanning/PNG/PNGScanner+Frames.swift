@@ -32,12 +32,14 @@ extension PNGScanner {
         return
       }
     }
-    guard hasValidCRC, chunkData.count == 26, let canvas = image.header?.canvasSize,
-      chunkData.bigEndian32(at: 0) == animation.nextSequence,
-      let control = PNGFrameControl(parsing: chunkData, canvas: canvas)
-    else {
-      rejectFrame("fcTL is damaged, out of sequence or out of the canvas")
-      return
+    guard let canvas = image.header?.canvasSize else { return }
+    let control: PNGFrameControl
+    do throws(PNGFrameControl.Fault) {
+      guard hasValidCRC else { throw .init("with a wrong checksum") }
+      control = try PNGFrameControl(
+        parsing: chunkData, sequence: Int(animation.nextSequence), canvas: canvas)
+    } catch {
+      return rejectFrame(error.detail)
     }
     animation.nextSequence += 1
     if animation.pendingControl != nil {
