@@ -98,8 +98,9 @@ fuzz: install ## runs the fuzzers: make fuzz TIME=seconds-for-each [TARGET="Fuzz
 
 COUNT ?= 1000000
 FIRST ?= 0
-differential: install ## fast decoders beside giflib and libpng: make differential COUNT=inputs [CORPUS=dir]
-	Scripts/differential.sh $(COUNT) $(FIRST) $(if $(findstring command,$(origin CORPUS)),$(CORPUS))
+FORMATS ?= gif,apng
+differential: install ## fast decoders beside giflib and libpng: make differential COUNT=inputs [FORMATS=apng] [CORPUS=dir]
+	FORMATS="$(FORMATS)" Scripts/differential.sh $(COUNT) $(FIRST) $(if $(findstring command,$(origin CORPUS)),$(CORPUS))
 
 # Programs of Fuzz/ that are no fuzzers, and the tool beside them, with symbols.
 CHAOS := .build-chaos

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the fast decoders with giflib and libpng under the address sanitizer, on the fixtures and the
 # files of FOLDER as they are, and on COUNT mutated inputs of GIF and of APNG that open:
-#   Scripts/differential.sh COUNT FIRST [FOLDER]
+#   [FORMATS=gif,apng] Scripts/differential.sh COUNT FIRST [FOLDER]
 # Input N is made from the number N alone; an input that differs is left in .build-pixels/differences.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,4 +17,4 @@ files=(Fixtures/GIF/* Fixtures/APNG/* Fixtures/Bad/* Fixtures/Demo/*)
 if [ -n "${3:-}" ]; then
   while IFS= read -r file; do files+=("$file"); done < <(find "$3" -name '*.gif' -o -name '*.png' -o -name '*.apng' | sort)
 fi
-exec nice -n 19 $build/release/FuzzPixels "$1" "$2" $build/differences "${files[@]}"
+exec nice -n 19 $build/release/FuzzPixels "$1" "$2" "${FORMATS:-gif,apng}" $build/differences "${files[@]}"
