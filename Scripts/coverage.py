@@ -5,7 +5,7 @@
 """
 import collections, os, re, sys
 
-GOAL, JUDGED = 95.0, ("Scanning", "Decoding", "Compositing")
+GOAL, JUDGED = 95.0, ("Scanning", "Decoding", "Compositing", "Sources")
 
 counts = collections.defaultdict(dict)
 path = ""
@@ -27,7 +27,7 @@ for path, lines in counts.items():
     folders[folder][1] += len(lines)
 judged = [sum(folders[name][index] for name in JUDGED) for index in (0, 1)]
 for name, (reached, total) in sorted(folders.items()) + [(" + ".join(JUDGED), judged)]:
-    print(f"{name:36}{reached:6} of {total:6} lines  {100 * reached / total:6.2f} %")
+    print(f"{name:43}{reached:6} of {total:6} lines  {100 * reached / total:6.2f} %")
 
 if "--list" in sys.argv:
     for path, lines in sorted(counts.items()):

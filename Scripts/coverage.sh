@@ -11,8 +11,19 @@ tools=$(dirname "$(readlink -f "$(command -v swift)")")
 
 if [ "$what" = tests ]; then
   build=.build-coverage
-  swift test --scratch-path $build --enable-code-coverage --no-parallel ${FILTER:+--filter "$FILTER"} >&2
-  profile=$build/debug/codecov/default.profdata
+  # SwiftPM instruments Swift only. Counters that two threads may lose would show lines as missed that
+  # were not, since some counts are differences of others.
+  swift build --build-tests --scratch-path $build --enable-code-coverage \
+    -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all \
+    -Xcc -fprofile-instr-generate -Xcc -fcoverage-mapping -Xcc -fprofile-update=atomic >&2
+  # Without `--enable-code-coverage`, which would have `swift test` write a report of everything, tests
+  # and dependencies too, for longer than the tests run. A profile a process: the tests kill some.
+  rm -rf $build/profiles
+  LLVM_PROFILE_FILE="$PWD/$build/profiles/%p.profraw" swift test --scratch-path $build --skip-build \
+    --no-parallel --disable-xctest ${FILTER:+--filter "$FILTER"} >$build/tests.log 2>&1 ||
+    { grep -E '✘|error:' $build/tests.log | tail -20 >&2; exit 1; }
+  tail -1 $build/tests.log >&2
+  profile=$build/tests.profdata
   # The tests and the tool that some of them run as a child.
   programs=("$build"/debug/*.xctest "$build/debug/zoetrope")
 else
@@ -33,8 +44,10 @@ else
     programs+=("$build/debug/$target")
   done
   profile=$build/corpora.profdata
-  "$tools/llvm-profdata" merge -sparse -o $profile $build/profiles/*.profraw
 fi
+# What a killed process left may be no profile.
+"$tools/llvm-profdata" merge -sparse --failure-mode=all -o $profile $build/profiles/*.profraw 2>/dev/null
+rm -rf $build/profiles
 
 objects=()
 for program in "${programs[@]}"; do objects+=(-object "$program"); done

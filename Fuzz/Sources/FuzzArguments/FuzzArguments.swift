@@ -48,17 +48,21 @@ private func checkSelection(_ choices: inout FuzzChoices) {
 private func checkTemplate(_ choices: inout FuzzChoices) {
   let path = choices.bytes(choices.below(64))
   let stem = FileStem.of(path)
-  FuzzBytes.require(
-    !stem.contains(0x2f) && !stem.contains(0) && stem != [0x2e] && stem != [0x2e, 0x2e],
-    "\(path) gives the stem \(stem)")
+  let fullName = FileStem.of(path, keepingExtension: true)
+  for part in [stem, fullName] {
+    FuzzBytes.require(
+      !part.contains(0x2f) && !part.contains(0) && part != [0x2e] && part != [0x2e, 0x2e],
+      "\(path) gives \(part) as part of a name")
+  }
   let bytes = choices.remainder()
   guard let destination = try? OutputDestination(parsing: bytes, isDirectory: { _ in false }),
     case .files(let template) = destination
   else { return }
   let name = template.name(
     OutputTemplate.Values(
-      stem: stem, index: 7, timeMilliseconds: 70, delayMilliseconds: 10, fileExtension: "png"))
-  // Components as they are in the template; the stem adds none.
+      name: fullName, stem: stem, index: 7, timeMilliseconds: 70, delayMilliseconds: 10,
+      fileExtension: "png"))
+  // Components as they are in the template; the input's name adds none.
   let slashes = bytes.count { $0 == 0x2f }
   FuzzBytes.require(name.count { $0 == 0x2f } <= slashes + 1, "\(bytes) gives \(name)")
 }

@@ -24,7 +24,7 @@ private func run(_ bytes: [UInt8]) throws(AnimatedImageError) {
   while !choices.isEmpty {
     switch choices.below(16) {
     case 0:
-      try compositor.reset()
+      compositor.reset()
       plain = PlainCompositor(size: size)
       shown = plain.pixels
     case 1:

@@ -8,11 +8,14 @@ struct CanvasHistory {
   private static let maximumCount = 8
 
   /// The picture that is being drawn.
-  private(set) var stamp = PictureStamp.newCanvas()
+  private(set) var stamp: PictureStamp
   /// Where it differs from the one handed out before.
   private var current = PixelRect.empty
   /// The same for the pictures before it, the last one first.
   private var earlier: [PixelRect] = []
+
+  /// Of a canvas on which nothing was drawn, whose first picture is `stamp`.
+  init(from stamp: PictureStamp = .newCanvas()) { self.stamp = stamp }
 
   /// Writes down that `rect` is about to change.
   mutating func note(_ rect: PixelRect) { current = current.union(rect) }

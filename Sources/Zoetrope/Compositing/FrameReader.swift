@@ -53,6 +53,11 @@ public final class FrameReader {
   ///   then what it was, and the next call decodes the same frame anew.
   public func next() throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.records.count else { return nil }
+    return try composeNext()
+  }
+
+  /// As ``next()``, of an image that has a frame ``nextIndex``.
+  private func composeNext() throws(AnimatedImageError) -> CompositedFrame {
     let index = nextIndex
     let dirty = try drawNext()
     return CompositedFrame(
@@ -134,10 +139,7 @@ public final class FrameReader {
       }
       compositor.markAllDirty()
     }
-    guard let frame = try next() else {
-      throw AnimatedImageError(.parameter, "no frame \(index)", format: image.format)
-    }
-    return frame
+    return try composeNext()
   }
 
   /// Goes back to the first frame; the canvas is transparent again, as at the start of each play.

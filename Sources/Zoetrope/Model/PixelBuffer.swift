@@ -13,13 +13,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
     storage = PixelStorage(byteCount: bytesPerRow * max(size.height, 0), zeroed: zeroed)
   }
 
-  /// The bytes, row after row, `bytesPerRow` apart.
-  package var bytes: RawSpan {
-    @_lifetime(borrow self)
-    borrowing get { unsafe _overrideLifetime(storage.bytes, borrowing: self) }
-  }
-
-  /// The bytes for writing.
+  /// The bytes for writing, row after row, `bytesPerRow` apart.
   package var mutableBytes: MutableRawSpan {
     @_lifetime(&self)
     mutating get {

@@ -16,7 +16,7 @@ package enum StandardInput {
   ///   `shouldStop` says so.
   package static func readAll(
     from descriptor: FileDescriptor = .standardInput, byteLimit: Int,
-    shouldStop: () -> Bool = { false }
+    shouldStop: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 16)

@@ -26,6 +26,21 @@ import ZoetropeTestSupport
       height: Int.random(in: 0...min(size.height - y, 40), using: &random))
   }
 
+  @Test func `a canvas that runs out of numbers begins a new one, of which nothing is known`() {
+    let first = PictureStamp(word: (7 << 24) | 0xff_fffd)
+    var history = CanvasHistory(from: first)
+    history.advance()
+    history.note(PixelRect(x: 3, y: 4, width: 5, height: 6))
+    history.advance()
+    #expect(history.changes(since: first) == PixelRect(x: 3, y: 4, width: 5, height: 6))
+    let last = history.stamp
+    #expect(last.canvas == 7)
+    history.advance()
+    #expect(history.stamp.canvas != 7)
+    #expect(history.changes(since: first) == nil)
+    #expect(history.changes(since: last) == nil)
+  }
+
   @Test(arguments: [0, 1, 2, 3, 5, 12])
   func `pictures that are held never change, and new ones build on the last`(held: Int) throws {
     var random = SplitMix64(seed: UInt64(held) + 1)

@@ -81,6 +81,28 @@ struct RowBlenderTests {
     }
   }
 
+  @Test(arguments: RowExpanderTests.layouts)
+  func `rows of every layout blend in 16 bits pixel by pixel, and nothing past them`(
+    layout: (FramePixels.Layout, size: Int)
+  ) {
+    var random = SplitMix64(seed: 13)
+    let palette = (0..<256).map { _ in UInt32.random(in: 0...(.max), using: &random) }
+    for count in 0...9 {
+      let source = (0..<10 * layout.size).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let under = (0..<10).map { _ in
+        SIMD4((0..<4).map { _ in UInt16.random(in: 0...65535, using: &random) })
+      }
+      var over = under
+      unsafe RowExpander.writeDeep(
+        layout.0, from: source, to: &over, count: count, palette: palette)
+      var result = under
+      unsafe RowBlender.overDeep(
+        layout.0, from: source, to: &result, count: count, palette: palette)
+      #expect(result[..<count] == zip(over, under).map { RowBlender.blendDeep($0, $1) }[..<count])
+      #expect(result[count...] == under[count...])
+    }
+  }
+
   @Test func `blending of 16 bits is exact`() {
     var random = SplitMix64(seed: 12)
     let extremes: [UInt16] = [0, 1, 32767, 32768, 65534, 65535]

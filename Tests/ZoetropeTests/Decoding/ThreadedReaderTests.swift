@@ -80,6 +80,21 @@ import ZoetropeTestSupport
     #expect(errors <= 1)
   }
 
+  @Test func `frames past a limit are not begun before they are asked for`() throws {
+    let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 12)
+    let expected = try Self.sequential(bytes)
+    let source = CountingSource(bytes)
+    let reader = Self.reader(try source.open(parallelism: 3))
+    reader.limitDecodingAhead(to: 4)
+    for index in 0...4 { #expect(try reader.next()?.bitmap == expected[index]) }
+    #expect(source.count == 5)
+    #expect(try reader.next()?.bitmap == expected[5])
+    #expect(source.count == 6)
+    reader.limitDecodingAhead(to: nil)
+    for index in 6..<12 { #expect(try reader.next()?.bitmap == expected[index]) }
+    #expect(source.count == 12)
+  }
+
   @Test func `as many threads as anybody asks for are as many as there is use for`() throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 4)
     let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(parallelism: .max))

@@ -98,6 +98,21 @@ import Testing
     }
   }
 
+  @Test func `a limit that is passed is the same error through a mapping`() throws {
+    try withFile(film) { (path, _) in
+      var options = DecodingOptions()
+      options.limits.frameCount = 20
+      let errors = try [false, true].map { maps in
+        let source = try FileSource(path: path, maps: maps)
+        return #expect(throws: AnimatedImageError.self) {
+          try ImageScan.scan(source, options: options)
+        }
+      }
+      #expect(errors[0]?.code == .limitExceeded)
+      #expect(errors[0] == errors[1])
+    }
+  }
+
   @Test func `a scan says the same of a damaged film`() throws {
     var film = film
     film[2_000_000] = 0

@@ -84,6 +84,22 @@ import ZoetropeTestSupport
     #expect(error?.description.contains("liveBytes would be \(needed)") == true)
   }
 
+  @Test func `the frame whose pixels are too many for one play is refused where it begins`() throws
+  {
+    let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 9)
+    let areas = try AnimatedImage(bytes: bytes).frames.map(\.rect.size.area)
+    var limits = DecodingLimits.default
+    limits.pixelsPerPlay = areas.reduce(0, +)
+    #expect(try AnimatedImage(bytes: bytes, options: .init(limits: limits)).frames.count == 9)
+    limits.pixelsPerPlay -= 1
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
+    }
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.detail.contains("pixelsPerPlay would be \(limits.pixelsPerPlay + 1)") == true)
+    #expect((error?.byteOffset ?? 0) > bytes.count / 2)
+  }
+
   @Test func `rows of a narrow canvas count with their padding`() {
     var gif = GIFBuilder()
     gif.signature()

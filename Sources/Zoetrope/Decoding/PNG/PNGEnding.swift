@@ -9,7 +9,7 @@ struct PNGEnding: Error {
     case short, filter, stream
   }
 
-  var fault = Fault.none
+  var fault: Fault
   /// Complete rows from the top.
   var rows = 0
   /// What libpng said, or nothing.

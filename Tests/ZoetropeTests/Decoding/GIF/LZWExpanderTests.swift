@@ -54,6 +54,22 @@ struct LZWExpanderTests {
     return packer
   }
 
+  @Test func `no codes at all are the end of nothing, or too early an end`() {
+    var expander = LZWExpander()
+    var memory = [UInt8](repeating: 0xA5, count: LZWExpander.headroom + LZWExpander.slack + 3)
+    unsafe memory.withUnsafeMutableBufferPointer { memory in
+      guard let start = memory.baseAddress else { return }
+      let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+      let none = unsafe expander.expand(
+        nothing, minimumCodeSize: 2, into: start + LZWExpander.headroom, count: 0)
+      #expect(none.status == .complete && none.pixelCount == 0)
+      let three = unsafe expander.expand(
+        nothing, minimumCodeSize: 2, into: start + LZWExpander.headroom, count: 3)
+      #expect(three.status == .dataExhausted && three.pixelCount == 0)
+    }
+    #expect(memory.allSatisfy { $0 == 0xA5 })
+  }
+
   @Test(arguments: 0...8)
   func `what a packer packed comes back`(minimumCodeSize: Int) {
     var random = SplitMix64(seed: UInt64(minimumCodeSize))
