@@ -30,6 +30,13 @@ package struct FileStamp: Sendable, Hashable {
     self.init(status)
   }
 
+  /// The stamp of the file at `path`; nil when there is none.
+  package init?(at path: FilePath) {
+    var status = stat()
+    guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0 else { return nil }
+    self.init(status)
+  }
+
   /// The stamp in what the system says of a file.
   init(_ status: stat) {
     self.init(

@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import SystemPackage
+import Zoetrope
 
 /// A file that is there whole or not at all.
 ///
@@ -135,12 +136,9 @@ enum OutputFile {
   /// Whether the file at `path` was last written before the one at `other` was; false when either
   /// is missing.
   static func isOlder(_ path: FilePath, than other: FilePath) -> Bool {
-    var (status, otherStatus) = (stat(), stat())
-    guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0,
-      unsafe other.withPlatformString({ unsafe stat($0, &otherStatus) }) == 0
+    guard let time = FileStamp(at: path)?.modified, let otherTime = FileStamp(at: other)?.modified
     else { return false }
-    let (time, otherTime) = (status.st_mtim, otherStatus.st_mtim)
-    return (time.tv_sec, time.tv_nsec) < (otherTime.tv_sec, otherTime.tv_nsec)
+    return time < otherTime
   }
 
   /// Whether `path` is a directory, or a link to one.
