@@ -26,13 +26,17 @@ package struct Canvas: ~Copyable {
 
   /// A transparent canvas.
   ///
+  /// - Parameter byteCount: Bytes of its block, when those should be more than the pixels take: those
+  ///   of blocks that it will exchange its own for.
   /// - Throws: `limitExceeded`, here and wherever it may have to be copied, when the system has no
   ///   memory for it.
-  package init(size: PixelSize, format: PixelFormat) throws(AnimatedImageError) {
+  package init(
+    size: PixelSize, format: PixelFormat, byteCount: Int = 0
+  ) throws(AnimatedImageError) {
     self.size = size
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
-    storage = try PixelStorage(asking: bytesPerRow * size.height)
+    storage = try PixelStorage(asking: max(bytesPerRow * size.height, byteCount))
   }
 
   /// A canvas that starts as `bitmap`, without copying it.
@@ -75,8 +79,8 @@ package struct Canvas: ~Copyable {
   /// Copies the rows of `rect` to another block of this canvas's size.
   private func copyPixels(of rect: PixelRect, to target: PixelStorage) {
     guard !rect.isEmpty else { return }
-    // Both blocks are `storage.byteCount` bytes long, and `rect` is a union of rectangles on the canvas.
-    assert(bounds.contains(rect) && target.byteCount == storage.byteCount)
+    // Both blocks hold a canvas, and `rect` is a union of rectangles on it.
+    assert(bounds.contains(rect) && target.byteCount >= bytesPerRow * size.height)
     if rect.width == size.width {
       let start = rect.y * bytesPerRow
       unsafe memcpy(
@@ -89,6 +93,35 @@ package struct Canvas: ~Copyable {
         target.baseAddress + start, storage.baseAddress + start,
         rect.width * format.bytesPerPixel)
     }
+  }
+
+  /// Takes the block of `pixels`, a frame that lies in it as on the canvas, for the canvas's own, which
+  /// goes to `pixels` unless a bitmap shares it.
+  ///
+  /// - Precondition: `rect`, the frame's, lies on the canvas.
+  mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
+    assert(bounds.contains(rect) && pixels.isSettled)
+    if keepsContent { copyPixels(around: rect, to: pixels.storage) }
+    if isKnownUniquelyReferenced(&storage) {
+      storage.stamp = PictureStamp()
+      storage = pixels.exchangeStorage(for: storage)
+    } else {
+      storage.stamp = history.stamp
+      history.advance()
+      storage = pixels.exchangeStorage(for: nil)
+    }
+    history.note(rect)
+  }
+
+  /// Copies everything but `rect` to another block of this canvas's size.
+  private func copyPixels(around rect: PixelRect, to target: PixelStorage) {
+    let (width, height) = (size.width, size.height)
+    for rest in [
+      PixelRect(x: 0, y: 0, width: width, height: rect.y),
+      PixelRect(x: 0, y: rect.y, width: rect.x, height: rect.height),
+      PixelRect(x: rect.maxX, y: rect.y, width: width - rect.maxX, height: rect.height),
+      PixelRect(x: 0, y: rect.maxY, width: width, height: height - rect.maxY),
+    ] { copyPixels(of: rest, to: target) }
   }
 
   /// The address of a row, for writing.

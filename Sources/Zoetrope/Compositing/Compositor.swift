@@ -17,8 +17,10 @@ package struct Compositor: ~Copyable {
 
   /// - Throws: `limitExceeded`, here and wherever the canvas may have to be copied, when the system has
   ///   no memory for it.
-  package init(size: PixelSize, format: PixelFormat) throws(AnimatedImageError) {
-    canvas = try Canvas(size: size, format: format)
+  package init(
+    size: PixelSize, format: PixelFormat, byteCount: Int = 0
+  ) throws(AnimatedImageError) {
+    canvas = try Canvas(size: size, format: format, byteCount: byteCount)
   }
 
   /// Goes back to the start of a play: the canvas is transparent.
@@ -61,7 +63,9 @@ package struct Compositor: ~Copyable {
       && (control.blend == .source || pixels.isOpaque)
     if !replacesAll || control.disposal == .previous { try clearIfAwaited() }
     let covered = control.disposal == .previous ? try canvas.copy(rect) : nil
-    if !rect.isEmpty {
+    if pixels.isSettled {
+      canvas.adopt(pixels, changing: rect, keepsContent: !replacesAll)
+    } else if !rect.isEmpty {
       try canvas.makeUnique(changing: rect, keepsContent: !replacesAll)
       unsafe FrameDrawing.draw(pixels, control, clip: rect, onto: &canvas)
     }

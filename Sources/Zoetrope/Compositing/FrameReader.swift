@@ -19,6 +19,8 @@ public final class FrameReader {
   private var needsClearCanvas = true
   /// Whether the canvas is clear because the next frame should not need what was there before.
   private var isAssumedClear = false
+  /// Whose decoder filled the canvas's block, when a frame became the canvas.
+  private var canvasSide = DecodeSide.consumer
   /// Nil when frames are decoded one after the other on the calling thread.
   private let ahead: DecodeAhead?
 
@@ -78,7 +80,9 @@ public final class FrameReader {
         try decode(record)
       }
       try pixels.refuse(under: image.options.damage, format: image.format)
+      let becomesCanvas = pixels.isSettled
       let dirty = try compositor.draw(pixels, record.control)
+      if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
       if let ahead {
         // At once, so that it is decoded into while it lies in the cache.
@@ -194,7 +198,9 @@ public final class FrameReader {
     if compositor.canvas.size == image.canvasSize {
       compositor.reset()
     } else {
-      compositor = try Compositor(size: image.canvasSize, format: image.options.canvasFormat)
+      compositor = try Compositor(
+        size: image.canvasSize, format: image.options.canvasFormat,
+        byteCount: ahead?.canvasByteCount ?? 0)
     }
     needsClearCanvas = false
   }

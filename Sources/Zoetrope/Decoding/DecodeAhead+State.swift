@@ -23,6 +23,7 @@ extension DecodeAhead.State {
     }
     // Its own frame first; then any other, so that it does not sit idle.
     if nextClaim <= index || canClaim(for: .consumer, records: records, window: window) {
+      isConsumerDecoding = true
       return .decode(claim(for: .consumer, records: records, window: window))
     }
     isConsumerWaiting = true
@@ -38,19 +39,31 @@ extension DecodeAhead.State {
     return heldBytes == 0 || heldBytes + charge <= window.bytes
   }
 
-  /// Claims frames in order until they have `pixels` pixels; none when the window is full, which
-  /// ends the helper that asks.
-  mutating func claimBatch(
-    records: [FrameRecord], window: DecodeWindow, pixels: Int
-  ) -> [DecodeClaim] {
+  /// What a helper does next.
+  enum HelperStep {
+    case decode([DecodeClaim])
+    /// The window is full, but not for long.
+    case wait
+    case end
+  }
+
+  /// Claims frames in order until they have `pixels` pixels. When the window is full, the helper may
+  /// wait while the consumer decodes, since it takes a frame next; else it ends.
+  mutating func helperStep(
+    records: [FrameRecord], window: DecodeWindow, pixels: Int, mayWait: Bool
+  ) -> HelperStep {
     var claims: [DecodeClaim] = []
     var sum = 0
     while !isStopped, sum < pixels, canClaim(for: .helper, records: records, window: window) {
       sum += records[nextClaim].control.rect.size.area
       claims.append(claim(for: .helper, records: records, window: window))
     }
-    if claims.isEmpty { helperCount -= 1 }
-    return claims
+    if !claims.isEmpty { return .decode(claims) }
+    if mayWait, isConsumerDecoding, !isStopped, nextClaim < min(records.count, end) {
+      return .wait
+    }
+    helperCount -= 1
+    return .end
   }
 
   private mutating func claim(
@@ -69,6 +82,7 @@ extension DecodeAhead.State {
     if let spare { spares.remove(spare) }
     let pixels = spare ?? FramePixels(largestByteCount: window.largestByteCount)
     pixels.side = side
+    pixels.canvasForm = window.form(of: records[index])
     return DecodeClaim(index: index, generation: generation, pixels: pixels)
   }
 
@@ -100,6 +114,7 @@ extension DecodeAhead.State {
   mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow) {
     heldBytes -= takenBytes
     takenBytes = 0
+    isConsumerDecoding = false
     keep(pixels, window: window)
   }
 
@@ -118,7 +133,7 @@ extension DecodeAhead.State {
   private func charge(
     of record: FrameRecord, for side: DecodeSide, window: DecodeWindow
   ) -> (bytes: Int, spare: FramePixels?) {
-    let needed = DecodeWindow.byteCount(record.control.rect.size, pixelSize: window.pixelSize)
+    let needed = window.byteCount(of: record)
     let spare = spares.next(
       for: side, needed: needed, room: window.bytes - heldBytes - spares.byteCount)
     return (max(needed, spare?.storage.byteCount ?? 0), spare)

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// Decodes the frames of one image on several threads and hands them over in order.
@@ -32,7 +33,11 @@ final class DecodeAhead: Sendable {
     /// What of that is in the consumer's hands.
     var takenBytes = 0
     var helperCount = 0
+    /// Helpers' decoders between two times that there was work.
+    var idleWorkers: [FrameWorker] = []
     var isConsumerWaiting = false
+    /// Whether the consumer is in a frame of its own, after which there is room for another one.
+    var isConsumerDecoding = false
     var spares = SpareFrames()
     var isStopped = false
   }
@@ -48,6 +53,10 @@ final class DecodeAhead: Sendable {
 
   /// Pixels that are worth a hand-over to another thread.
   private static let batchPixels = 1 << 16
+  /// How often a thread looks for what is to come within a frame's time before it sleeps; between two
+  /// looks it lets others run, which takes a third of a microsecond. To sleep and be woken takes as long
+  /// as all of them, or as decoding 60,000 pixels.
+  private static let looks = 128
 
   /// - Parameter helperLimit: Threads that decode beside the consumer's.
   init(_ image: AnimatedImage, helperLimit: Int) {
@@ -58,6 +67,9 @@ final class DecodeAhead: Sendable {
     self.helperLimit = helperLimit
     window = DecodeWindow(image)
   }
+
+  /// Bytes of a block that becomes the canvas; 0 when frames are drawn.
+  var canvasByteCount: Int { window.form?.byteCount ?? 0 }
 
   /// Starts over at frame `index`.
   func restart(at index: Int) {
@@ -70,6 +82,7 @@ final class DecodeAhead: Sendable {
       state.charges.removeAll(keepingCapacity: true)
       state.base = index
       state.nextClaim = index
+      state.isConsumerDecoding = false
     }
   }
 
@@ -99,7 +112,7 @@ final class DecodeAhead: Sendable {
       case .ready(let pixels): return pixels
       case .failed(let error): throw error
       case .decode(let claim): finish(claim, worker.decode(claim, in: self))
-      case .wait: signal.wait()
+      case .wait: signal.wait(looks: Self.looks)
       }
     }
   }
@@ -123,13 +136,24 @@ final class DecodeAhead: Sendable {
 
   /// What a helper does: batches of frames, until the window is full.
   private func help() {
-    var worker = FrameWorker(header: header, options: options)
+    var worker =
+      state.withLock { $0.idleWorkers.popLast() } ?? FrameWorker(header: header, options: options)
+    var patience = Self.looks
     while true {
-      let claims = state.withLock {
-        state in state.claimBatch(records: records, window: window, pixels: Self.batchPixels)
+      let step = state.withLock { state in
+        state.helperStep(
+          records: records, window: window, pixels: Self.batchPixels, mayWait: patience > 0)
       }
-      if claims.isEmpty { break }
-      for claim in claims { finish(claim, worker.decode(claim, in: self)) }
+      switch step {
+      case .decode(let claims):
+        for claim in claims { finish(claim, worker.decode(claim, in: self)) }
+        patience = Self.looks
+      case .wait:
+        sched_yield()
+        patience -= 1
+      case .end:
+        return state.withLock { $0.idleWorkers.append(worker) }
+      }
     }
   }
 

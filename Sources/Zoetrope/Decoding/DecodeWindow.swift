@@ -8,18 +8,37 @@ struct DecodeWindow {
   let pixelSize: Int
   /// Bytes of a frame as large as the canvas.
   let largestByteCount: Int
+  /// How frames lie that become the canvas; nil when all are drawn.
+  let form: CanvasForm?
 
   init(_ image: AnimatedImage) {
     let header = image.header
     let size = header.canvasSize
     pixelSize = header.decodedPixelSize(image.options)
-    largestByteCount = Self.byteCount(size, pixelSize: pixelSize)
     frames = 64
+    let limit = max(image.options.limits.liveBytes / 2, 1)
+    let drawn = Self.byteCount(size, pixelSize: pixelSize)
     // Four frames of the canvas: with three, one side waits for the other when frames take unlike
     // times (a sixteenth to an eighth of the time, simulated); with five nothing is won.
     // Not above four canvases, and three are allowed however little a frame takes.
-    let four = min(4 * largestByteCount, size.area * 17)
-    bytes = min(max(four, size.area * 12, 1 << 20), max(image.options.limits.liveBytes / 2, 1))
+    let four = size.area * 17
+    // Blocks with wide margins would not be four in a window, nor those that the limit is close to.
+    form = CanvasForm(image).flatMap {
+      4 * $0.byteCount <= min(max(four, 1 << 20), limit) ? $0 : nil
+    }
+    largestByteCount = form?.byteCount ?? drawn
+    bytes = min(max(min(4 * largestByteCount, four), size.area * 12, 1 << 20), limit)
+  }
+
+  /// How a frame lies that becomes the canvas; nil when it is drawn.
+  func form(of record: FrameRecord) -> CanvasForm? {
+    form.flatMap { $0.suits(record.control) ? $0 : nil }
+  }
+
+  /// Bytes that a frame takes.
+  func byteCount(of record: FrameRecord) -> Int {
+    form(of: record)?.byteCount
+      ?? Self.byteCount(record.control.rect.size, pixelSize: pixelSize)
   }
 
   /// Bytes that a frame takes with the filter bytes of its rows, and what decoders have before and

@@ -2,7 +2,7 @@
 ///
 /// A pure function of the frame's bytes and the header that it inherits, so frames decode on several
 /// threads at once. Each thread has a decoder of its own, which may keep scratch memory.
-package protocol FrameDecoding {
+package protocol FrameDecoding: Sendable {
   /// Decodes `record` from `bytes`, the bytes of `record.control.byteRange`.
   ///
   /// Fills `pixels`; rows that cannot be decoded are reported in its `damage` and `validPixels`.

@@ -40,6 +40,10 @@ package final class FramePixels: @unchecked Sendable {
   /// The samples.
   package private(set) var storage = PixelStorage(byteCount: 64)
 
+  /// How the frame is to lie in memory when it is to become the canvas; nil when it will be drawn.
+  var canvasForm: CanvasForm?
+  /// Whether it does lie so: as RGBA, in a block of that form, where it stands on the canvas.
+  var isSettled = false
   /// Which side of `DecodeAhead` filled it last, and so whose core's cache it lies in.
   var side = DecodeSide.consumer
   /// Sizes are not rounded up past this: what a frame of the whole canvas takes.
@@ -59,5 +63,14 @@ package final class FramePixels: @unchecked Sendable {
     guard storage.byteCount < byteCount else { return }
     let rounded = max(byteCount, min(PixelMemory.rounded(byteCount), largestByteCount))
     storage = try PixelStorage(asking: rounded, zeroed: false)
+  }
+
+  /// Gives the storage away and takes `other`, which nobody else has; without it, one of no use.
+  func exchangeStorage(for other: PixelStorage?) -> PixelStorage {
+    defer {
+      storage = other ?? PixelStorage(byteCount: 64)
+      isSettled = false
+    }
+    return storage
   }
 }

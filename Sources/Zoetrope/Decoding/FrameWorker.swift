@@ -1,5 +1,5 @@
 /// One thread's means to decode: a decoder and memory for compressed bytes.
-struct FrameWorker {
+struct FrameWorker: Sendable {
   private var decoder: any FrameDecoding
   private var scratch: [UInt8] = []
 

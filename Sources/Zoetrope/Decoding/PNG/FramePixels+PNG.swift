@@ -12,6 +12,7 @@ extension FramePixels {
     hasBinaryAlpha = false
     validPixels = 0
     damage = nil
+    isSettled = false
   }
 
   /// Takes PLTE's colours; entries past them are opaque black, as the specification has it.

@@ -31,25 +31,28 @@ package struct PNGFastDecoder: FrameDecoding {
     }
     data.report(ending, of: record, byteCount: bytes.byteCount, in: pixels)
     pixels.noteIndices(past: header.palette.count, in: record.control)
+    if isDone { pixels.settle(in: record.control.rect) }
   }
 
   /// Inflates and unfilters; false when the data is not proved right, and nothing is then set but
   /// perhaps the fault.
   ///
   /// Unsafe code: the rows lie `front` bytes into a storage that has `front` more bytes after them,
-  /// which is the slack that the inflater and the filters are promised.
+  /// which is the slack that the inflater and the filters are promised, or at the end of a block of
+  /// the canvas's form, which leaves as many.
   @unsafe
   private func decode(
     _ stream: UnsafeRawBufferPointer, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ ending: inout PNGEnding
   ) -> Bool {
-    let front = 64
+    let form = pixels.canvasForm
     let rowBytes = pixels.width * format.pixelSize
     let (expected, isTooLarge) = (rowBytes + 1).multipliedReportingOverflow(by: pixels.height)
     // libpng's side says so; it needs more memory than this.
-    guard !isTooLarge, (try? pixels.reserve(byteCount: expected + 2 * front)) != nil else {
-      return false
-    }
+    guard !isTooLarge else { return false }
+    let front = form?.start(ofSamples: expected) ?? CanvasForm.back
+    let needed = form?.byteCount ?? expected + 2 * front
+    guard (try? pixels.reserve(byteCount: needed)) != nil else { return false }
     let base = unsafe pixels.storage.baseAddress + front
     let inflated: Int
     switch unsafe inflater.inflate(stream, into: base, expected: expected) {

@@ -23,7 +23,13 @@ final class ThreadSignal: @unchecked Sendable {
   func post() { unsafe _ = sem_post(semaphore) }
 
   /// Blocks the thread until a ``post()`` is left over.
-  func wait() {
+  ///
+  /// - Parameter looks: How often to look for one before the thread sleeps.
+  func wait(looks: Int = 0) {
+    for _ in 0..<looks {
+      if unsafe sem_trywait(semaphore) == 0 { return }
+      sched_yield()
+    }
     while unsafe sem_wait(semaphore) != 0 {}
   }
 }
