@@ -29,7 +29,7 @@ public struct AnimatedImage: Sendable {
   public var staticImage: FrameControl? { staticRecord?.control }
 
   package let header: ImageHeader
-  package let records: [FrameRecord]
+  package var records: FrameRecordList { FrameRecordList(frames) }
   package let staticRecord: FrameRecord?
   package let source: any ByteSource
   /// What random access keeps from call to call.
@@ -86,8 +86,7 @@ public struct AnimatedImage: Sendable {
     self.options = options
     playCount = scan.playCount
     storedLoopCount = scan.storedLoopCount
-    records = scan.frames
-    frames = scan.frames.map(\.control)
+    frames = scan.frames.controls
     staticRecord = scan.staticImage
     metadata = scan.metadata
     damage = scan.damage

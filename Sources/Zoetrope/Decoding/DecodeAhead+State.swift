@@ -8,7 +8,7 @@ extension DecodeAhead.State {
   }
 
   /// The consumer needs frame `index`.
-  mutating func step(for index: Int, records: [FrameRecord], window: DecodeWindow) -> Step {
+  mutating func step(for index: Int, records: FrameRecordList, window: DecodeWindow) -> Step {
     let place = index - base
     // A frame that was taken never comes again: waiting for it would have no end.
     precondition(place >= 0, "frames are taken in order")
@@ -31,7 +31,7 @@ extension DecodeAhead.State {
   }
 
   /// Whether one more frame may be begun.
-  func canClaim(for side: DecodeSide, records: [FrameRecord], window: DecodeWindow) -> Bool {
+  func canClaim(for side: DecodeSide, records: FrameRecordList, window: DecodeWindow) -> Bool {
     guard nextClaim < min(records.count, end), nextClaim - base < window.frames else {
       return false
     }
@@ -50,7 +50,7 @@ extension DecodeAhead.State {
   /// Claims frames in order until they have `pixels` pixels. When the window is full, the helper may
   /// wait while the consumer decodes, since it takes a frame next; else it ends.
   mutating func helperStep(
-    records: [FrameRecord], window: DecodeWindow, pixels: Int, mayWait: Bool
+    records: FrameRecordList, window: DecodeWindow, pixels: Int, mayWait: Bool
   ) -> HelperStep {
     var claims: [DecodeClaim] = []
     var sum = 0
@@ -67,7 +67,7 @@ extension DecodeAhead.State {
   }
 
   private mutating func claim(
-    for side: DecodeSide, records: [FrameRecord], window: DecodeWindow
+    for side: DecodeSide, records: FrameRecordList, window: DecodeWindow
   ) -> DecodeClaim {
     let index = nextClaim
     while slots.count <= index - base {

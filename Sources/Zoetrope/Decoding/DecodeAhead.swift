@@ -43,7 +43,7 @@ final class DecodeAhead: Sendable {
   }
 
   let source: any ByteSource
-  let records: [FrameRecord]
+  let records: FrameRecordList
   let header: ImageHeader
   let options: DecodingOptions
   private let helperLimit: Int

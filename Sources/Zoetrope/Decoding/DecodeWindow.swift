@@ -19,15 +19,18 @@ struct DecodeWindow {
     let limit = max(image.options.limits.liveBytes / 2, 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
     // Four frames of the canvas: with three, one side waits for the other when frames take unlike
-    // times (a sixteenth to an eighth of the time, simulated); with five nothing is won.
-    // Not above four canvases, and three are allowed however little a frame takes.
-    let four = size.area * 17
-    // Blocks with wide margins would not be four in a window, nor those that the limit is close to.
+    // times (a sixteenth to an eighth of the time, simulated); with five nothing is won. Three where
+    // what lies under a frame is kept too, so that with the canvas and the list of frames a thousand
+    // frames stay within six canvases.
+    // Not above as many canvases, and three are allowed however little a frame takes.
+    let count = image.frames.contains { $0.disposal == .previous } ? 3 : 4
+    let most = size.area * (count * 4 + 1)
+    // Blocks with wide margins would not be as many in a window, nor those that the limit is close to.
     form = CanvasForm(image).flatMap {
-      4 * $0.byteCount <= min(max(four, 1 << 20), limit) ? $0 : nil
+      count * $0.byteCount <= min(max(most, 1 << 20), limit) ? $0 : nil
     }
     largestByteCount = form?.byteCount ?? drawn
-    bytes = min(max(min(4 * largestByteCount, four), size.area * 12, 1 << 20), limit)
+    bytes = min(max(min(count * largestByteCount, most), size.area * 12, 1 << 20), limit)
   }
 
   /// How a frame lies that becomes the canvas; nil when it is drawn.

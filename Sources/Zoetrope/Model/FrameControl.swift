@@ -1,9 +1,25 @@
 /// What is known of one frame without decoding its pixels.
 public struct FrameControl: Sendable, Hashable {
+  // Kept small, in this order: the list of frames is what memory grows with, 56 bytes each instead of
+  // 160 in two lists. Formats have 16 and 31 bits for the numbers of a rectangle; a place past 32 bits
+  // would take a list of 240 GB.
+  private let start: Int
+  private let end: Int
+  private let storedIndex: UInt32
+  private let x: Int32
+  private let y: Int32
+  private let width: Int32
+  private let height: Int32
+  /// What only the decoder of a GIF needs: `FrameRecord` has names for it.
+  var localPaletteCount: UInt16 = 0
+  var transparentIndex: UInt8?
+
   /// Its place in the animation, from 0.
-  public let index: Int
+  public var index: Int { Int(storedIndex) }
   /// Where it lies on the canvas, as stored; it may reach past the canvas (GIF only) or be empty.
-  public let rect: PixelRect
+  public var rect: PixelRect {
+    PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
+  }
   /// How long the file asks for it to be shown.
   public let delay: FrameDelay
   /// What happens to ``rect`` before the next frame.
@@ -18,21 +34,25 @@ public struct FrameControl: Sendable, Hashable {
   /// Where its colours come from.
   public let palette: PaletteUse
   /// The bytes of the file from which its pixels are decoded.
-  public let byteRange: Range<Int>
+  public var byteRange: Range<Int> { start..<end }
 
   package init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod,
     blend: BlendOperation, isIndependent: Bool, isInterlaced: Bool, palette: PaletteUse,
     byteRange: Range<Int>
   ) {
-    self.index = index
-    self.rect = rect
+    storedIndex = UInt32(clamping: index)
+    x = Int32(clamping: rect.x)
+    y = Int32(clamping: rect.y)
+    width = Int32(clamping: rect.width)
+    height = Int32(clamping: rect.height)
     self.delay = delay
     self.disposal = disposal
     self.blend = blend
     self.isIndependent = isIndependent
     self.isInterlaced = isInterlaced
     self.palette = palette
-    self.byteRange = byteRange
+    start = byteRange.lowerBound
+    end = byteRange.upperBound
   }
 }

@@ -11,10 +11,12 @@ extension ScannedImage {
     let hasPrevious = frames.contains { $0.control.disposal == .previous }
     let pixelSize = header.decodedPixelSize(options)
     var largest = 0
-    for frame in frames + [staticImage].compactMap(\.self) {
+    func add(_ frame: FrameRecord) {
       let pixels = Self.product(frame.control.rect.size.area, pixelSize)
       largest = max(largest, Self.sum(pixels, frame.control.byteRange.count))
     }
+    frames.forEach(add)
+    if let staticImage { add(staticImage) }
     let needed = Self.sum(Self.product(canvas, hasPrevious ? 2 : 1), largest)
     guard needed > limit else { return }
     throw AnimatedImageError(

@@ -3,7 +3,7 @@ package struct ScannedImage: Sendable, Hashable {
   /// Nil until the header was read.
   package var header: ImageHeader?
   /// The frames whose data was seen to its end, in order.
-  package var frames: [FrameRecord] = []
+  package var frames = FrameRecordList()
   /// The frame in whose data the file ends; decoding tells whether its pixels are complete.
   package var cutFrame: FrameRecord?
   /// PNG: the picture of a reader that knows no animation, when it is not a frame of it.
@@ -32,7 +32,8 @@ package struct ScannedImage: Sendable, Hashable {
     header?.format = .png
     storedLoopCount = nil
     if let picture = staticImage {
-      frames = [picture]
+      frames = FrameRecordList()
+      frames.append(picture)
       staticImage = nil
     }
   }

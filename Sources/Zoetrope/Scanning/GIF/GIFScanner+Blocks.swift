@@ -97,10 +97,11 @@ extension GIFScanner {
   }
 
   private mutating func closedFrame(at end: Int) -> FrameRecord? {
-    guard var record = openFrame else { return nil }
+    guard let record = openFrame else { return nil }
     openFrame = nil
-    record.control = record.control.with(byteRange: record.control.byteRange.lowerBound..<end)
-    return record
+    return FrameRecord(
+      control: record.control.with(byteRange: record.control.byteRange.lowerBound..<end),
+      localPaletteCount: record.localPaletteCount, transparentIndex: record.transparentIndex)
   }
 
   package mutating func finish() throws(AnimatedImageError) {
