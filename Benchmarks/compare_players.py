@@ -38,8 +38,9 @@ ASSETS = {
     "bar20.gif": made_by_tool("--geom", "640x480", "--frames", "200", "--delays", "20", "--scene", "pan"),
     "baralt.gif": made_by_tool("--frames", "60", "--delays", "20,50,200"),
     "baralt.png": made_by_tool("--frames", "60", "--delays", "20,50,200"),
-    "ts25.gif": made_by_ffmpeg("testsrc=s=320x240:r=25", PALETTE + "=dither=none", "-t", "4"),
-    "man25.gif": made_by_ffmpeg("mandelbrot=s=320x240:r=25", PALETTE, "-t", "4"),
+    # The source has to end: palettegen waits for its last frame, whatever -t says of the output.
+    "ts25.gif": made_by_ffmpeg("testsrc=s=320x240:r=25:d=4", PALETTE + "=dither=none"),
+    "man25.gif": made_by_ffmpeg("mandelbrot=s=320x240:r=25", "trim=end_frame=100," + PALETTE),
     "spot.gif": made_by_ffmpeg("mandelbrot=s=320x240:r=25:start_scale=0.002", DISC, "-t", "4"),
     "spot-smooth.gif": made_by_ffmpeg("color=s=320x240:r=25,geq=r='X*255/319':g='Y*255/239':b='255-(X+Y)*255/558'",
                                       DISC.split(":diff_mode")[0].replace("bayer", "none"), "-t", "4"),
@@ -86,7 +87,10 @@ class Bench:
         path = os.path.join(self.folder, name)
         if not os.path.exists(path):
             print("making", name, file=sys.stderr)
-            ASSETS[name](path)
+            # Under another name until it is whole: a broken run leaves nothing that looks like it.
+            part = os.path.join(self.folder, "part-" + name)
+            ASSETS[name](part)
+            os.replace(part, path)
         return path
 
     def measure(self, player, asset, size="80x24", terminal="modern", seconds=None, identify=False, more=()):

@@ -141,7 +141,7 @@ struct GraphicsEncoderTests {
     encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
     #expect(
       String(decoding: bytes, as: UTF8.self)
-        == "\u{1B}[2;2H\u{1B}P7;1q\"1;1;20;30#0;2;4;4;4#0!20~-#0!20~-#0!20~-#0!20B\u{1B}\\")
+        == "\u{1B}[2;2H\u{1B}P7;1q\"1;1;20;30#0;2;4;4;4#0!20~-!20~-!20~-!20B\u{1B}\\")
     bytes = []
     encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
     #expect(bytes.isEmpty)

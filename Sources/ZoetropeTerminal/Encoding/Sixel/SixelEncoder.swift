@@ -223,11 +223,11 @@ public struct SixelEncoder: FrameEncoding {
     // Bands of six rows begin at a row of cells: one further up may cut the picture in better
     // places. It saves about 3 %, so only pictures are tried that take no time. One may have to be
     // further up, where the last band would otherwise reach below the area and scroll the screen.
-    let tries = region.size.area <= Self.triedArea && cell.height % 6 != 0 ? 3 : 1
+    let isSmall = region.size.area <= Self.triedArea
     var cellRow = 0
     var best = Bands()
-    for row in rowsToBeginAt(for: region).prefix(tries) {
-      let found = bands(of: region, fromRow: row, wanted: wanted, exact: exact)
+    for row in rowsToBeginAt(for: region).prefix(isSmall && cell.height % 6 != 0 ? 3 : 1) {
+      let found = bands(of: region, fromRow: row, wanted: wanted, exact: exact, trying: isSmall)
       if best.bytes.isEmpty || found.bytes.count < best.bytes.count {
         (best, cellRow) = (found, row)
       }
@@ -293,12 +293,14 @@ public struct SixelEncoder: FrameEncoding {
   }
 
   private mutating func bands(
-    of region: PixelRect, fromRow cellRow: Int, wanted: [UInt32], exact: Bool
+    of region: PixelRect, fromRow cellRow: Int, wanted: [UInt32], exact: Bool,
+    trying: Bool
   ) -> Bands {
     let left = region.x / cell.width * cell.width
     let top = cellRow * cell.height
     var bands = Bands()
     var pending = 0
+    var register = -1
     for y in stride(from: top, to: region.maxY, by: 6) {
       let lines = max(y, region.y)..<max(min(y + 6, region.maxY), max(y, region.y))
       fillBand(from: y, lines: lines, region, left: left, wanted, exact, &bands.used)
@@ -306,7 +308,7 @@ public struct SixelEncoder: FrameEncoding {
         for _ in 0..<pending { bands.bytes.append(45) }
         pending = 0
         bands.count = (y - top) / 6 + 1
-        band.append(to: &bands.bytes)
+        band.append(to: &bands.bytes, register: &register, trying: trying)
       }
       pending += 1
     }
