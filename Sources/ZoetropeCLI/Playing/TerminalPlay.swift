@@ -84,9 +84,11 @@ struct TerminalPlay {
     let probe = TerminalProbe(
       start, now: { ContinuousClock.now }, write: { device.writeAll($0) },
       read: { device.read(within: $0) })
-    if !probe.capabilities.didAnswer, !start.isDumb {
+    let spent = asked.duration(to: .now)
+    if probe.capabilities.didAnswer {
+      terminal.awaited.latency = spent
+    } else if !start.isDumb {
       // Twice as long as was worth waiting for.
-      let spent = asked.duration(to: .now)
       terminal.awaited.probeEnd = asked + max(spent * 2, .milliseconds(400))
     }
     return probe

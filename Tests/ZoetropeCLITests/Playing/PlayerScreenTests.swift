@@ -104,6 +104,11 @@ import ZoetropeTerminal
     #expect(awaited.deadline(at: now + .seconds(1)) == now + .milliseconds(1100))
     awaited.take([.reply(.attributes([62])), .reply(.ready), .reply(.other)])
     #expect(awaited.deadline(at: now) == now + .milliseconds(100))
+    // A terminal far away has twice as long as its answers take, up to a limit.
+    awaited.latency = .milliseconds(150)
+    #expect(awaited.deadline(at: now) == now + .milliseconds(300))
+    awaited.latency = .seconds(1)
+    #expect(awaited.deadline(at: now) == now + .milliseconds(400))
     awaited.take([.reply(.ready)])
     #expect(awaited.deadline(at: now) == nil)
   }
