@@ -8,10 +8,15 @@ cd "$(dirname "$0")/.."
 options=(--no-parallel --disable-xctest --filter "${FILTER:-.}")
 [ -z "${SKIP:-}" ] || options+=(--skip "$SKIP")
 
-# Tests ask for more memory than there is; without this the sanitizer ends the process for it. The tests
-# that bound the address space of a child (two in InputFaultTests) leave themselves out, and are listed as
-# skipped: the sanitizer's shadow alone is larger.
+# Tests ask for more memory than there is; without this the sanitizer ends the process for it. Tests that
+# cannot run under it leave themselves out and are listed as skipped: two of InputFaultTests, which bound
+# the address space of a child (the sanitizer's shadow alone is larger), and one of MemoryRefusalTests.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1}
+# Quiet, since tests look at what a child writes.
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/Scripts/leaks.supp:print_suppressions=0}
+
+# A trap must end the process: the backtracer itself trips over the sanitizer.
+export SWIFT_BACKTRACE=enable=no
 
 for sanitizer in "$@"; do
   case $sanitizer in

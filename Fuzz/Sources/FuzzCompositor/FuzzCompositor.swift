@@ -21,17 +21,23 @@ private func run(_ bytes: [UInt8]) throws(AnimatedImageError) {
   var plain = PlainCompositor(size: size)
   var shown = plain.pixels
   var kept: (bitmap: Bitmap, pixels: [RGBA])?
+  // Whether the canvas is what the next frame is drawn on: not between a reset and that.
+  var isShown = true
   while !choices.isEmpty {
     switch choices.below(16) {
     case 0:
       compositor.reset()
       plain = PlainCompositor(size: size)
       shown = plain.pixels
+      // Cleared when the next frame is drawn, which may replace all of it, or when it is asked for.
+      isShown = false
+      if choices.below(2) == 0 { compare(try compositor.disposedCanvas(), plain.pixels) }
     case 1:
       compositor.resume(from: try compositor.disposedCanvas())
       plain.dispose()
       shown = plain.pixels
-    case 2: kept = (compositor.canvas.bitmap, plain.pixels)
+      isShown = true
+    case 2: if isShown { kept = (compositor.canvas.bitmap, plain.pixels) }
     default:
       let frame = PlainFrame(&choices)
       let dirty = try compositor.draw(frame.makePixels(), frame.control)
@@ -43,8 +49,9 @@ private func run(_ bytes: [UInt8]) throws(AnimatedImageError) {
         }
       }
       shown = plain.pixels
+      isShown = true
     }
-    compare(compositor.canvas.bitmap, plain.pixels)
+    if isShown { compare(compositor.canvas.bitmap, plain.pixels) }
   }
   // A bitmap that was handed out is nobody else's to change.
   if let kept { compare(kept.bitmap, kept.pixels) }

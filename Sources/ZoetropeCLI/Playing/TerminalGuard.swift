@@ -22,7 +22,10 @@ enum TerminalGuard {
   nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
   nonisolated(unsafe) private static var isArmed = false
 
-  nonisolated(unsafe) private static var hasStack = false
+  /// Where handlers run; kept here too, since the leak check does not ask the system for it.
+  nonisolated(unsafe) private static var stack: UnsafeMutableRawPointer?
+  /// Earlier ``bytes``, which a handler may be reading.
+  nonisolated(unsafe) private static var retired: [UnsafeMutablePointer<UInt8>] = unsafe []
 
   private static let fatalSignals = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS]
 
@@ -30,6 +33,7 @@ enum TerminalGuard {
   static func arm(restore: [UInt8], rawMode: RawMode?, descriptor: Int32) {
     unsafe isArmed = false
     // The buffer before is left alone: a handler may be reading it. That is some bytes a resize.
+    if let bytes = unsafe bytes { unsafe retired.append(bytes) }
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(restore.count, 1))
     for (index, byte) in restore.enumerated() { unsafe copy[index] = byte }
     unsafe bytes = copy
@@ -78,13 +82,17 @@ enum TerminalGuard {
   }
 
   private static func provideStack() {
-    if unsafe hasStack { return }
+    guard unsafe stack == nil else { return }
     // Never freed: a handler may be running on it. Four times what the system calls enough for
     // vector registers and frames of a handler that calls a handful of functions.
     let byteCount = 65536
     let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
-    var stack = unsafe stack_t(ss_sp: memory, ss_flags: 0, ss_size: byteCount)
-    unsafe hasStack = sigaltstack(&stack, nil) == 0
+    var request = unsafe stack_t(ss_sp: memory, ss_flags: 0, ss_size: byteCount)
+    if unsafe sigaltstack(&request, nil) == 0 {
+      unsafe stack = memory
+    } else {
+      unsafe memory.deallocate()
+    }
   }
 
   private static func installHandlers() {

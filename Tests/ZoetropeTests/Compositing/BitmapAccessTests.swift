@@ -117,7 +117,8 @@ import ZoetropeTestSupport
     async throws
   {
     let gate = TaskGate()
-    let task = Mutex<Task<Int, any Error>?>(nil)
+    // Under the thread sanitizer the module has one of its own.
+    let task = Synchronization.Mutex<Task<Int, any Error>?>(nil)
     let source = CountingSource(Self.bytes) { number in
       if number == 3 { task.withLock { $0?.cancel() } }
     }
