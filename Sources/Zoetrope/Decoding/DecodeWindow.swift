@@ -30,7 +30,7 @@ struct DecodeWindow {
       count * $0.byteCount <= min(max(most, 1 << 20), limit) ? $0 : nil
     }
     largestByteCount = form?.byteCount ?? drawn
-    bytes = min(max(min(count * largestByteCount, most), size.area * 12, 1 << 20), limit)
+    bytes = min(max(min(4 * largestByteCount, most), size.area * 12, 1 << 20), limit)
   }
 
   /// How a frame lies that becomes the canvas; nil when it is drawn.
@@ -38,10 +38,11 @@ struct DecodeWindow {
     form.flatMap { $0.suits(record.control) ? $0 : nil }
   }
 
-  /// Bytes that a frame takes.
+  /// Bytes of memory that a frame gets.
   func byteCount(of record: FrameRecord) -> Int {
-    form(of: record)?.byteCount
-      ?? Self.byteCount(record.control.rect.size, pixelSize: pixelSize)
+    if let form = form(of: record) { return form.byteCount }
+    let bytes = Self.byteCount(record.control.rect.size, pixelSize: pixelSize)
+    return FramePixels.rounded(bytes, largest: largestByteCount)
   }
 
   /// Bytes that a frame takes with the filter bytes of its rows, and what decoders have before and

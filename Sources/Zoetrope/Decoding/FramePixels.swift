@@ -61,8 +61,16 @@ package final class FramePixels: @unchecked Sendable {
   /// - Throws: `limitExceeded` when the system has no memory for it.
   package func reserve(byteCount: Int) throws(AnimatedImageError) {
     guard storage.byteCount < byteCount else { return }
-    let rounded = max(byteCount, min(PixelMemory.rounded(byteCount), largestByteCount))
+    let rounded = Self.rounded(byteCount, largest: largestByteCount)
     storage = try PixelStorage(asking: rounded, zeroed: false)
+  }
+
+  /// Bytes of a block that is to hold `byteCount`, where a frame of the whole canvas takes `largest`.
+  ///
+  /// From half of that on as many: frames of slowly changing sizes else left a block of each size behind.
+  static func rounded(_ byteCount: Int, largest: Int) -> Int {
+    guard byteCount <= largest / 2 else { return max(byteCount, largest) }
+    return min(PixelMemory.rounded(byteCount), largest)
   }
 
   /// Gives the storage away and takes `other`, which nobody else has; without it, one of no use.

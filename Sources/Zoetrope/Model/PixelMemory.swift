@@ -20,8 +20,9 @@ package enum PixelMemory {
   #else
     static let minimumByteCount = 1 << 16
   #endif
-  /// Waiting blocks of one size, and bytes of all waiting blocks, at most.
-  private static let maximumCountOfSize = 2
+  /// Waiting blocks of one size, and bytes of all waiting blocks, at most: those of frames decoded ahead,
+  /// which the next animation of that size takes up.
+  private static let maximumCountOfSize = 4
   /// As many pictures of canvases: a player decodes two frames in one go and then lets two go.
   private static let maximumPictureCountOfSize = 3
   private static let maximumBytes = 1 << 25
