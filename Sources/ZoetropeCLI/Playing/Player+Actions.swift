@@ -19,7 +19,9 @@ extension Player {
     case .scaleSpeed(let factor): setRate(transport.scheduler.rate * factor)
     case .resetSpeed: setRate(1)
     case .reverse: reverse()
-    case .bounce: restart { $0.bounces.toggle() }
+    case .bounce:
+      restart { $0.bounces.toggle() }
+      message = transport.options.bounces ? "turns round at the ends" : "does not turn round"
     case .cycleLoops: cycleLoops()
     case .cycleFit:
       stage.fit = Self.after(stage.fit, in: FrameLayout.Fit.allCases)
@@ -38,8 +40,15 @@ extension Player {
       showsHelp = true
       send(stage.clear() + PlayerHelp.bytes(rows: stage.screen.rows))
       next?.bytes = nil
-    case .nextFile: if hasOtherFiles || isEnded { outcome = .next }
-    case .previousFile: if hasOtherFiles { outcome = .previous }
+    case .nextFile:
+      // One key too many must not end the player: only after the end there is nothing to lose.
+      if hasNextFile || isEnded {
+        outcome = .next
+      } else {
+        message = hasOtherFiles ? "the last file" : "the only file"
+      }
+    case .previousFile:
+      if hasOtherFiles { outcome = .previous } else { message = "the only file" }
     case .markSection: markSection()
     case .toggleOutline: look { $0.isOutlined.toggle() }
     case .toggleStored: look { $0.isStored.toggle() }

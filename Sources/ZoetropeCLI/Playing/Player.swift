@@ -21,6 +21,8 @@ final class Player {
   var holds = true
   /// Whether there are other files to go to.
   var hasOtherFiles = false
+  /// Whether one of them comes after this one.
+  var hasNextFile = false
 
   var isPaused = false
   var isEnded = false

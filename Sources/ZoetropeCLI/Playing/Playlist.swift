@@ -19,6 +19,9 @@ struct Playlist {
   /// The file that was opened last.
   var input: InputFile { inputs[index] }
 
+  /// Whether a file comes after that which is not known to be unusable.
+  var hasNext: Bool { inputs.indices.contains { $0 > index && !unusable.contains($0) } }
+
   /// Opens the first file that can be opened; nil when there is none.
   mutating func open() -> AnimatedImage? { open(from: 0, by: 1) }
 

@@ -47,7 +47,8 @@ struct StatusLine: Sendable, Hashable {
       case .indefinite: "loop \(play + 1)"
       case .finite(let total): "loop \(play + 1)/\(total)"
       }
-    parts.append("\(Self.hundredths(rate))x \(loops)")
+    // The mark in front says the direction only while it plays.
+    parts.append("\(isReversed ? "-" : "")\(Self.hundredths(rate))x \(loops)")
     parts.append(mode)
     if let note { parts.append(note) }
     if let details { parts.append(details) }

@@ -55,6 +55,7 @@ struct TerminalPlay {
     var image: AnimatedImage? = first
     while let current = image {
       player.hasOtherFiles = inputs.count > 1
+      player.hasNextFile = playlist.hasNext
       let outcome = player.play(
         current, from: playlist.input, holds: settings.holds ?? (inputs.count == 1))
       if settings.trace != nil { trace = player.transport.scheduler.trace.json }

@@ -154,6 +154,7 @@ import Testing
     #expect(session.type("\u{1B}[5~", expecting: "a.gif"))
     #expect(session.type(">", expecting: "b.gif"))
     #expect(session.type("\r", expecting: "c.gif"))
+    #expect(session.type("n", expecting: "the last file"))
     #expect(session.quit() == 0)
     #expect(session.terminal.isRestored)
   }
