@@ -215,7 +215,8 @@ def rows_of_ends(bench):
     """Leaving, resizing, and a link of 60 KB/s."""
     half = bench.ours("--protocol", "half")
     peers = {"timg -ph": ["timg", "-ph"], "chafa": ["chafa", "-f", "symbols"]}
-    slow = ("--drain-rate", "60000", "--end-wait", "12")
+    # Frames are left out on purpose: each has to be told by its number, not by its turn.
+    slow = ("--drain-rate", "60000", "--end-wait", "12", "--identify", "bars")
 
     def row(name, path, gate, stretch, ours, *others, asset="bar40.gif", seconds=2, more=()):
         def figure(player, *extra):
