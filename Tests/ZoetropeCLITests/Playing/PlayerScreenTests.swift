@@ -36,14 +36,14 @@ import ZoetropeTerminal
     terminal.type(" ")
     // After a pause nothing comes any more; then the screen is what a full repaint makes of it.
     try #require(terminal.settle(700))
-    let shown = terminal.model.cells
+    let shown = terminal.model.looks
     let count = terminal.output.count
     terminal.type("\u{C}")
     #expect(
       terminal.wait {
-        terminal.output[count...].contains(UInt8(ascii: "J")) && terminal.model.cells == shown
+        terminal.output[count...].contains(UInt8(ascii: "J")) && terminal.model.looks == shown
       })
-    #expect(shown.contains { !$0.pen.isEmpty })
+    #expect(shown.contains { $0 != ["ground", "ground"] })
     #expect(terminal.model.scrollCount == 0)
     #expect(terminal.model.wrapCount == 0)
     #expect(session.quit() == 0)
