@@ -34,7 +34,8 @@ struct TerminalModel {
   private var pending: [UInt8] = []
   private var mainCells: [Cell] = []
   private var mainPlace = (column: 0, row: 0)
-  private var savedPlace = (column: 0, row: 0)
+  /// What DECSC saves: the place and the pen.
+  private var saved = (column: 0, row: 0, pen: [String]())
   private var isWrapPending = false
 
   init(columns: Int = 80, rows: Int = 24) {
@@ -145,9 +146,10 @@ struct TerminalModel {
     let body = String(decoding: sequence[2...], as: UTF8.self)
     switch sequence[1] {
     case UInt8(ascii: "["): control(String(body.dropLast()), sequence[sequence.count - 1])
-    case UInt8(ascii: "7"): savedPlace = (column, row)
+    case UInt8(ascii: "7"): saved = (column, row, state.pen)
     case UInt8(ascii: "8"):
-      (column, row, isWrapPending) = (savedPlace.column, savedPlace.row, false)
+      (column, row, isWrapPending) = (saved.column, saved.row, false)
+      state.pen = saved.pen
     case UInt8(ascii: "_"): graphics(body)
     default: break
     }
