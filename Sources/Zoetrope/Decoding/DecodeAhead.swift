@@ -54,8 +54,7 @@ final class DecodeAhead: Sendable {
   /// Pixels that are worth a hand-over to another thread.
   private static let batchPixels = 1 << 15
   /// How often a thread looks for what is to come within a frame's time before it sleeps; between two
-  /// looks it lets others run, which takes a third of a microsecond. To sleep and be woken takes as long
-  /// as all of them, or as decoding 60,000 pixels.
+  /// looks it lets others run. Tens of microseconds in all, as sleeping and being woken take.
   private static let looks = 128
 
   /// - Parameter helperLimit: Threads that decode beside the consumer's.
