@@ -1,19 +1,20 @@
 #if SANITIZE_THREAD
   internal import Glibc
 
-  /// Takes the place of the standard `Mutex` in this module while the thread sanitizer looks on.
+  /// Takes the place of the standard `Mutex` in this module and in those of the tests while the thread
+  /// sanitizer looks on.
   ///
   /// The standard one hands a contended lock over inside the kernel (`FUTEX_LOCK_PI`), which the
   /// sanitizer cannot see: a dozen lines that do nothing but lock are reported as a race. It
   /// does know `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a release.
   @safe
-  struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+  package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Sendable: the value is reached only between lock and unlock; both pointers are made in `init`,
     // freed in `deinit`, and never change in between.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    init(_ initial: consuming sending Value) {
+    package init(_ initial: consuming sending Value) {
       unsafe lock = .allocate(capacity: 1)
       unsafe pthread_mutex_init(lock, nil)
       unsafe value = .allocate(capacity: 1)
@@ -27,7 +28,7 @@
       unsafe lock.deallocate()
     }
 
-    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       unsafe pthread_mutex_lock(lock)
