@@ -1,5 +1,5 @@
 extension AnimatedImage {
-  /// How long one play lasts at normal speed.
+  /// How long one play lasts at normal speed: the sum over the frames, each as it is shown, exactly.
   ///
   /// - Parameter policy: how long a stored delay is shown. Default: as in a browser.
   public func duration(policy: DelayPolicy = .browser) -> Duration {
@@ -8,6 +8,8 @@ extension AnimatedImage {
 
   /// When each frame of a play is shown, counted from the start of the play, and when the play ends:
   /// one entry more than there are frames.
+  ///
+  /// Takes time and memory in proportion to the number of frames.
   ///
   /// - Parameter policy: As of ``duration(policy:)``.
   public func startTimes(policy: DelayPolicy = .browser) -> [Duration] {
@@ -23,7 +25,8 @@ extension AnimatedImage {
 
   /// The frame that is shown `time` after the start of the first play; negative times give frame 0.
   ///
-  /// A frame is shown from its presentation time up to, and not including, the next one's.
+  /// A frame is shown from its presentation time up to, and not including, the next one's. Takes
+  /// time in proportion to the number of frames.
   public func frameIndex(at time: Duration, policy: DelayPolicy = .browser) -> Int {
     let play = duration(policy: policy)
     guard time >= .zero, play > .zero else { return 0 }

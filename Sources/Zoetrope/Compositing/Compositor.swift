@@ -15,6 +15,7 @@ package struct Compositor: ~Copyable {
   /// On a canvas without pixels, which takes no memory.
   package init() { canvas = Canvas() }
 
+  /// - Parameter byteCount: As of `Canvas`.
   /// - Throws: `limitExceeded`, here and wherever the canvas may have to be copied, when the system has
   ///   no memory for it.
   package init(

@@ -19,10 +19,10 @@ struct DecodeWindow {
     let limit = max(image.options.limits.liveBytes / 2, 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
     // Four frames of the canvas: with three, one side waits for the other when frames take unlike
-    // times (a sixteenth to an eighth of the time, simulated); with five nothing is won. Three where
-    // what lies under a frame is kept too, so that with the canvas and the list of frames a thousand
-    // frames stay within six canvases.
-    // Not above as many canvases, and three are allowed however little a frame takes.
+    // times (a sixteenth to an eighth of the time, simulated); with five nothing is won. Three of RGBA
+    // where what lies under a frame is kept too, so that with the canvas and the list of frames a
+    // thousand frames stay within six canvases: `most` is that, whatever a pixel takes.
+    // Three are allowed however little a frame takes.
     let count = image.frames.contains { $0.disposal == .previous } ? 3 : 4
     let most = size.area * (count * 4 + 1)
     // Blocks with wide margins would not be as many in a window, nor those that the limit is close to.

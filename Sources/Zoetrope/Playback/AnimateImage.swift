@@ -11,7 +11,7 @@ public import SystemPackage
 ///
 /// - Parameters:
 ///   - path: the file.
-///   - options: where it starts, how long frames are shown, how often it plays.
+///   - options: where it starts, how long frames are shown, how often it plays, how it is opened.
 ///   - clock: where time comes from. Default: the system's clock.
 ///   - handler: gets the frame's index and picture; setting `stop` ends the animation at once.
 /// - Returns: why it ended. Cancelling the task is one of the reasons and takes effect at once.

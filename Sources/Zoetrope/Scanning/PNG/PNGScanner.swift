@@ -128,8 +128,7 @@ package struct PNGScanner: Scanning {
 
   /// Notes a deviation in the chunk that is being read, or at `offset`.
   mutating func note(
-    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil,
-    at offset: Int? = nil
+    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int? = nil
   ) {
     image.note(kind, detail, frame: frame, at: offset ?? chunkOffset)
   }
