@@ -44,12 +44,6 @@ extension AnimatedImage {
 
   /// Pixels that are decoded for each second of playing.
   private var pixelRate: Double {
-    var pixels = 0.0
-    var seconds = 0.0
-    for frame in frames {
-      pixels += Double(frame.rect.size.area)
-      seconds += DelayPolicy.browser.shownDuration(of: frame.delay) / .seconds(1)
-    }
-    return pixels / seconds
+    frames.reduce(0.0) { $0 + Double($1.rect.size.area) } / (duration() / .seconds(1))
   }
 }

@@ -36,7 +36,7 @@ struct ExtractionPlan {
         request.staticImage == .only
           ? "there is no static image apart from the frames"
           : "the selection holds no frame; there are \(image.frames.count), and a play lasts "
-            + "\(Self.milliseconds(of: image)) ms with the stored delays")
+            + "\(image.frames.storedDuration) ms with the stored delays")
       failure.file = input.name
       throw failure
     }
@@ -70,10 +70,6 @@ struct ExtractionPlan {
       outputs.append(Output(index: index, path: path))
     }
     self.outputs = outputs
-  }
-
-  private static func milliseconds(of image: AnimatedImage) -> Decimal {
-    image.frames.reduce(Decimal(thousandths: 0)) { $0 + Decimal($1.delay) }
   }
 
   /// The frames of one play by the clock, as browsers time it: what is sampled is what is seen.

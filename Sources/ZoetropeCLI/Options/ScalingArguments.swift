@@ -1,5 +1,5 @@
-import ArgumentParser
-import Zoetrope
+public import ArgumentParser
+public import Zoetrope
 
 /// The options of commands that write pictures at another size.
 struct ScalingArguments: ParsableArguments {
@@ -11,10 +11,10 @@ struct ScalingArguments: ParsableArguments {
       With --size: fit keeps the shape inside it, fill covers it and cuts off, stretch gives up \
       the shape, integer is fit by whole factors.
       """)
-  var fit = ScalingFitArgument.fit
+  var fit = ScalingFit.fit
 
   @Option(help: "With --size: how pixels are weighed.")
-  var filter = FilterArgument.bilinear
+  var filter = ScalingFilter.bilinear
 
   @Flag(help: "With --size: weigh colours as light; right for the brightness of fine patterns.")
   var linearLight = false
@@ -28,8 +28,7 @@ struct ScalingArguments: ParsableArguments {
   /// How pictures come out; nil when they keep their size.
   var rendering: Rendering? {
     size.map {
-      Rendering(
-        target: $0.target, fit: fit.fit, filter: filter.filter, linearLight: linearLight)
+      Rendering(target: $0.target, fit: fit, filter: filter, linearLight: linearLight)
     }
   }
 }
@@ -58,16 +57,5 @@ struct SizeArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// The words of `--fit` where pictures are written.
-enum ScalingFitArgument: String, ExpressibleByArgument, CaseIterable {
-  case fit, fill, stretch, integer
-
-  var fit: ScalingFit { ScalingFit(rawValue: rawValue) ?? .fit }
-}
-
-/// The words of `--filter`.
-enum FilterArgument: String, ExpressibleByArgument, CaseIterable {
-  case nearest, box, bilinear, bicubic, lanczos3
-
-  var filter: ScalingFilter { ScalingFilter(rawValue: rawValue) ?? .bilinear }
-}
+extension ScalingFit: ExpressibleByArgument {}
+extension ScalingFilter: ExpressibleByArgument {}

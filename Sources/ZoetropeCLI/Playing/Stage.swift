@@ -92,10 +92,7 @@ struct Stage {
 
   private func encoder(for size: PixelSize) -> any FrameEncoding {
     var room = room
-    // After a sixel image that touches the last row terminals scroll.
-    if mode == .graphics(.sixel), room.row + room.rows >= screen.rows {
-      room.rows = max(screen.rows - 1 - room.row, 1)
-    }
+    if mode == .graphics(.sixel) { room.rows = SixelEncoder.rowCount(of: room, on: screen) }
     let layout = FrameLayout(
       of: size, in: room, screen: screen, fit: fit, isCentered: ownsScreen, zoom: zoom)
     return mode.encoder(

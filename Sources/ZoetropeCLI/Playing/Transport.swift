@@ -21,13 +21,9 @@ final class Transport {
   init(_ image: AnimatedImage, options: PlaybackOptions) {
     self.image = image
     self.options = options
-    var starts = [Duration.zero]
-    var sum = Duration.zero
-    for frame in image.frames {
-      sum += options.fixedDelay ?? options.delayPolicy.shownDuration(of: frame.delay)
-      starts.append(sum)
-    }
-    self.starts = starts
+    starts =
+      options.fixedDelay.map { delay in (0...image.frames.count).map { delay * $0 } }
+      ?? image.startTimes(policy: options.delayPolicy)
     delays = zip(starts.dropFirst(), starts).map { Int(($0 - $1) / .milliseconds(1)) }
     shared = SharedFrames(image, keeping: 0)
     scheduler = FrameScheduler(sharing: shared, options: options, clock: LeadClock())

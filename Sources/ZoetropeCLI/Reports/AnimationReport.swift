@@ -15,9 +15,7 @@ struct AnimationReport {
   var frameDamage: [Damage] = []
 
   /// The sum of the stored delays.
-  var storedDuration: Decimal {
-    image.frames.reduce(Decimal(thousandths: 0)) { $0 + Decimal($1.delay) }
-  }
+  var storedDuration: Decimal { image.frames.storedDuration }
 
   /// The time that one play takes under ``policy``.
   var shownDuration: Decimal {

@@ -35,3 +35,10 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
 
   static func += (left: inout Decimal, right: Decimal) { left = left + right }
 }
+
+extension Sequence<FrameControl> {
+  /// The sum of the stored delays.
+  var storedDuration: Decimal {
+    reduce(Decimal(thousandths: 0)) { $0 + Decimal($1.delay) }
+  }
+}

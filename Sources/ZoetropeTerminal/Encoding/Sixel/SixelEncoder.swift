@@ -50,7 +50,7 @@ public struct SixelEncoder: FrameEncoding {
     self.keepsRegisters = keepsRegisters
     self.registerCount = min(max(registerCount, 2), 256)
     cell = screen.cell
-    room = Self.room(of: area, on: screen)
+    room = Self.rowCount(of: area, on: screen) * screen.cell.height
     let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1))
     var height = min(max(imageSize.height, 1), max(room, 1))
     // Whole bands only where the last one would reach past the area.
@@ -63,9 +63,9 @@ public struct SixelEncoder: FrameEncoding {
     shown = unknownPixels
   }
 
-  /// The height of `area` without the last row of `screen`.
-  private static func room(of area: CellRect, on screen: ScreenSize) -> Int {
-    max(min(area.rows, screen.rows - 1 - area.row), 1) * screen.cell.height
+  /// The rows of `area` without the last one of `screen`, in which a sixel image makes it scroll.
+  package static func rowCount(of area: CellRect, on screen: ScreenSize) -> Int {
+    max(min(area.rows, screen.rows - 1 - area.row), 1)
   }
 
   private var unknownPixels: [UInt32] {
