@@ -1,5 +1,9 @@
 internal import Synchronization
 
+#if SANITIZE_THREAD
+  internal import Zoetrope
+#endif
+
 /// A clock whose time stands still until a test moves it.
 ///
 /// Nothing that uses it ever waits for real time: a test awaits ``sleepers(count:)`` to know that the

@@ -1,5 +1,9 @@
 import Synchronization
 
+#if SANITIZE_THREAD
+  import Zoetrope
+#endif
+
 /// Closed until it is opened; waiting ends only then, cancelled or not.
 final class TaskGate: Sendable {
   private let state = Mutex(State())

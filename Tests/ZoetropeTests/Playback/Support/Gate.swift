@@ -1,6 +1,10 @@
 import Glibc
 import Synchronization
 
+#if SANITIZE_THREAD
+  import Zoetrope
+#endif
+
 /// Holds decoding up at chosen frames until the test lets it pass.
 ///
 /// Blocks the decoding thread, as a slow decoder does; a condition variable would need unsafe code, so
