@@ -2,5 +2,5 @@
   import Zoetrope
 
   /// The lock that the thread sanitizer knows, for this module too.
-  typealias Mutex = Zoetrope.Mutex
+  typealias Mutex = PthreadMutex
 #endif

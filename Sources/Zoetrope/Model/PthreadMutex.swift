@@ -1,14 +1,14 @@
 #if SANITIZE_THREAD
   internal import Glibc
 
-  /// Takes the place of the standard `Mutex` in this module and in those of the tests while the thread
+  /// Takes the place of the standard `Mutex` in this module and in those of its tests while the thread
   /// sanitizer looks on.
   ///
   /// The standard one hands a contended lock over inside the kernel (`FUTEX_LOCK_PI`), which the
   /// sanitizer cannot see: a dozen lines that do nothing but lock are reported as a race. It
   /// does know `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a release.
   @safe
-  package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+  package struct PthreadMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Sendable: the value is reached only between lock and unlock; both pointers are made in `init`,
     // freed in `deinit`, and never change in between.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -36,4 +36,6 @@
       return try unsafe body(&value.pointee)
     }
   }
+
+  typealias Mutex = PthreadMutex
 #endif
