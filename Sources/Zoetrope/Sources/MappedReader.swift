@@ -26,12 +26,13 @@ final class MappedReader: Sendable {
 
   /// How much the caller looks at between two words to the other thread.
   static let blockSize = 1 << 20
-  /// How far pages are entered ahead of the caller.
-  fileprivate static let lead = 4 << 20
+  /// How far pages are entered ahead of the caller: what is entered and not yet taken out, at most this
+  /// and ``longestTrail``, counts as memory of the process.
+  fileprivate static let lead = 16 << 20
   /// How much is taken out at once: each time interrupts the other processor.
-  fileprivate static let trail = 2 << 20
+  fileprivate static let trail = 8 << 20
   /// How much the caller leaves behind before it takes pages out itself.
-  fileprivate static let longestTrail = 6 << 20
+  fileprivate static let longestTrail = 20 << 20
 
   private let mapping: FileMapping
   private let state = Mutex(State())
@@ -59,7 +60,7 @@ final class MappedReader: Sendable {
   private func advance(to position: Int, trail: Int) {
     let (wakes, range) = state.withLock { state in
       state.position = position
-      return (state.isHelperWaiting.take(), state.takeTrail(ofAtLeast: trail))
+      return (state.takeWaiting(), state.takeTrail(ofAtLeast: trail))
     }
     if wakes { signal.post() }
     if let range { mapping.release(range) }
@@ -98,6 +99,11 @@ extension MappedReader.State {
     }
     touched = start + MappedReader.blockSize
     return .touch(start..<touched)
+  }
+
+  /// Whether the other thread is to be woken: not for every block, as that takes longer than one.
+  fileprivate mutating func takeWaiting() -> Bool {
+    isHelperWaiting && touched - position <= MappedReader.lead / 2 && isHelperWaiting.take()
   }
 
   /// The pages behind the caller, when they are many.
