@@ -32,7 +32,9 @@ release: install ## release build: library and the tool as one static file
 .PHONY: install-tool
 install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), stripped
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -s -m 755 $(ZOETROPE) "$(DESTDIR)$(PREFIX)/bin/zoetrope"
+	@# Copied after it was stripped: in large pieces, which start sooner than the small ones of strip.
+	strip -o $(ZOETROPE).stripped $(ZOETROPE)
+	install -m 755 $(ZOETROPE).stripped "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 
 demo: release ## the main job on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)

@@ -97,6 +97,8 @@ def decoding(jobs):
             slowest.append((min(statistics.median(found) for found in ratios.values()), name))
             rows.append([name, f"{min(times):.2f}", f"{max(times) / min(times):.2f}"]
                         + [cell(ratios[other]) for other in ratios] + [f"{memory:.0f}"])
+        if not rows:
+            continue
         rows.append(["geometric mean", "", ""] + [f"**{mean(found):.1f}**" for found in means.values()] + [""])
         table(f"{kind.upper().replace('PNG', 'APNG')}, every frame to RGBA, {jobs} core" + "s" * (jobs > 1),
               ["file", "our ms, best", "spread"] + [f"× {other}" for other in means] + ["peak MB"], rows)
