@@ -1,10 +1,13 @@
 extension IndexedBlitter {
   /// Sixteen indices, in each word the first in the lowest byte.
-  struct Group {
+  @safe struct Group {
     var (a, b): (UInt64, UInt64)
+    /// Where they were read: sixteen bytes that live as long as the call that drew them lasts.
+    let indices: UnsafePointer<UInt8>
 
     @inline(__always)
     @unsafe init(_ indices: UnsafePointer<UInt8>) {
+      unsafe self.indices = indices
       let from = unsafe UnsafeRawPointer(indices)
       a = UInt64(littleEndian: unsafe from.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
       b = UInt64(littleEndian: unsafe from.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
@@ -32,30 +35,15 @@ extension IndexedBlitter {
     unsafe to.storeBytes(of: pixels, toByteOffset: 48, as: Pixels.self)
   }
 
-  /// The colours of four indices, the first in the lowest byte.
-  @inline(__always)
-  @unsafe static func four(_ word: UInt32, _ palette: UnsafePointer<UInt32>) -> Pixels {
-    unsafe Pixels(
-      palette[Int(truncatingIfNeeded: word & 255)],
-      palette[Int(truncatingIfNeeded: word &>> 8 & 255)],
-      palette[Int(truncatingIfNeeded: word &>> 16 & 255)],
-      palette[Int(truncatingIfNeeded: word &>> 24)])
-  }
-
   /// Stores the colours of sixteen indices.
   @inline(__always)
   @unsafe static func replace(
     _ group: Group, _ palette: UnsafePointer<UInt32>, _ canvas: UnsafeMutablePointer<UInt32>
   ) {
     let to = UnsafeMutableRawPointer(canvas)
-    @inline(__always) func four(_ word: UInt64, at offset: Int) {
-      let pixels = unsafe Self.four(UInt32(truncatingIfNeeded: word), palette)
+    unsafe group.forEachFour(in: palette) { pixels, offset in
       unsafe to.storeBytes(of: pixels, toByteOffset: offset, as: Pixels.self)
     }
-    four(group.a, at: 0)
-    four(group.a &>> 32, at: 16)
-    four(group.b, at: 32)
-    four(group.b &>> 32, at: 48)
   }
 
   /// Stores the colours of sixteen indices, but for those that are 0.
@@ -64,17 +52,12 @@ extension IndexedBlitter {
     _ group: Group, _ palette: UnsafePointer<UInt32>, _ canvas: UnsafeMutablePointer<UInt32>
   ) {
     let to = UnsafeMutableRawPointer(canvas)
-    @inline(__always) func four(_ word: UInt64, at offset: Int) {
-      let pixels = unsafe Self.four(UInt32(truncatingIfNeeded: word), palette)
+    unsafe group.forEachFour(in: palette) { pixels, offset in
       // All ones where the top bit of alpha is set.
       let drawn = Pixels(truncatingIfNeeded: SIMD4<Int32>(truncatingIfNeeded: pixels) &>> 31)
       let under = unsafe to.loadUnaligned(fromByteOffset: offset, as: Pixels.self)
       unsafe to.storeBytes(of: pixels | (under & ~drawn), toByteOffset: offset, as: Pixels.self)
     }
-    four(group.a, at: 0)
-    four(group.a &>> 32, at: 16)
-    four(group.b, at: 32)
-    four(group.b &>> 32, at: 48)
   }
 
   /// Calls `body` with `palette`, or with a copy of it whose entry `transparent` is 0.
@@ -89,5 +72,33 @@ extension IndexedBlitter {
       // 256 elements, so there is an address.
       if let address = copy.baseAddress { unsafe body(address) }
     }
+  }
+}
+
+extension IndexedBlitter.Group {
+  /// Looks the indices up, and calls `body` with four colours and their offset in bytes, four times.
+  ///
+  /// The lower halves of the words are taken apart, the others read again: a byte of an upper half
+  /// takes three instructions, one of memory a single one. All of them from memory was slower.
+  @inline(__always)
+  @unsafe func forEachFour(
+    in palette: UnsafePointer<UInt32>, _ body: (IndexedBlitter.Pixels, Int) -> Void
+  ) {
+    @inline(__always) func four(_ word: UInt64) -> IndexedBlitter.Pixels {
+      unsafe IndexedBlitter.Pixels(
+        palette[Int(truncatingIfNeeded: word & 255)],
+        palette[Int(truncatingIfNeeded: word &>> 8 & 255)],
+        palette[Int(truncatingIfNeeded: word &>> 16 & 255)],
+        palette[Int(truncatingIfNeeded: word &>> 24 & 255)])
+    }
+    @inline(__always) func four(at start: Int) -> IndexedBlitter.Pixels {
+      unsafe IndexedBlitter.Pixels(
+        palette[Int(indices[start])], palette[Int(indices[start &+ 1])],
+        palette[Int(indices[start &+ 2])], palette[Int(indices[start &+ 3])])
+    }
+    body(four(a), 0)
+    body(four(at: 4), 16)
+    body(four(b), 32)
+    body(four(at: 12), 48)
   }
 }
