@@ -14,7 +14,7 @@ PARTS ?= bytes,time,busy,ends,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-info bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize \
+	bench-info bench-recordings bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize \
 	coverage fuzz differential mutations hostile soak kill-test clean
 
 help: ## lists these words
@@ -63,6 +63,9 @@ bench-terminal: release ## plays animations beside chafa and timg: bytes, latene
 
 bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios
 	$(MAKE) -C Benchmarks stages
+
+bench-recordings: install ## the screen recordings of a corpus, one core: make bench-recordings [CORPUS=dir]
+	$(MAKE) -C Benchmarks recordings CORPUS="$(abspath $(CORPUS))"
 
 bench-info: release ## info beside gifsicle and Pillow on 100 MB and tiny files: [FILES="a.gif ..."]
 	$(MAKE) -C Benchmarks info FILES="$(if $(findstring command,$(origin FILES)),$(abspath $(FILES)))"
