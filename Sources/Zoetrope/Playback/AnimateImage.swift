@@ -14,7 +14,8 @@ public import SystemPackage
 ///   - options: where it starts, how long frames are shown, how often it plays, how it is opened.
 ///   - clock: where time comes from. Default: the system's clock.
 ///   - handler: gets the frame's index and picture; setting `stop` ends the animation at once.
-/// - Returns: why it ended. Cancelling the task is one of the reasons and takes effect at once.
+/// - Returns: why it ended. Cancelling the task is one of the reasons and takes effect at once, while
+///   the file is being opened too.
 public func animateImage(
   at path: FilePath, options: AnimationOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
@@ -46,11 +47,12 @@ private func animate(
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void,
   open: @escaping @Sendable () throws(AnimatedImageError) -> AnimatedImage
 ) async -> AnimationStatus {
-  let opened = await DecodeThreads.shared.result {
+  let opened = await DecodeThreads.shared.resultUnlessCancelled {
     () -> Result<AnimatedImage, AnimatedImageError> in
     Result { () throws(AnimatedImageError) in try open() }
   }
   switch opened {
+  case nil: return .cancelled
   case .failure(let error): return AnimationStatus(error)
   case .success(let image):
     return await animate(

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Zoetrope
+
+@Suite(.timeLimit(.minutes(1))) struct ResultHandoverTests {
+  @Test func `a result is handed to the task that waits for it`() async {
+    let threads = DecodeThreads(count: 1)
+    for number in 0..<100 {
+      #expect(await threads.resultUnlessCancelled { number } == number)
+    }
+  }
+
+  @Test func `a cancelled task does not wait for work that has begun`() async {
+    let threads = DecodeThreads(count: 1)
+    let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
+    let goesOn = ThreadSignal()
+    let task = Task {
+      await threads.resultUnlessCancelled {
+        hasBegun.yield()
+        goesOn.wait()
+        return 1
+      }
+    }
+    for await _ in begun { break }
+    task.cancel()
+    #expect(await task.value == nil)
+    // Only now may the work end; its result is for nobody, and the thread takes other work.
+    goesOn.post()
+    #expect(await threads.resultUnlessCancelled { 2 } == 2)
+  }
+
+  @Test func `for a task that was cancelled before, no work begins`() async {
+    let threads = DecodeThreads(count: 1) { _ in
+      Issue.record("a thread was started")
+      return false
+    }
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await threads.resultUnlessCancelled { 1 }
+    }
+    task.cancel()
+    #expect(await task.value == nil)
+  }
+
+  @Test func `what comes second is dropped`() async {
+    let first = ResultHandover<Int>()
+    first.close(with: 1)
+    first.close(with: nil)
+    #expect(await first.value() == 1)
+    let second = ResultHandover<Int>()
+    second.close(with: nil)
+    second.close(with: 1)
+    #expect(await second.value() == nil)
+  }
+}
