@@ -14,8 +14,8 @@ PARTS ?= bytes,time,busy,ends,still
 CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
-	bench-info bench-recordings bench-terminal bench-scale bench-cache bench-pressure docs api-check sanitize \
-	coverage fuzz differential mutations hostile soak kill-test clean
+	bench-info bench-recordings bench-terminal bench-scale bench-cache bench-pressure docs api-check \
+	sanitize coverage fuzz differential mutations hostile soak kill-test clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -32,7 +32,8 @@ release: install ## release build: library and the tool as one static file
 .PHONY: install-tool
 install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), stripped
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	@# Copied after it was stripped: in large pieces, which start sooner than the small ones of strip.
+	@# Stripped, then copied: the page cache holds a copy in larger pieces than what strip wrote, and
+	@# the program starts sooner while they are there.
 	strip -o $(ZOETROPE).stripped $(ZOETROPE)
 	install -m 755 $(ZOETROPE).stripped "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 
@@ -65,9 +66,9 @@ bench-stages: install ## fails when a stage of decoding lost more than a tenth a
 	$(MAKE) -C Benchmarks stages
 
 bench-recordings: install ## the screen recordings of a corpus, one core: make bench-recordings [CORPUS=dir]
-	$(MAKE) -C Benchmarks recordings CORPUS="$(abspath $(CORPUS))"
+	$(MAKE) -C Benchmarks recordings CORPUS="$$(realpath -m "$(CORPUS)")"
 
-bench-info: release ## info beside gifsicle and Pillow on 100 MB and tiny files: [FILES="a.gif ..."]
+bench-info: install ## info beside gifsicle and Pillow on 100 MB and tiny files: [FILES="a.gif ..."]
 	$(MAKE) -C Benchmarks info FILES="$(if $(findstring command,$(origin FILES)),$(abspath $(FILES)))"
 
 bench-scale: install ## scaling beside Pillow's and libswscale's: speed and quality

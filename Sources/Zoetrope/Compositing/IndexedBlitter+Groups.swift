@@ -1,9 +1,11 @@
 extension IndexedBlitter {
   /// Sixteen indices, in each word the first in the lowest byte.
+  ///
+  /// Safe to have: only `init` and `forEachFour`, both unsafe, follow the address.
   @safe struct Group {
-    var (a, b): (UInt64, UInt64)
-    /// Where they were read: sixteen bytes that live as long as the call that drew them lasts.
-    let indices: UnsafePointer<UInt8>
+    let (a, b): (UInt64, UInt64)
+    /// Where they were read; to be there, and unchanged, until the last `forEachFour`.
+    private let indices: UnsafePointer<UInt8>
 
     @inline(__always)
     @unsafe init(_ indices: UnsafePointer<UInt8>) {
@@ -78,8 +80,11 @@ extension IndexedBlitter {
 extension IndexedBlitter.Group {
   /// Looks the indices up, and calls `body` with four colours and their offset in bytes, four times.
   ///
-  /// The lower halves of the words are taken apart, the others read again: a byte of an upper half
-  /// takes three instructions, one of memory a single one. All of them from memory was slower.
+  /// The lower halves of the words are taken apart, the others read again: on x86-64 a byte of an
+  /// upper half takes three instructions, one of memory a single one. All from memory was slower.
+  ///
+  /// Unsafe: reads entries 0 to 255 of `palette`, and bytes 4 to 7 and 12 to 15 of the indices again
+  /// when `body` has stored the pixels before them, so the canvas must not overlap the indices.
   @inline(__always)
   @unsafe func forEachFour(
     in palette: UnsafePointer<UInt32>, _ body: (IndexedBlitter.Pixels, Int) -> Void

@@ -10,7 +10,8 @@
 /// tenth on screen recordings and costs as much wherever transparency is scattered).
 ///
 /// Unsafe, as it is the other half of what decoding a GIF costs: each call reads and writes `count`
-/// elements from the addresses given, and entries 0 to 255 of the palette, and nothing else.
+/// elements from the addresses given, and entries 0 to 255 of the palette, and nothing else. The canvas
+/// must not overlap the indices.
 package enum IndexedBlitter {
   typealias Pixels = SIMD4<UInt32>
 

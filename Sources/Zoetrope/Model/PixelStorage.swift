@@ -6,8 +6,8 @@ internal import Synchronization
 /// bytes long and lives exactly as long as this object, and every access below borrows the object.
 @safe
 package final class PixelStorage: @unchecked Sendable {
-  // Sendable: written only by `PixelBuffer`, the one owner of a `FramePixels`, or a `Canvas` with the
-  // sole reference (`isKnownUniquelyReferenced`); once a `Bitmap` shares it, it is only read.
+  // Sendable: written only by its one owner (a `PixelBuffer`, whoever holds a `FramePixels`, a scratch
+  // block of a decoder or scaler) or by a `Canvas` with the sole reference; shared, it is only read.
   private let base: UnsafeMutableRawPointer
   /// Bytes in the block.
   package let byteCount: Int

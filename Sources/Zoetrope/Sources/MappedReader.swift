@@ -5,7 +5,7 @@ internal import Synchronization
 /// The bytes are looked at by the caller alone, one in 256 of a GIF. What costs more is that the
 /// system enters each page in the tables of the process, and takes it out again: the other thread does
 /// both, some way ahead and behind. The caller waits for nothing; where it comes first it does that
-/// work itself. Copying by two threads (`BlockReader`) took 1.6 times as long.
+/// work itself. Copying by two threads (`BlockReader`) takes longer.
 final class MappedReader: Sendable {
   struct State {
     /// Where the caller is, and how far pages were entered and taken out.
@@ -17,7 +17,7 @@ final class MappedReader: Sendable {
   }
 
   /// What the other thread does next.
-  enum Step {
+  enum Step: Equatable {
     case touch(Range<Int>)
     case release(Range<Int>)
     case wait
@@ -26,13 +26,16 @@ final class MappedReader: Sendable {
 
   /// How much the caller looks at between two words to the other thread.
   static let blockSize = 1 << 20
-  /// How far pages are entered ahead of the caller: what is entered and not yet taken out, at most this
-  /// and ``longestTrail``, counts as memory of the process.
-  fileprivate static let lead = 16 << 20
+  /// How far pages are entered ahead of the caller.
+  ///
+  /// Pages that are entered and not yet taken out count as memory of the process: 16 to 24 MiB as a
+  /// rule, this and ``longestTrail`` when the other thread lags, some more while it is held up in the
+  /// middle of taking them out. On one thread it is ``trail``.
+  static let lead = 16 << 20
   /// How much is taken out at once: each time interrupts the other processor.
-  fileprivate static let trail = 8 << 20
+  static let trail = 8 << 20
   /// How much the caller leaves behind before it takes pages out itself.
-  fileprivate static let longestTrail = 20 << 20
+  static let longestTrail = 20 << 20
 
   private let mapping: FileMapping
   private let state = Mutex(State())
@@ -60,7 +63,7 @@ final class MappedReader: Sendable {
   private func advance(to position: Int, trail: Int) {
     let (wakes, range) = state.withLock { state in
       state.position = position
-      return (state.takeWaiting(), state.takeTrail(ofAtLeast: trail))
+      return (state.takeWakeUp(), state.takeTrail(ofAtLeast: trail))
     }
     if wakes { signal.post() }
     if let range { mapping.release(range) }
@@ -80,44 +83,6 @@ final class MappedReader: Sendable {
   }
 
   private func stop() {
-    let wakes = state.withLock { state in
-      state.isStopped = true
-      return state.isHelperWaiting.take()
-    }
-    if wakes { signal.post() }
-  }
-}
-
-extension MappedReader.State {
-  fileprivate mutating func step(byteCount: Int) -> MappedReader.Step {
-    guard !isStopped, touched < byteCount else { return .end }
-    if let range = takeTrail(ofAtLeast: MappedReader.trail) { return .release(range) }
-    let start = max(touched, position + MappedReader.blockSize)
-    guard start < position + MappedReader.lead else {
-      isHelperWaiting = true
-      return .wait
-    }
-    touched = start + MappedReader.blockSize
-    return .touch(start..<touched)
-  }
-
-  /// Whether the other thread is to be woken: not for every block, as that takes longer than one.
-  fileprivate mutating func takeWaiting() -> Bool {
-    isHelperWaiting && touched - position <= MappedReader.lead / 2 && isHelperWaiting.take()
-  }
-
-  /// The pages behind the caller, when they are many.
-  fileprivate mutating func takeTrail(ofAtLeast count: Int) -> Range<Int>? {
-    guard position - released >= count else { return nil }
-    defer { released = position }
-    return released..<position
-  }
-}
-
-extension Bool {
-  /// The value, which becomes false.
-  fileprivate mutating func take() -> Bool {
-    defer { self = false }
-    return self
+    if state.withLock({ $0.stop() }) { signal.post() }
   }
 }

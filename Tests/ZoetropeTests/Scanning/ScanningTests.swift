@@ -42,6 +42,26 @@ struct ScanningTests {
     }
   }
 
+  /// Full sub-blocks are passed over eight at a time, then one by one, then by their lengths.
+  @Test(arguments: [0, 1, 254])
+  func `a frame scans alike wherever its file is cut in two`(rest: Int) throws {
+    for blocks in 0...10 {
+      let bytes = gif(frames: 1) { _ in blocks * 255 + rest }
+      var whole = GIFScanner()
+      try unsafe whole.feed(bytes.span.bytes)
+      try whole.finish()
+      #expect(whole.image.frames.count == 1)
+      for cut in 0...bytes.count {
+        var scanner = GIFScanner()
+        try unsafe scanner.feed(bytes.span.bytes.extracting(0..<cut))
+        try unsafe scanner.feed(bytes.span.bytes.extracting(cut..<bytes.count))
+        try scanner.finish()
+        // Compared by hand: an expectation each would take longer than all the scans.
+        if scanner.image != whole.image { Issue.record("\(blocks) blocks, cut at \(cut)") }
+      }
+    }
+  }
+
   @Test func `a large file scans alike on one thread, on two and in memory`() throws {
     let bytes = gif(frames: 400) { $0 * 37 + 100 }
     #expect(bytes.count > 1 << 21)

@@ -125,7 +125,8 @@ package struct GIFScanner: Scanning {
       // Most blocks are full. Eight lengths read apart from each other wait for memory together,
       // where one that says where the next one lies makes the next one wait.
       while bytes.hasFullBlocks(at: cursor) { cursor += 8 * 256 }
-      // Nor does a branch that is guessed right wait: fewer than eight are left in most frames.
+      // Up to seven are left, the whole of a small frame: by a branch, which is guessed, so that the
+      // next length is read before this one has come.
       while cursor < end, bytes[cursor] == .max { cursor += 256 }
       guard cursor < end else { break }
       let size = Int(bytes[cursor])
