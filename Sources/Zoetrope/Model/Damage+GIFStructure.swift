@@ -7,7 +7,8 @@ extension Damage.Kind {
   public static let cutFrame = Damage.Kind("cutFrame", isTolerated: false)
   /// The file ends inside a block or chunk that holds no pixels.
   public static let cutBlock = Damage.Kind("cutBlock", isTolerated: true)
-  /// The file ends before frames that it announces; they are lost.
+  /// The file ends before frames that it announces, or is read no further because one of them is larger
+  /// than any canvas may be; they are lost.
   public static let missingFrames = Damage.Kind("missingFrames", isTolerated: false)
   /// A pixel has an index past the palette; it is opaque black.
   public static let pixelIndex = Damage.Kind("pixelIndex", isTolerated: true)

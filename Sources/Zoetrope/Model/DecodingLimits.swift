@@ -5,7 +5,8 @@
 /// allowed, thrown before memory is taken. Metadata past its limits is left out, and the damage report
 /// says so.
 public struct DecodingLimits: Sendable, Hashable {
-  /// Pixels of the canvas, and of any one frame.
+  /// Pixels of the canvas, and of any one frame; a GIF frame past the first that has more ends the list
+  /// of frames, and the damage report says so.
   public var canvasPixels: Int
   /// Frames in the file.
   public var frameCount: Int

@@ -6,6 +6,7 @@ struct GIFExtension: Sendable {
   /// Sub-blocks begun so far.
   private(set) var blockCount = 0
   private(set) var firstBlockSize = 0
+  private var secondBlockSize = 0
   /// The first sub-block: identifier and authentication code of an application extension.
   private(set) var firstBlock: [UInt8] = []
   /// The later sub-blocks joined (for a comment, all of them), up to the limit.
@@ -38,6 +39,7 @@ struct GIFExtension: Sendable {
   mutating func beginBlock(size: Int) {
     blockCount += 1
     if blockCount == 1 { firstBlockSize = size }
+    if blockCount == 2 { secondBlockSize = size }
     if blockCount == 2, label == Self.application {
       isXMP = firstBlock == Array("XMP DataXMP".utf8)
     }
@@ -69,9 +71,10 @@ struct GIFExtension: Sendable {
     return String(decoding: packet, as: UTF8.self)
   }
 
-  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block; nil when it holds none.
+  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block; nil when it holds none: a sub-block of
+  /// three bytes or more that begins with 1.
   var loopCount: UInt32? {
-    guard isLoopBlock, payload.count >= 3, payload[0] & 7 == 1 else { return nil }
+    guard isLoopBlock, secondBlockSize >= 3, payload.count >= 3, payload[0] == 1 else { return nil }
     return UInt32(payload.littleEndian16(at: 1))
   }
 

@@ -41,6 +41,7 @@ extension GIFScanner {
       width: Int(bytes.littleEndian16(at: 4)), height: Int(bytes.littleEndian16(at: 6)))
     let flags = bytes[8]
     let index = image.frames.count
+    if index > 0, rect.size.area > workBudget.limits.canvasPixels { return endList(before: rect) }
     try workBudget.charge(frame: index, area: rect.size.area, at: blockOffset)
     if index == 0 { try growCanvas(toHold: rect) }
     let localCount = flags & 0x80 != 0 ? 2 << Int(flags & 7) : 0
@@ -65,6 +66,15 @@ extension GIFScanner {
         byteRange: blockOffset..<blockOffset),
       localPaletteCount: localCount, transparentIndex: graphic.transparentIndex)
     next(localCount > 0 ? .localPalette(remaining: localCount * 3) : .minimumCodeSize)
+  }
+
+  /// A later frame that is larger than any canvas may be ends the list: browsers cannot decode it, as
+  /// no file holds its pixels, and keep those before it.
+  private mutating func endList(before rect: PixelRect) {
+    note(
+      .missingFrames, "a frame of \(rect.size) passes canvasPixels, reading ends",
+      frame: image.frames.count, at: blockOffset)
+    isAtEnd = true
   }
 
   /// The canvas grows right and down to hold the first frame, and only that one; a frame without

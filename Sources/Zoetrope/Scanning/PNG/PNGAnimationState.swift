@@ -18,6 +18,13 @@ struct PNGAnimationState: Sendable {
     var end: Int
   }
 
+  /// A chunk that cannot be read.
+  struct Fault: Sendable {
+    var type: PNGChunkType
+    var detail: String
+    var offset: Int
+  }
+
   var phase = Phase.beforeData
   /// Frames that acTL announces; nil without a valid acTL.
   var announcedFrames: Int?
@@ -25,6 +32,9 @@ struct PNGAnimationState: Sendable {
   var isBroken = false
   /// Whether no more frames are taken: an error, or as many as announced were read.
   var isListEnded = false
+  /// What was wrong with an acTL or the first fcTL, and where, when another one may still take its
+  /// place: browsers pass over chunks that they cannot read.
+  var fault: Fault?
   var nextSequence: UInt32 = 0
   /// An fcTL whose data has not begun.
   var pendingControl: PNGFrameControl?

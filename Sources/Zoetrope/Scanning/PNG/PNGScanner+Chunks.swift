@@ -28,12 +28,13 @@ extension PNGScanner {
     image.header = header
   }
 
-  /// PLTE (11.2.2): 1 to 256 colours of three bytes. Only palette images use it.
+  /// PLTE (11.2.2): 1 to 256 colours of three bytes; bytes past the last whole one are left out, as in
+  /// Chromium. Only palette images use it.
   private mutating func readPalette(hasValidCRC: Bool) {
     guard image.header?.colorType == 3, animation.phase == .beforeData,
-      image.header?.palette.isEmpty == true, chunkData.count % 3 == 0,
-      (1...256).contains(chunkData.count / 3)
+      image.header?.palette.isEmpty == true, (3...768).contains(chunkData.count)
     else { return }
+    if chunkData.count % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(chunkData.count) bytes") }
     if !hasValidCRC { note(.pngPaletteCRC, "the CRC of PLTE is wrong") }
     image.header?.palette = GIFScanner.palette(chunkData)
   }
@@ -51,14 +52,22 @@ extension PNGScanner {
         image.header?.palette[index] = header.palette[index] & 0xff_ffff | UInt32(alpha) << 24
       }
       animation.hasTransparency = image.header?.palette.contains { $0 >> 24 < 255 } ?? false
-    case 0 where chunkData.count == 2 && header.bitDepth < 8 && chunkData[1] >> header.bitDepth > 0:
+    case 0 where chunkData.count >= 2 && header.bitDepth < 8 && chunkData[1] >> header.bitDepth > 0:
       // No sample can have this value. libpng masks it to the depth; browsers find no match.
       note(.pngAncillaryChunk, "tRNS \(chunkData[1]) at \(header.bitDepth) bits")
-    case 0 where chunkData.count == 2, 2 where chunkData.count == 6:
-      image.header?.transparency = chunkData
+    case 0 where fits(2, header), 2 where fits(6, header):
+      let count = header.colorType == 0 ? 2 : 6
+      if chunkData.count > count { note(.pngAncillaryChunk, "tRNS of \(chunkData.count) bytes") }
+      image.header?.transparency = Array(chunkData.prefix(count))
       animation.hasTransparency = true
     default: note(.pngAncillaryChunk, "tRNS does not fit the colour type")
     }
+  }
+
+  /// Whether the chunk holds one colour of `count` bytes. Chromium takes the first bytes of a longer
+  /// one, and at 16 bits, where it compares all of them, finds no pixel that has it.
+  private func fits(_ count: Int, _ header: ImageHeader) -> Bool {
+    chunkData.count == count || chunkData.count > count && header.bitDepth < 16
   }
 
   /// A chunk that was passed over was neither data nor known: only a critical one matters.

@@ -5,16 +5,13 @@ extension PNGScanner {
       note(.pngAnimationControl, "acTL after another one or after the image data")
       return
     }
-    guard hasValidCRC, chunkData.count == 8 else {
-      breakAnimation("acTL is damaged")
-      return
-    }
+    guard hasValidCRC, chunkData.count == 8 else { return passOver("acTL is damaged") }
     let frames = chunkData.bigEndian32(at: 0)
     let plays = chunkData.bigEndian32(at: 4)
     guard (1...0x7fff_ffff).contains(frames), plays <= 0x7fff_ffff else {
-      breakAnimation("acTL announces \(frames) frames and \(plays) plays")
-      return
+      return passOver("acTL announces \(frames) frames and \(plays) plays")
     }
+    replaceFault(.pngAnimationControl)
     animation.announcedFrames = Int(frames)
     image.storedLoopCount = plays
   }
@@ -33,6 +30,9 @@ extension PNGScanner {
       }
     }
     guard let canvas = image.header?.canvasSize else { return }
+    if animation.phase == .beforeData, !hasValidCRC {
+      return passOver("fcTL with a wrong checksum")
+    }
     let control: PNGFrameControl
     do throws(PNGFrameControl.Fault) {
       guard hasValidCRC else { throw .init("with a wrong checksum") }
@@ -51,7 +51,34 @@ extension PNGScanner {
       rejectFrame("the first fcTL has \(control.rect), the canvas \(canvas)")
       return
     }
+    if animation.phase == .beforeData { replaceFault(.pngFrameControlTwice) }
     animation.pendingControl = control
+  }
+
+  /// A control chunk before the image data cannot be read: decided when that begins.
+  private mutating func passOver(_ detail: String) {
+    if animation.fault == nil {
+      animation.fault = .init(type: chunkType, detail: detail, offset: chunkOffset)
+    }
+  }
+
+  /// A good control chunk took the place of one of its kind that could not be read.
+  private mutating func replaceFault(_ kind: Damage.Kind) {
+    guard let fault = animation.fault, fault.type == chunkType else { return }
+    note(kind, "\(fault.detail), another one follows", at: fault.offset)
+    animation.fault = nil
+  }
+
+  /// The image data begins: without a control chunk that can be read, the picture is a still one.
+  private mutating func settleFault() {
+    guard let fault = animation.fault else { return }
+    if fault.type == .animationControl
+      ? animation.announcedFrames == nil : animation.pendingControl == nil
+    {
+      breakAnimation(fault.detail, at: fault.offset)
+    } else {
+      note(.pngFrameControlTwice, fault.detail, at: fault.offset)
+    }
   }
 
   /// An IDAT chunk begins.
@@ -63,6 +90,7 @@ extension PNGScanner {
           .malformed, "no PLTE before the image data of a palette image", format: .png,
           byteOffset: chunkOffset)
       }
+      settleFault()
       animation.phase = .staticData
       if animation.isAnimated { image.header?.format = .apng }
       animation.openPicture = .init(
@@ -196,9 +224,9 @@ extension PNGScanner {
     note(.pngFrameInvalid, detail, frame: image.frames.count)
   }
 
-  mutating func breakAnimation(_ detail: String) {
+  mutating func breakAnimation(_ detail: String, at offset: Int? = nil) {
     animation.isBroken = true
     animation.pendingControl = nil
-    note(.pngStaticOnly, detail)
+    note(.pngStaticOnly, detail, at: offset ?? chunkOffset)
   }
 }
