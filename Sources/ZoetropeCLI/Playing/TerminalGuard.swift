@@ -11,10 +11,11 @@ import ZoetropeTerminal
 /// terminal back too. Other threads have none: a handler's stack belongs to the thread that sets
 /// it, and those that decode and schedule run loops of a depth that no file decides.
 ///
-/// Unsafe code: the globals are written by the main thread only, while no handler is installed or
-/// with the same contents; the buffer is never freed while ``isArmed`` is set.
+/// Unsafe code: handlers can reach nothing but globals and calls that are safe in a signal.
 @safe
 enum TerminalGuard {
+  // Unsafe: written by the main thread only, while `isArmed` is unset, when a handler uses none of them.
+  // A handler changes `isArmed` alone, and a buffer that it may have begun to read is never freed.
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
   nonisolated(unsafe) private static var byteCount = 0
   nonisolated(unsafe) private static var descriptor: Int32 = -1

@@ -68,8 +68,8 @@ extension GIFScanner {
     next(localCount > 0 ? .localPalette(remaining: localCount * 3) : .minimumCodeSize)
   }
 
-  /// A later frame that is larger than any canvas may be ends the list: browsers cannot decode it, as
-  /// no file holds its pixels, and keep those before it.
+  /// A later frame that is larger than any canvas may be ends the list, and those before it stand: in
+  /// Chromium one whose data end too early fails alone. Nobody asks for memory of its size.
   private mutating func endList(before rect: PixelRect) {
     note(
       .missingFrames, "a frame of \(rect.size) passes canvasPixels, reading ends",

@@ -52,22 +52,26 @@ extension PNGScanner {
         image.header?.palette[index] = header.palette[index] & 0xff_ffff | UInt32(alpha) << 24
       }
       animation.hasTransparency = image.header?.palette.contains { $0 >> 24 < 255 } ?? false
-    case 0 where chunkData.count >= 2 && header.bitDepth < 8 && chunkData[1] >> header.bitDepth > 0:
-      // No sample can have this value. libpng masks it to the depth; browsers find no match.
-      note(.pngAncillaryChunk, "tRNS \(chunkData[1]) at \(header.bitDepth) bits")
-    case 0 where fits(2, header), 2 where fits(6, header):
-      let count = header.colorType == 0 ? 2 : 6
-      if chunkData.count > count { note(.pngAncillaryChunk, "tRNS of \(chunkData.count) bytes") }
-      image.header?.transparency = Array(chunkData.prefix(count))
-      animation.hasTransparency = true
+    case 0: readTransparentColor(byteCount: 2, bitDepth: header.bitDepth)
+    case 2: readTransparentColor(byteCount: 6, bitDepth: header.bitDepth)
     default: note(.pngAncillaryChunk, "tRNS does not fit the colour type")
     }
   }
 
-  /// Whether the chunk holds one colour of `count` bytes. Chromium takes the first bytes of a longer
-  /// one, and at 16 bits, where it compares all of them, finds no pixel that has it.
-  private func fits(_ count: Int, _ header: ImageHeader) -> Bool {
-    chunkData.count == count || chunkData.count > count && header.bitDepth < 16
+  /// The transparent colour of a grey or RGB image. Chromium takes the first bytes of a longer chunk,
+  /// and at 16 bits, where it compares all of them, finds no pixel that has it.
+  private mutating func readTransparentColor(byteCount: Int, bitDepth: UInt8) {
+    let size = chunkData.count
+    guard size == byteCount || size > byteCount && bitDepth < 16 else {
+      return note(.pngAncillaryChunk, "tRNS of \(size) bytes, which do not fit")
+    }
+    if byteCount == 2, bitDepth < 8, chunkData[1] >> bitDepth > 0 {
+      // No sample can have this value. libpng masks it to the depth; browsers find no match.
+      return note(.pngAncillaryChunk, "tRNS \(chunkData[1]) at \(bitDepth) bits")
+    }
+    if size > byteCount { note(.pngAncillaryChunk, "tRNS of \(size) bytes") }
+    image.header?.transparency = Array(chunkData.prefix(byteCount))
+    animation.hasTransparency = true
   }
 
   /// A chunk that was passed over was neither data nor known: only a critical one matters.
