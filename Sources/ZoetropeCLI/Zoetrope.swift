@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
+import Synchronization
 import SystemPackage
+import Zoetrope
 
 /// The root of the command line.
 struct ZoetropeCommand: ParsableCommand {
@@ -24,6 +26,7 @@ struct ZoetropeCommand: ParsableCommand {
 enum ZoetropeTool {
   static func main() {
     SignalFlag.install()
+    SystemThread.beginsElsewhere.store(true, ordering: .relaxed)
     let status = run(Array(CommandLine.arguments.dropFirst()))
     SignalFlag.endProcess(with: status)
     exit(status.rawValue)

@@ -21,7 +21,8 @@ bool zt_map_has_gap(const uint8_t *_Nonnull bytes);
 /// Lets SIGBUS reach the calling thread; a fault while it is blocked ends the process.
 void zt_map_unblock(void);
 
-/// Maps the pages of bytes `start` to `end` of a mapping, when they are in memory already.
+/// Maps the pages of bytes `start` to `end` of a mapping that are in memory already: one look in 64 KiB,
+/// round which the system maps the rest.
 void zt_map_touch(const uint8_t *_Nonnull bytes, size_t start, size_t end);
 
 /// Gives the page tables of bytes `start` to `end`, whole pages, back; a later look maps them again.
