@@ -4,7 +4,7 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 
 /// The scanners: no input stops them, every place they name lies in the file, and the index does not
-/// depend on how the bytes are split.
+/// depend on how the bytes are split, nor on whether another thread looked ahead.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzScan(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = unsafe FuzzBytes.copy(data, count)
@@ -31,20 +31,29 @@ private func check(_ scanner: some Scanning, _ bytes: [UInt8], _ random: inout S
   let size = 1 + Int(random.next() % 32)
   let equal = scan(scanner, bytes) { size }
   let mixed = scan(scanner, bytes) { Int(random.next() % (random.next() % 2 == 0 ? 4 : 64)) }
+  let ahead = scan(scanner, bytes, isForeseen: true) {
+    Int(random.next() % (random.next() % 2 == 0 ? 64 : 2500))
+  }
   FuzzBytes.require(whole == equal, "in pieces of \(size):\n\(whole)\n\(equal)")
   FuzzBytes.require(whole == mixed, "in pieces:\n\(whole)\n\(mixed)")
+  FuzzBytes.require(whole == ahead, "foreseen:\n\(whole)\n\(ahead)")
   if case .success(let image) = whole { check(image, bytes.count) }
 }
 
-private func scan(
-  _ scanner: some Scanning, _ bytes: [UInt8], pieces: () -> Int
+private func scan<Scanner: Scanning>(
+  _ scanner: Scanner, _ bytes: [UInt8], isForeseen: Bool = false, pieces: () -> Int
 ) -> Scan {
   Result { () throws(AnimatedImageError) in
     var scanner = scanner
     var position = 0
     while position < bytes.count {
       let end = min(position + pieces(), bytes.count)
-      try unsafe scanner.feed(bytes.span.bytes.extracting(position..<end))
+      let piece = unsafe bytes.span.bytes.extracting(position..<end)
+      if isForeseen {
+        try scanner.feed(piece, knowing: Scanner.lookAhead(in: piece))
+      } else {
+        try scanner.feed(piece)
+      }
       position = end
     }
     try scanner.finish()

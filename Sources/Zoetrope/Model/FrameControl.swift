@@ -4,7 +4,7 @@ public struct FrameControl: Sendable, Hashable {
   // 160 in two lists. Formats have 16 and 31 bits for the numbers of a rectangle; a place past 32 bits
   // would take a list of 240 GB.
   private let start: Int
-  private let end: Int
+  private var end: Int
   private let storedIndex: UInt32
   private let x: Int32
   private let y: Int32
@@ -55,4 +55,7 @@ public struct FrameControl: Sendable, Hashable {
     start = byteRange.lowerBound
     end = byteRange.upperBound
   }
+
+  /// Says where the bytes of the frame end, once that is known.
+  mutating func end(at offset: Int) { end = offset }
 }

@@ -53,13 +53,14 @@ enum ImageScan {
     return scanner.image
   }
 
-  private static func run(
-    _ start: some Scanning, over mapping: FileMapping, threadCount: Int
+  private static func run<Scanner: Scanning>(
+    _ start: Scanner, over mapping: FileMapping, threadCount: Int
   ) throws(AnimatedImageError) -> ScannedImage {
     var scanner = start
-    try MappedReader.forEachBlock(of: mapping, threadCount: threadCount) {
-      (bytes) throws(AnimatedImageError) in
-      try scanner.feed(bytes)
+    try MappedReader.forEachBlock(
+      of: mapping, threadCount: threadCount, lookingAhead: { Scanner.lookAhead(in: $0) }
+    ) { (bytes, chains) throws(AnimatedImageError) in
+      try scanner.feed(bytes, knowing: chains ?? SubBlockChains())
       return !scanner.isAtEnd
     }
     try scanner.finish()

@@ -36,10 +36,13 @@ package final class FileMapping: @unchecked Sendable {
     return try unsafe body(bytes.bytes)
   }
 
-  /// Maps the pages of `range` that are in memory, so that looking at them faults no more.
-  func touch(_ range: Range<Int>) {
+  /// As ``withBytes(in:_:)``, once most pages of `range` that are in memory are mapped, so that who looks
+  /// at them afterwards hardly faults.
+  func look<Result>(at range: Range<Int>, _ body: (borrowing RawSpan) -> Result) -> Result {
     let range = range.clamped(to: 0..<byteCount)
     unsafe zt_map_touch(start, range.lowerBound, range.upperBound)
+    return unsafe body(
+      UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count).bytes)
   }
 
   /// Takes pages out of the mapping that are not needed now. Both ends are multiples of a page.

@@ -2,83 +2,98 @@ internal import Synchronization
 
 /// Reads a mapped file front to back, on the caller's thread and one more.
 ///
-/// The bytes are looked at by the caller alone, one in 256 of a GIF. What costs more is that the
-/// system enters each page in the tables of the process, and takes it out again: the other thread does
-/// both, some way ahead and behind. The caller waits for nothing; where it comes first it does that
-/// work itself. Copying by two threads (`BlockReader`) takes longer.
-final class MappedReader: Sendable {
-  struct State {
-    /// Where the caller is, and how far pages were entered and taken out.
-    var position = 0
-    var touched = 0
-    var released = 0
-    var isHelperWaiting = false
-    var isStopped = false
-  }
-
-  /// What the other thread does next.
-  enum Step: Equatable {
-    case touch(Range<Int>)
-    case release(Range<Int>)
-    case wait
-    case end
-  }
-
-  /// How much the caller looks at between two words to the other thread.
-  static let blockSize = 1 << 20
-  /// How far pages are entered ahead of the caller.
+/// Nothing is copied: what costs is to wait for memory, and that the system enters each page in the
+/// tables of the process and takes it out again. Two threads share that. Each looks at blocks ahead
+/// of the caller's, and the caller uses one block after the other with what was seen in it. It waits for
+/// nothing: a block that nobody has begun, or that the other thread is not done with when there is no
+/// other to look at, it takes as it is. Copying by two threads (`BlockReader`) takes longer.
+final class MappedReader<Sight: Sendable>: Sendable {
+  /// Bytes of a block: as many as one page of the system's tables stands for, which two threads cannot
+  /// change at once (large files are mapped at multiples of it); some fifty microseconds to look at.
+  static var blockSize: Int { 1 << 21 }
+  /// Blocks that may be looked at ahead of the caller.
   ///
-  /// Pages that are entered and not yet taken out count as memory of the process: 16 to 24 MiB as a
-  /// rule, this and ``longestTrail`` when the other thread lags, some more while it is held up in the
-  /// middle of taking them out. On one thread it is ``trail``.
-  static let lead = 16 << 20
-  /// How much is taken out at once: each time interrupts the other processor.
-  static let trail = 8 << 20
-  /// How much the caller leaves behind before it takes pages out itself.
-  static let longestTrail = 20 << 20
+  /// Pages that were entered and not yet taken out count as memory of the process: 16 to 28 MiB as a
+  /// rule, this, the block in use and ``longestTrail``, 38 MiB, when the other thread lags, up to 20 more
+  /// while it is held up in the middle of taking them out. On one thread it is 10 MiB.
+  static var lead: Int { 8 }
+  /// How many blocks are taken out at once: each time interrupts the other processor.
+  static var trail: Int { 4 }
+  /// How many the caller leaves behind before it takes them out itself, where the other thread should.
+  static var longestTrail: Int { 10 }
 
   private let mapping: FileMapping
-  private let state = Mutex(State())
+  private let look: @Sendable (borrowing RawSpan) -> Sight
+  private let state: Mutex<State>
   private let signal = ThreadSignal()
 
-  private init(_ mapping: FileMapping) { self.mapping = mapping }
+  private init(_ mapping: FileMapping, look: @escaping @Sendable (borrowing RawSpan) -> Sight) {
+    self.mapping = mapping
+    self.look = look
+    state = Mutex(State(blockCount: (mapping.byteCount + Self.blockSize - 1) / Self.blockSize))
+  }
 
   /// Calls `body` with one block after the other until it says that it wants no more.
+  ///
+  /// - Parameters:
+  ///   - look: What a thread does with a block ahead of the caller. The file may change between its
+  ///     look and the call of `body`.
+  ///   - body: Called on the caller's thread, with what `look` gave for these bytes, or nil.
   static func forEachBlock(
     of mapping: FileMapping, threadCount: Int,
-    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
+    lookingAhead look: @escaping @Sendable (borrowing RawSpan) -> Sight,
+    _ body: (borrowing RawSpan, Sight?) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
-    let reader = MappedReader(mapping)
+    let reader = MappedReader(mapping, look: look)
     FileMapping.prepareThread()
+    let isShared = threadCount > 1 && mapping.byteCount > blockSize
     // Optional: done by this very thread for want of another, it would wait for this one to go on.
-    if threadCount > 1 { DecodeThreads.shared.run(isOptional: true) { reader.help() } }
+    if isShared { DecodeThreads.shared.run(isOptional: true) { reader.help() } }
     defer { reader.stop() }
-    for start in stride(from: 0, to: mapping.byteCount, by: blockSize) {
-      reader.advance(to: start, trail: threadCount > 1 ? longestTrail : trail)
-      let block = start..<min(start + blockSize, mapping.byteCount)
-      guard try mapping.withBytes(in: block, body), !mapping.hasGap else { return }
+    try reader.read(trail: isShared ? longestTrail : trail, body)
+  }
+
+  private func range(of block: Int) -> Range<Int> {
+    block * Self.blockSize..<min((block + 1) * Self.blockSize, mapping.byteCount)
+  }
+
+  private func read(
+    trail: Int, _ body: (borrowing RawSpan, Sight?) throws(AnimatedImageError) -> Bool
+  ) throws(AnimatedImageError) {
+    while true {
+      let (step, wakes) = state.withLock { ($0.callerStep(trail: trail), $0.takeWakeUp()) }
+      if wakes { signal.post() }
+      switch step {
+      case .take(let block, let sight):
+        let goesOn = try mapping.withBytes(in: range(of: block)) {
+          (bytes) throws(AnimatedImageError) in try body(bytes, sight)
+        }
+        guard goesOn, !mapping.hasGap else { return }
+      case .look, .release: work(step)
+      case .wait, .end: return
+      }
     }
   }
 
-  private func advance(to position: Int, trail: Int) {
-    let (wakes, range) = state.withLock { state in
-      state.position = position
-      return (state.takeWakeUp(), state.takeTrail(ofAtLeast: trail))
-    }
-    if wakes { signal.post() }
-    if let range { mapping.release(range) }
-  }
-
-  /// What the other thread does, until the last page is entered or nobody wants more.
+  /// What the other thread does, until there are no more blocks or nobody wants them.
   private func help() {
     FileMapping.prepareThread()
     while true {
-      switch state.withLock({ $0.step(byteCount: mapping.byteCount) }) {
-      case .touch(let range): mapping.touch(range)
-      case .release(let range): mapping.release(range)
+      let step = state.withLock { $0.helperStep(trail: Self.trail) }
+      switch step {
+      case .look, .release: work(step)
       case .wait: signal.wait()
-      case .end: return
+      case .take, .end: return
       }
+    }
+  }
+
+  private func work(_ step: Step) {
+    if case .release(let blocks) = step {
+      mapping.release(blocks.lowerBound * Self.blockSize..<blocks.upperBound * Self.blockSize)
+    } else if case .look(let block) = step {
+      let sight = mapping.look(at: range(of: block), look)
+      state.withLock { $0.finish(block, sight) }
     }
   }
 

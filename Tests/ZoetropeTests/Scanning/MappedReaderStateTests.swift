@@ -5,98 +5,127 @@ import ZoetropeTestSupport
 
 /// What the two threads of `MappedReader` do next, decided without either.
 @Suite(.timeLimit(.minutes(1))) struct MappedReaderStateTests {
-  private static let mebibyte = 1 << 20
-  private let size = 100 * mebibyte
+  private typealias Reader = MappedReader<Int>
 
-  private func range(_ mebibytes: Range<Int>) -> Range<Int> {
-    mebibytes.lowerBound * Self.mebibyte..<mebibytes.upperBound * Self.mebibyte
+  @Test func `alone, the caller takes one block after the other as it is`() {
+    var state = Reader.State(blockCount: 3)
+    for block in 0..<3 {
+      let step = state.callerStep(trail: Reader.trail)
+      #expect(step == .take(block: block, nil))
+    }
+    let last = state.callerStep(trail: Reader.trail)
+    #expect(last == .end)
   }
 
-  @Test func `pages are entered one block after the other until the lead is reached`() {
-    var state = MappedReader.State()
-    for block in 1..<16 {
-      let step = state.step(byteCount: size)
-      #expect(step == .touch(range(block..<block + 1)))
+  @Test func `who helps looks at the blocks behind the caller's until the lead is reached`() {
+    var state = Reader.State(blockCount: 50)
+    _ = state.callerStep(trail: Reader.longestTrail)
+    for block in 1...Reader.lead {
+      let step = state.helperStep(trail: Reader.trail)
+      #expect(step == .look(block: block))
     }
-    let last = state.step(byteCount: size)
+    let last = state.helperStep(trail: Reader.trail)
     #expect(last == .wait && state.isHelperWaiting)
   }
 
-  @Test func `who waits is woken once, when half of the lead is used up`() {
-    var state = MappedReader.State()
-    while state.step(byteCount: size) != .wait {}
-    for block in 1..<8 {
-      state.position = block * Self.mebibyte
-      let wakes = state.takeWakeUp()
-      #expect(!wakes, "at block \(block)")
-    }
-    state.position = 8 * Self.mebibyte
-    let wakes = [state.takeWakeUp(), state.takeWakeUp()]
-    #expect(wakes == [true, false])
-    let first = state.step(byteCount: size)
-    #expect(first == .release(range(0..<8)))
-    for block in 16..<24 {
-      let step = state.step(byteCount: size)
-      #expect(step == .touch(range(block..<block + 1)))
-    }
-    let last = state.step(byteCount: size)
-    #expect(last == .wait)
+  @Test
+  func `the caller takes what was seen, looks ahead of who is at its block, waits for nobody`() {
+    var state = Reader.State(blockCount: 4)
+    _ = state.callerStep(trail: Reader.longestTrail)
+    let helps = state.helperStep(trail: Reader.trail)
+    let looks = (0..<2).map { _ in state.callerStep(trail: Reader.longestTrail) }
+    #expect(helps == .look(block: 1) && looks == [.look(block: 2), .look(block: 3)])
+    state.finish(2, 22)
+    // Nothing is left to look at, and the other thread is still at block 1.
+    let steps = (0..<2).map { _ in state.callerStep(trail: Reader.longestTrail) }
+    #expect(steps == [.take(block: 1, nil), .take(block: 2, 22)])
+    state.finish(1, 11)
+    state.finish(3, 33)
+    let last = (0..<2).map { _ in state.callerStep(trail: Reader.longestTrail) }
+    #expect(last == [.take(block: 3, 33), .end])
+    let end = state.helperStep(trail: Reader.trail)
+    #expect(end == .end)
   }
 
-  @Test func `the work ends with the last page, or when nobody wants more`() {
-    var state = MappedReader.State()
-    for _ in 1..<10 { _ = state.step(byteCount: 10 * Self.mebibyte) }
-    let last = state.step(byteCount: 10 * Self.mebibyte)
-    #expect(last == .end)
-    var stopped = MappedReader.State()
-    while stopped.step(byteCount: size) != .wait {}
-    let wakes = [stopped.stop(), stopped.stop()]
+  @Test func `who waits is woken once, when half of the lead is used up`() {
+    var state = Reader.State(blockCount: 50)
+    _ = state.callerStep(trail: Reader.longestTrail)
+    while case .look(let block) = state.helperStep(trail: Reader.trail) {
+      state.finish(block, block)
+    }
+    var wakes: [Int] = []
+    for taken in 1...Reader.lead {
+      let step = state.callerStep(trail: Reader.longestTrail)
+      #expect(step == .take(block: taken, taken))
+      if state.takeWakeUp() { wakes.append(taken) }
+    }
+    #expect(wakes == [Reader.lead / 2])
+    let first = state.helperStep(trail: Reader.trail)
+    #expect(first == .release(blocks: 0..<Reader.lead))
+  }
+
+  @Test func `blocks are taken out behind the caller, by the caller itself when it is left alone`()
+  {
+    var state = Reader.State(blockCount: 50)
+    var steps: [Reader.Step] = []
+    for _ in 0..<Reader.longestTrail + 2 {
+      steps.append(state.callerStep(trail: Reader.longestTrail))
+    }
+    #expect(steps.last == .release(blocks: 0..<Reader.longestTrail))
+    let next = state.callerStep(trail: Reader.longestTrail)
+    #expect(next == .take(block: Reader.longestTrail + 1, nil))
+  }
+
+  @Test func `the work ends when nobody wants more`() {
+    var state = Reader.State(blockCount: 50)
+    while state.helperStep(trail: Reader.trail) != .wait {}
+    let wakes = [state.stop(), state.stop()]
     #expect(wakes == [true, false])
-    let next = stopped.step(byteCount: size)
+    let next = state.helperStep(trail: Reader.trail)
     #expect(next == .end)
   }
 
-  @Test func `a caller who is left alone takes pages out itself`() {
-    var state = MappedReader.State()
-    state.position = 19 * Self.mebibyte
-    let early = state.takeTrail(ofAtLeast: MappedReader.longestTrail)
-    state.position = 20 * Self.mebibyte
-    let late = state.takeTrail(ofAtLeast: MappedReader.longestTrail)
-    let again = state.takeTrail(ofAtLeast: 1)
-    #expect([early, late, again] == [nil, range(0..<20), nil])
-  }
-
-  /// Steps of both in any order: pages are taken out once and only behind the caller, and who waits is
-  /// woken before the caller needs what it waits with.
+  /// Steps of both in any order, each a look or not yet done with one: blocks come in order, each once,
+  /// with what was seen in it if anything; pages are taken out once and only behind the caller; the
+  /// caller never waits, and who helps does not while there is work in reach.
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `whoever comes first, nobody waits for ever`(seed: UInt64) {
+  func `whoever comes first, every block comes once`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    var state = MappedReader.State()
-    let byteCount = 150 * Self.mebibyte + 77
-    var (isWaiting, hasEnded, taken) = (false, false, 0)
-    let pace = Int.random(in: 1...20, using: &random)
-    for start in stride(from: 0, to: byteCount, by: MappedReader.blockSize) {
-      state.position = start
-      let wakes = state.takeWakeUp()
-      #expect(!wakes || isWaiting)
-      if wakes { isWaiting = false }
-      if let range = state.takeTrail(ofAtLeast: MappedReader.longestTrail) {
-        #expect(range.lowerBound == taken && range.upperBound == start)
-        taken = range.upperBound
+    let count = Int.random(in: 0..<120, using: &random)
+    var state = Reader.State(blockCount: count)
+    var (taken, released) = (0, 0)
+    // What each is at.
+    var looks: [Int?] = [nil, nil]
+    var (isWaiting, hasEnded) = (false, false)
+    while !hasEnded {
+      let who = Int.random(in: 0..<2, using: &random)
+      if let block = looks[who] {
+        looks[who] = nil
+        state.finish(block, block)
+        continue
       }
-      #expect(!isWaiting || state.touched > start + MappedReader.lead / 2)
-      for _ in 0..<Int.random(in: 0..<pace, using: &random) where !isWaiting && !hasEnded {
-        switch state.step(byteCount: byteCount) {
-        case .touch(let range): #expect(range.lowerBound > start)
-        case .release(let range):
-          #expect(range.lowerBound == taken && range.upperBound == start)
-          taken = range.upperBound
-        case .wait: isWaiting = true
-        case .end: hasEnded = true
-        }
+      if who == 1, isWaiting { continue }
+      let step =
+        who == 0
+        ? state.callerStep(trail: Reader.longestTrail) : state.helperStep(trail: Reader.trail)
+      if who == 0, state.takeWakeUp() { isWaiting = false }
+      switch step {
+      case .take(let block, let sight):
+        #expect(block == taken && who == 0 && (sight == nil || sight == block))
+        taken += 1
+      case .look(let block):
+        #expect(block >= taken && block < count && looks[1 - who] != block)
+        looks[who] = block
+      case .release(let blocks):
+        #expect(blocks.lowerBound == released && blocks.upperBound < taken)
+        released = blocks.upperBound
+      case .wait:
+        #expect(who == 1)
+        isWaiting = true
+      case .end: if who == 0 { hasEnded = true }
       }
+      #expect(!isWaiting || state.slots.count > Reader.lead / 2 || state.base == count)
     }
-    let waited = state.stop()
-    #expect(waited == isWaiting)
+    #expect(taken == count)
   }
 }

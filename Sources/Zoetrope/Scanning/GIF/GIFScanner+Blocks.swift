@@ -32,19 +32,27 @@ extension GIFScanner {
     }
   }
 
-  /// Image descriptor (GIF89a section 20): left, top, width, height, then flags: bit 7 local
-  /// palette, bit 6 interlace, bits 0...2 size of the palette.
-  mutating func readDescriptor() throws(AnimatedImageError) {
-    let bytes = collector.bytes
-    let rect = PixelRect(
-      x: Int(bytes.littleEndian16(at: 0)), y: Int(bytes.littleEndian16(at: 2)),
-      width: Int(bytes.littleEndian16(at: 4)), height: Int(bytes.littleEndian16(at: 6)))
-    let flags = bytes[8]
+  /// The image descriptor at `position`: where it lies, when it lies there whole; nil when more bytes
+  /// are needed.
+  mutating func descriptor(
+    in bytes: borrowing RawSpan, at position: inout Int
+  ) -> GIFImageDescriptor? {
+    if collector.bytes.isEmpty, position <= bytes.byteCount - GIFImageDescriptor.size {
+      defer { position += GIFImageDescriptor.size }
+      return GIFImageDescriptor(bytes, at: position)
+    }
+    guard collector.collect(GIFImageDescriptor.size, from: bytes, at: &position) else { return nil }
+    // The collector is not changed while the span is used.
+    return unsafe GIFImageDescriptor(collector.bytes.span.bytes, at: 0)
+  }
+
+  mutating func read(_ descriptor: GIFImageDescriptor) throws(AnimatedImageError) {
+    let rect = descriptor.rect
     let index = image.frames.count
     if index > 0, rect.size.area > workBudget.limits.canvasPixels { return endList(before: rect) }
     try workBudget.charge(frame: index, area: rect.size.area, at: blockOffset)
     if index == 0 { try growCanvas(toHold: rect) }
-    let localCount = flags & 0x80 != 0 ? 2 << Int(flags & 7) : 0
+    let localCount = descriptor.paletteCount
     noteFrame(index, rect, hasPalette: localCount > 0 || image.header?.palette.isEmpty == false)
     let graphic = control ?? GIFGraphicControl()
     control = nil
@@ -61,7 +69,7 @@ extension GIFScanner {
     openFrame = FrameRecord(
       control: FrameControl(
         index: index, rect: rect, delay: graphic.delay, disposal: graphic.disposal, blend: .over,
-        isIndependent: isIndependent, isInterlaced: flags & 0x40 != 0,
+        isIndependent: isIndependent, isInterlaced: descriptor.isInterlaced,
         palette: localCount > 0 ? .local : image.header?.palette.isEmpty == false ? .global : .none,
         byteRange: blockOffset..<blockOffset),
       localPaletteCount: localCount, transparentIndex: graphic.transparentIndex)
@@ -107,11 +115,9 @@ extension GIFScanner {
   }
 
   private mutating func closedFrame(at end: Int) -> FrameRecord? {
-    guard let record = openFrame else { return nil }
-    openFrame = nil
-    return FrameRecord(
-      control: record.control.with(byteRange: record.control.byteRange.lowerBound..<end),
-      localPaletteCount: record.localPaletteCount, transparentIndex: record.transparentIndex)
+    defer { openFrame = nil }
+    openFrame?.control.end(at: end)
+    return openFrame
   }
 
   package mutating func finish() throws(AnimatedImageError) {
@@ -134,28 +140,5 @@ extension GIFScanner {
       note(.cutBlock, "the data ends inside a block", at: end)
     }
     isAtEnd = true
-  }
-}
-
-extension FrameControl {
-  /// The same frame with another byte range.
-  func with(byteRange: Range<Int>) -> FrameControl {
-    FrameControl(
-      index: index, rect: rect, delay: delay, disposal: disposal, blend: blend,
-      isIndependent: isIndependent, isInterlaced: isInterlaced, palette: palette,
-      byteRange: byteRange)
-  }
-}
-
-extension RawSpan {
-  /// Whether eight sub-blocks of 255 bytes lie one after the other at `offset`.
-  func hasFullBlocks(at offset: Int) -> Bool {
-    guard offset >= 0, offset < byteCount - 7 * 256 else { return false }
-    var all = UInt8.max
-    for block in 0..<8 {
-      // The last one lies before the end, as was asked above; any bit pattern is a UInt8.
-      all &= unsafe unsafeLoad(fromUncheckedByteOffset: offset + block * 256, as: UInt8.self)
-    }
-    return all == .max
   }
 }

@@ -30,12 +30,26 @@ package struct GIFScanner: Scanning {
   var independence = IndependenceTracker()
   var metadataBudget: MetadataBudget
   var workBudget: WorkBudget
+  /// What another thread found in the bytes that are fed now.
+  private var chains = SubBlockChains()
   /// The screen size of the header, before the first frame made it grow.
   var screen = PixelSize(width: 0, height: 0)
 
   package init(limits: DecodingLimits = .default) {
     metadataBudget = MetadataBudget(limits: limits)
     workBudget = WorkBudget(limits: limits, format: .gif)
+  }
+
+  package static func lookAhead(in bytes: borrowing RawSpan) -> SubBlockChains {
+    SubBlockChains(in: bytes)
+  }
+
+  package mutating func feed(
+    _ bytes: borrowing RawSpan, knowing chains: SubBlockChains
+  ) throws(AnimatedImageError) {
+    self.chains = chains
+    defer { self.chains = SubBlockChains() }
+    try feed(bytes)
   }
 
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
@@ -93,8 +107,8 @@ package struct GIFScanner: Scanning {
       position += count
       next(count == remaining ? .extensionLength : .extensionBody(remaining: remaining - count))
     case .descriptor:
-      guard collector.collect(9, from: bytes, at: &position) else { return }
-      try readDescriptor()
+      guard let descriptor = descriptor(in: bytes, at: &position) else { return }
+      try read(descriptor)
     case .localPalette(let remaining):
       // The decoder reads the colours, which lie beside the pixels; here they are passed over.
       let count = min(remaining, bytes.byteCount - position)
@@ -115,31 +129,19 @@ package struct GIFScanner: Scanning {
     self.state = state
   }
 
-  /// Passes over sub-blocks until the terminator; this loop sees every 256th byte of the file.
+  /// Passes over sub-blocks until the terminator, where another thread has not done so already.
   private mutating func skipImageData(
     _ bytes: borrowing RawSpan, at position: inout Int, remaining: Int, base: Int
   ) {
-    var cursor = position + remaining
-    let end = bytes.byteCount
-    while cursor < end {
-      // Most blocks are full. Eight lengths read apart from each other wait for memory together,
-      // where one that says where the next one lies makes the next one wait.
-      while bytes.hasFullBlocks(at: cursor) { cursor += 8 * 256 }
-      // Up to seven are left, the whole of a small frame: by a branch, which is guessed, so that the
-      // next length is read before this one has come.
-      while cursor < end, bytes[cursor] == .max { cursor += 256 }
-      guard cursor < end else { break }
-      let size = Int(bytes[cursor])
-      cursor += 1
-      if size == 0 {
-        position = cursor
-        endFrame(at: base + cursor)
-        return
-      }
-      cursor += size
+    let start = position + remaining
+    let chain = chains.chain(from: start) ?? SubBlockChain(in: bytes, from: start)
+    if chain.isTerminated {
+      position = chain.end
+      endFrame(at: base + chain.end)
+    } else {
+      position = bytes.byteCount
+      next(.imageData(remaining: chain.end - bytes.byteCount))
     }
-    position = end
-    next(.imageData(remaining: cursor - end))
   }
 
   /// Notes a deviation.
