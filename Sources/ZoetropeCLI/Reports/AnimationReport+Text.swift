@@ -42,10 +42,15 @@ extension AnimationReport {
   }
 
   private var delays: String {
-    let values = image.frames.map { Decimal($0.delay) }
-    guard let least = values.min(), let most = values.max() else { return "none" }
+    var range: (least: Decimal, most: Decimal)?
+    var raised = 0
+    image.frames.forEachDelay { delay, count in
+      let value = Decimal(delay)
+      range = (min(range?.least ?? value, value), max(range?.most ?? value, value))
+      if policy.shownDuration(of: delay) != delay.duration { raised += count }
+    }
+    guard let (least, most) = range else { return "none" }
     var text = least == most ? "\(least) ms each" : "\(least) to \(most) ms"
-    let raised = image.frames.count { policy.shownDuration(of: $0.delay) != $0.delay.duration }
     if raised > 0 {
       text += "; \(raised) shown longer by \(policy) timing, as players do with short delays"
     }

@@ -18,11 +18,7 @@ struct AnimationReport {
   var storedDuration: Decimal { image.frames.storedDuration }
 
   /// The time that one play takes under ``policy``.
-  var shownDuration: Decimal {
-    image.frames.reduce(Decimal(thousandths: 0)) {
-      $0 + Decimal(policy.shownDuration(of: $1.delay))
-    }
-  }
+  var shownDuration: Decimal { image.frames.total { Decimal(policy.shownDuration(of: $0)) } }
 
   /// All damage, that of the structure first.
   var damage: [Damage] { image.damage + frameDamage }

@@ -37,8 +37,28 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension Sequence<FrameControl> {
-  /// The sum of the stored delays.
-  var storedDuration: Decimal {
-    reduce(Decimal(thousandths: 0)) { $0 + Decimal($1.delay) }
+  /// Calls `body` with each delay and how many frames in a row have it: most files have few delays.
+  func forEachDelay(_ body: (_ delay: FrameDelay, _ count: Int) -> Void) {
+    var last: FrameDelay?
+    var count = 0
+    for frame in self {
+      if let last, last != frame.delay {
+        body(last, count)
+        count = 0
+      }
+      last = frame.delay
+      count += 1
+    }
+    if let last { body(last, count) }
   }
+
+  /// The sum of what `time` makes of each frame's delay.
+  func total(_ time: (FrameDelay) -> Decimal) -> Decimal {
+    var total = Decimal(thousandths: 0)
+    forEachDelay { total.thousandths += time($0).thousandths * $1 }
+    return total
+  }
+
+  /// The sum of the stored delays.
+  var storedDuration: Decimal { total { Decimal($0) } }
 }
