@@ -2,13 +2,16 @@
 """compare_info.py ZOETROPE FLOOR SET [FILE.gif ...]: `zoetrope info` beside gifsicle and Pillow.
 
 Makes GIFs of 105 MB in SET/info by joining frames of the bench set (and of FILEs, as one more), runs
-the programs in turn and prints times of whole programs, and peers' times in times of ours: least
-over least, median over median. "Pillow's call" is Image.open and n_frames alone, without Python's
+the programs in turn, each thirteen times in a row, and prints times of whole programs, and peers'
+times in times of ours: least over least and median over median of all but the first three runs, as
+hyperfine does with three to warm up, and of the first runs alone, which find another program's bytes
+in the processor's cache. "Pillow's call" is Image.open and n_frames alone, without Python's
 start. "Floor" is the best that a C program takes only to look at every 256th byte through a mapping
 with two threads (FLOOR), plus the start of a C program that does nothing.
 
 How the system's cache holds a file matters as much as the program does: one that was read from the
-disk lies in large pieces, one that was just written in the pieces it was written in. Both are shown.
+disk lies in large pieces, one that was just written in the pieces it was written in: of 64 KiB as `cp`
+does, of 8 KiB as many programs do. All three are shown.
 """
 import glob, os, re, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -91,10 +94,10 @@ def from_disk(path):
             pass
 
 
-def just_written(path):
-    """Writes the file again, in pieces of 8 KiB."""
-    with open(path, "rb") as old, open(path + ".part", "wb", buffering=8192) as new:
-        while piece := old.read(8192):
+def written(path, size):
+    """Writes the file again, in pieces of `size` bytes."""
+    with open(path, "rb") as old, open(path + ".part", "wb", buffering=0) as new:
+        while piece := old.read(size):
             new.write(piece)
     os.rename(path + ".part", path)
 
@@ -124,44 +127,45 @@ def wall(command):
     return (time.perf_counter() - start) * 1e3
 
 
-def compare(path, rounds, slow):
-    """Times of whole programs in turn: ours each round, peers in `slow` of them."""
+def compare(path, rounds, repeats):
+    """Times of whole programs in turn, each `repeats` times in a row: (the first ones, those from the
+    fourth on)."""
     commands = {"zoetrope": [tool, "info", path], "gifsicle": ["gifsicle", "--info", path],
                 "Pillow": pillow + [path]}
     if not shutil.which("gifsicle"):
         del commands["gifsicle"]
-    times = {name: [] for name in commands}
-    for number in range(rounds):
-        if number < slow and slow < 50:
-            settle()
+    first, warm = ({name: [] for name in commands} for _ in range(2))
+    for _ in range(rounds):
         for name, command in commands.items():
-            if name == "zoetrope" or number < slow:
-                times[name].append(wall(command))
-    return times
+            settle()
+            times = [wall(command) for _ in range(repeats)]
+            first[name].append(times[0])
+            warm[name] += times[3:]
+    return first, warm
 
 
 def number(text, pattern):
     return float(re.search(pattern, text).group(1))
 
 
-def ratio(times, name):
+def ratio(times, name, *kinds):
     if name not in times:
         return ""
-    return (f"{min(times[name]) / min(times['zoetrope']):.1f} / "
-            f"{statistics.median(times[name]) / statistics.median(times['zoetrope']):.1f}")
+    return " / ".join(f"{kind(times[name]) / kind(times['zoetrope']):.1f}" for kind in kinds)
 
 
-def row(label, path, rounds, slow):
-    times = compare(path, rounds, slow)
+def row(label, path, rounds, repeats):
+    first, warm = compare(path, rounds, repeats)
     call = [number(subprocess.run(pillow + [path], capture_output=True, text=True).stdout, r"ms=([0-9.]+)")
             for _ in range(3)]
     mapped = ""
     if os.path.getsize(path) > 1 << 21:
         output = subprocess.run([floor, path], capture_output=True, text=True).stdout
         mapped = f"{number(output, r'map=[0-9.]+,([0-9.]+)') + nothing:.1f}"
-    ours = times["zoetrope"]
+    ours, kinds = warm["zoetrope"], (min, statistics.median)
     print(f"| {label} | {os.path.getsize(path) / 1e6:.1f} | {min(ours):.2f} / {statistics.median(ours):.2f} | {mapped} "
-          f"| {ratio(times, 'gifsicle')} | {ratio(times, 'Pillow')} | {min(call) / min(ours):.1f} |")
+          f"| {ratio(warm, 'gifsicle', *kinds)} | {ratio(warm, 'Pillow', *kinds)} "
+          f"| {ratio(first, 'Pillow', statistics.median)} | {min(call) / min(ours):.1f} |")
     sys.stdout.flush()
 
 
@@ -172,22 +176,27 @@ files = [("frames of a film", join("film.gif", [f"{films}/dithered.gif"])),
 if own:
     files.append(("frames of your files", join("own.gif", own)))
 with tempfile.TemporaryDirectory() as folder:
-    # As an installer would: the linker's own output lies in the cache page by page, and starts slower.
-    tool = shutil.copy(zoetrope, folder)
+    # As `make install-tool` does: written in one go.
+    tool = os.path.join(folder, "zoetrope")
+    with open(zoetrope, "rb") as old, open(tool, "wb", buffering=0) as new:
+        new.write(old.read())
+    os.chmod(tool, 0o755)
     empty = os.path.join(folder, "empty")
     subprocess.run(["cc", "-O2", "-o", empty, "-x", "c", "-"], input="int main(void) { return 0; }", text=True, check=True)
     nothing = min(wall([empty]) for _ in range(50))
     print("\n## `zoetrope info`, whole programs\n")
-    print("| file | MB | our ms, least / median | floor | × gifsicle --info | × Pillow n_frames | × Pillow's call |")
-    print("|---|---|---|---|---|---|---|")
+    print("| file | MB | our ms, least / median | floor | × gifsicle --info | × Pillow n_frames | first runs | × Pillow's call |")
+    print("|---|---|---|---|---|---|---|---|")
     for label, path in files:
         from_disk(path)
-        row(label + ", read from disk", path, 15, 5)
+        row(label + ", read from disk", path, 3, 13)
         if path == files[0][1] or path == files[2][1]:
-            just_written(path)
-            row(label + ", just written", path, 15, 5)
+            written(path, 64 << 10)
+            row(label + ", written in 64 KiB", path, 3, 13)
+            written(path, 8 << 10)
+            row(label + ", written in 8 KiB", path, 3, 13)
     path = many("many.gif")
-    row("100,000 frames", path, 7, 1)
+    row("100,000 frames", path, 2, 6)
     small = os.path.join(here, "../Fixtures/GIF/background-set.gif")
-    row("2 frames, 72 bytes", small, 200, 200)
+    row("2 frames, 72 bytes", small, 4, 53)
     print(f"\nA C program that does nothing takes {nothing:.2f} ms here.")
