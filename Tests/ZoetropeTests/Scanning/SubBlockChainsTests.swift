@@ -175,8 +175,7 @@ import ZoetropeTestSupport
     }
   }
 
-  /// Walked from every place that seems to begin an extension to the end of the piece, these would take
-  /// an hour.
+  /// Walked from every place that seems to begin an extension to the end of the piece, these take minutes.
   @Test(arguments: [[0x21, 0xfe, 0], [0x21, 0xfe, 1, 7, 0]] as [[UInt8]])
   func `extensions that lead nowhere are not walked from every place`(filler: [UInt8]) {
     let decoy: [UInt8] = [0x21, 0xfe, 11, 0x21, 0xf9, 4, 1, 2, 3, 4, 0, 0x21, 0xfe, 3, 0]
