@@ -70,6 +70,7 @@ import Testing
   }
 
   /// The caller is held up in its first block until another thread has looked at as many as it may.
+  /// The last of these may not be handed over yet, and the last block of the file is a short one.
   @Test func `a scan takes what another thread found ahead, and finds the same`() throws {
     try withFile(film) { (path, _) in
       let mapping = try #require(try FileSource(path: path, maps: true).mapping())
@@ -84,14 +85,15 @@ import Testing
         }
       ) { (bytes, chains) throws(AnimatedImageError) in
         if scanner.image.byteCount == 0 { for _ in 0..<Reader.lead { looks.wait() } }
-        if let chains { foreseen.append(chains.chains.count) }
+        if let chains, bytes.byteCount == Reader.blockSize { foreseen.append(chains.chains.count) }
         try scanner.feed(bytes, knowing: chains ?? SubBlockChains())
         return !scanner.isAtEnd
       }
       try scanner.finish()
       let alone = try ImageScan.scan(FileSource(path: path), options: .init(parallelism: 1))
       #expect(scanner.image == alone)
-      #expect(foreseen.count >= Reader.lead && foreseen.allSatisfy { $0 > 2 })
+      #expect(foreseen.count >= Reader.lead - 1)
+      #expect(foreseen.allSatisfy { $0 > 2 })
     }
   }
 
