@@ -71,6 +71,11 @@ import ZoetropeTestSupport
       for place in start...start + 1024 where chain.leads(from: place) {
         #expect(walk(bytes, from: place) == (end, isTerminated), "from \(place)")
       }
+      // What is only asked of the memory changes nothing, and lies in the bytes or is not asked for.
+      for gap in [0, 40, 5000, .max / 2, -7000, .min / 2] {
+        let other = unsafe SubBlockChain(in: bytes.span.bytes, from: start, gap: gap)
+        #expect(other == chain, "from \(start)")
+      }
     }
   }
 

@@ -18,10 +18,13 @@ extension SubBlockChains {
     var chains: [SubBlockChain] = []
     var stepsLeft = bytes.byteCount / 16
     var next = Self.start(in: bytes, from: 0, &stepsLeft)
+    var gap: Int?
     while let start = next, start < bytes.byteCount, chains.count < Self.mostChains {
-      let chain = SubBlockChain(in: bytes, from: start)
+      let chain = SubBlockChain(in: bytes, from: start, gap: gap)
       chains.append(chain)
       next = chain.isTerminated ? bytes.imageData(behindBlocksAt: chain.end, &stepsLeft) : nil
+      // Most frames have palettes of one size, and controls or none.
+      gap = next.map { $0 - chain.end }
       next = next ?? Self.start(in: bytes, from: chain.end, &stepsLeft)
     }
     self.init(chains)
