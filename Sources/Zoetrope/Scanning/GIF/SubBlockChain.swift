@@ -1,14 +1,24 @@
 /// Data sub-blocks (GIF89a section 15) one after the other, from one length to the terminator or to
 /// the end of a piece of a file.
+///
+/// Nearly all of a frame's are of one size, what its encoder fills before it writes: 255 bytes, or 254
+/// (ImageMagick, netpbm). So it can be told where lengths lie before the ones between are read.
 struct SubBlockChain: Sendable, Hashable {
   /// The length of the first sub-block.
   let start: Int
-  /// The length of the first one that is not full; it may lie behind the piece.
-  let fullEnd: Int
+  /// The length of the first one of another size, which may lie behind the piece; ``start`` where not
+  /// even two are of one size.
+  let evenEnd: Int
   /// Behind the terminator, or where the first length behind the piece lies.
   let end: Int
+  /// Bytes of the first sub-block.
+  let size: UInt8
   /// Whether the terminator was read.
   let isTerminated: Bool
+
+  /// Smaller sub-blocks are followed one by one: files made of such ones of changing sizes would have
+  /// eight looked at for each.
+  private static let leastEvenSize: UInt8 = 64
 
   /// Follows the chain whose first length lies at `start` in `bytes`, or behind them.
   ///
@@ -16,52 +26,76 @@ struct SubBlockChain: Sendable, Hashable {
   ///   together with the terminator then. A wrong guess costs a look at memory that nobody needs.
   /// - Complexity: One byte in 256 is read of most files.
   init(in bytes: borrowing RawSpan, from start: Int, gap: Int? = nil) {
-    self.start = start
-    fullEnd = bytes.endOfFullBlocks(from: start)
-    var end = fullEnd
+    var end = start
+    var firstEnd: Int?
+    // From length to length of the sub-blocks before `end`, when these are of one size.
+    var evenStride: Int?
     var isTerminated = false
     while end < bytes.byteCount, !isTerminated {
       let size = bytes[end]
-      end = size == .max ? bytes.endOfFullBlocks(from: end) : end + 1 + Int(size)
+      let stride = 1 + Int(size)
+      if size >= Self.leastEvenSize {
+        let evenEnd = bytes.endOfEvenBlocks(ofSize: size, from: end)
+        if end == start { firstEnd = evenEnd }
+        guard evenEnd == end else {
+          (end, evenStride) = (evenEnd, stride)
+          continue
+        }
+        // Others may be of nearly its size.
+        bytes.prefetchLengths(1, at: end + 8 * stride, stride: stride)
+      }
+      end += stride
       isTerminated = size == 0
-      // Behind a block that is not full the terminator follows as a rule.
-      if size > 0, let gap { bytes.prefetchFullBlocks(at: end + 1 + gap) }
+      // The terminator follows the first one that is shorter, as a rule.
+      if let evenStride, let gap, !isTerminated {
+        bytes.prefetchLengths(8, at: end + 1 + gap, stride: evenStride)
+      }
+      evenStride = nil
     }
+    self.start = start
+    evenEnd = firstEnd ?? start
     self.end = end
+    size = start < bytes.byteCount ? bytes[start] : 0
     self.isTerminated = isTerminated
   }
 
   /// Whether a length at `offset` is known to be one of the chain.
   func leads(from offset: Int) -> Bool {
-    offset == start || offset > start && offset <= fullEnd && (offset - start) % 256 == 0
+    offset == start
+      || offset > start && offset <= evenEnd && (offset - start) % (1 + Int(size)) == 0
   }
 }
 
 extension RawSpan {
-  /// Whether eight sub-blocks of 255 bytes lie one after the other at `offset`.
-  func hasFullBlocks(at offset: Int) -> Bool {
-    guard offset >= 0, offset < byteCount - 7 * 256 else { return false }
-    var all = UInt8.max
+  /// Whether eight sub-blocks of `size` bytes lie one after the other at `offset`.
+  func hasEvenBlocks(ofSize size: UInt8, at offset: Int) -> Bool {
+    let stride = 1 + Int(size)
+    guard offset >= 0, offset < byteCount - 7 * stride else { return false }
+    var difference: UInt8 = 0
     for block in 0..<8 {
       // The last one lies before the end, as was asked above; any bit pattern is a UInt8.
-      all &= unsafe unsafeLoad(fromUncheckedByteOffset: offset + block * 256, as: UInt8.self)
+      difference |=
+        unsafe unsafeLoad(fromUncheckedByteOffset: offset + block * stride, as: UInt8.self) ^ size
     }
-    return all == .max
+    return difference == 0
   }
 
-  /// The length of the first sub-block that is not full, at `offset` or behind it.
-  fileprivate func endOfFullBlocks(from offset: Int) -> Int {
+  /// The first length that is not `size`, as the one at `offset` is; `offset` when the next one is not,
+  /// or lies behind the end.
+  fileprivate func endOfEvenBlocks(ofSize size: UInt8, from offset: Int) -> Int {
+    let stride = 1 + Int(size)
+    guard offset + stride < byteCount, self[offset + stride] == size else { return offset }
     var end = offset
-    // Most blocks are full. Eight lengths read apart from each other wait for memory together, where
-    // one that says where the next one lies makes the next one wait.
-    while hasFullBlocks(at: end) {
+    // Eight lengths read apart from each other wait for memory together, where one that says where the
+    // next one lies makes the next one wait.
+    while hasEvenBlocks(ofSize: size, at: end) {
       // Far enough to arrive in time; any farther, and more of what lies behind a frame comes for nothing.
-      prefetchFullBlocks(at: end + (16 << 10))
-      end += 8 * 256
+      prefetchLengths(8, at: end + 64 * stride, stride: stride)
+      end += 8 * stride
     }
     // Up to seven are left, the whole of a small frame: by a branch, which is guessed, so that the
     // next length is read before this one has come.
-    while end < byteCount, self[end] == .max { end += 256 }
+    while end < byteCount, self[end] == size { end += stride }
     return end
   }
 }

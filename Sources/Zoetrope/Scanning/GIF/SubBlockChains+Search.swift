@@ -8,7 +8,7 @@ extension SubBlockChains {
 
   /// Follows the chains in a piece of a GIF that may begin anywhere.
   ///
-  /// It begins where full sub-blocks follow one another or a graphic control lies, goes on from the end
+  /// It begins where sub-blocks of 254 or 255 bytes follow one another or a graphic control lies, goes on from the end
   /// of a frame to the data of the next one, and begins anew where that leads nowhere.
   ///
   /// - Complexity: Linear. Of frames only the lengths and what lies between two are read. Extensions may
@@ -37,7 +37,7 @@ extension SubBlockChains {
     var position = position
     var patience = patience
     while position < bytes.byteCount, stepsLeft > 0 {
-      if let start = bytes.startOfFullBlocks(from: position) { return start }
+      if let start = bytes.startOfEvenBlocks(from: position) { return start }
       if let control = bytes.graphicControl(from: position),
         let start = bytes.imageData(behindBlocksAt: control, &stepsLeft)
       {
@@ -55,22 +55,29 @@ extension SubBlockChains {
 }
 
 extension RawSpan {
-  /// The first of 256 places from `offset` on where eight full sub-blocks follow one another. By chance
-  /// 255 hardly ever stands eight times at that distance.
-  fileprivate func startOfFullBlocks(from offset: Int) -> Int? {
+  /// The first of 256 places from `offset` on where eight sub-blocks of 255 bytes follow one another, or
+  /// eight of 254: these sizes encoders use. By chance such a byte hardly ever stands eight times at that
+  /// distance.
+  fileprivate func startOfEvenBlocks(from offset: Int) -> Int? {
     guard offset <= byteCount - 8 * 256 else { return nil }
     for place in stride(from: offset, to: offset + 256, by: 32) {
       // Any bit pattern is a number; the load checks its bounds.
-      let words = unsafe unsafeLoadUnaligned(fromByteOffset: place, as: SIMD4<UInt64>.self)
-      // The high bit of each byte that is 255, and of some behind such a one.
+      let bytes = unsafe unsafeLoadUnaligned(fromByteOffset: place, as: SIMD4<UInt64>.self)
+      let words = bytes | 0x0101_0101_0101_0101
+      // The high bit of each byte that is 254 or 255, and of some behind such a one.
       let found = (~words &- 0x0101_0101_0101_0101) & words & 0x8080_8080_8080_8080
       guard found[0] | found[1] | found[2] | found[3] != 0 else { continue }
       for index in 0..<4 {
         var bits = UInt64(littleEndian: found[index])
         while bits != 0 {
           let start = place + index * 8 + bits.trailingZeroBitCount / 8
+          let size = self[start]
           // The next length first: it lies in what would be looked at next.
-          if self[start + 256] == .max, hasFullBlocks(at: start) { return start }
+          if size >= 254, self[start + 1 + Int(size)] == size,
+            hasEvenBlocks(ofSize: size, at: start)
+          {
+            return start
+          }
           bits &= bits - 1
         }
       }
