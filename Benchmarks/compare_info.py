@@ -22,8 +22,18 @@ pillow = [sys.executable, os.path.join(here, "peers/pillow_peer.py"), "count"]
 TARGET = 105_000_000
 
 
-def frames(path):
-    """The frames of a GIF, each with its graphic control and a palette of its own."""
+def sub_blocks(data, size):
+    """Image data again, after the size of a code, in sub-blocks of `size` bytes."""
+    payload, at = b"", 1
+    while data[at]:
+        payload += data[at + 1:at + 1 + data[at]]
+        at += 1 + data[at]
+    parts = [payload[at:at + size] for at in range(0, len(payload), size)]
+    return data[:1] + b"".join(bytes([len(part)]) + part for part in parts) + b"\0"
+
+
+def frames(path, size):
+    """The frames of a GIF, each with its graphic control and a palette of its own, in sub-blocks of `size`."""
     data = open(path, "rb").read()
     flags, at, shared = data[10], 13, b""
     if flags & 0x80:
@@ -50,17 +60,17 @@ def frames(path):
             else:
                 head[9] = head[9] & 0x40 | 0x80 | flags & 7
             end = past(start + 1)
-            found.append(control + bytes(head) + palette + data[start:end])
+            found.append(control + bytes(head) + palette + sub_blocks(data[start:end], size))
             control = b""
         at = end
     return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little"), found
 
 
-def join(name, paths):
-    """A file of TARGET bytes from the frames of `paths`, over and over."""
+def join(name, paths, size=255):
+    """A file of TARGET bytes from the frames of `paths`, over and over, in sub-blocks of `size` bytes."""
     out = os.path.join(films, "info", name)
     if not os.path.exists(out):
-        parts = [frames(path) for path in paths]
+        parts = [frames(path, size) for path in paths]
         width, height = max(part[0] for part in parts), max(part[1] for part in parts)
         pool = [frame for part in parts for frame in part[2]]
         with open(out + ".part", "wb") as file:
@@ -172,7 +182,9 @@ def row(label, path, rounds, repeats):
 os.makedirs(os.path.join(films, "info"), exist_ok=True)
 files = [("frames of a film", join("film.gif", [f"{films}/dithered.gif"])),
          ("large frames", join("large.gif", [f"{films}/large.gif"])),
-         ("small changes", join("deltas.gif", [f"{films}/deltas.gif"]))]
+         ("small changes", join("deltas.gif", [f"{films}/deltas.gif"])),
+         # As ImageMagick and netpbm write.
+         ("sub-blocks of 254", join("blocks254.gif", [f"{films}/dithered.gif"], 254))]
 if own:
     files.append(("frames of your files", join("own.gif", own)))
 with tempfile.TemporaryDirectory() as folder:
