@@ -24,7 +24,7 @@ TARGET = 105_000_000
 
 def sub_blocks(data, size):
     """Image data again, after the size of a code, in sub-blocks of `size` bytes."""
-    payload, at = b"", 1
+    payload, at = bytearray(), 1
     while data[at]:
         payload += data[at + 1:at + 1 + data[at]]
         at += 1 + data[at]
@@ -33,7 +33,7 @@ def sub_blocks(data, size):
 
 
 def frames(path, size):
-    """The frames of a GIF, each with its graphic control and a palette of its own, in sub-blocks of `size`."""
+    """The frames of a GIF, each with its graphic control and a palette of its own, in sub-blocks of `size` or as they are."""
     data = open(path, "rb").read()
     flags, at, shared = data[10], 13, b""
     if flags & 0x80:
@@ -60,17 +60,18 @@ def frames(path, size):
             else:
                 head[9] = head[9] & 0x40 | 0x80 | flags & 7
             end = past(start + 1)
-            found.append(control + bytes(head) + palette + sub_blocks(data[start:end], size))
+            found.append(control + bytes(head) + palette
+                         + (sub_blocks(data[start:end], size) if size else data[start:end]))
             control = b""
         at = end
     return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little"), found
 
 
-def join(name, paths, size=255):
-    """A file of TARGET bytes from the frames of `paths`, over and over, in sub-blocks of `size` bytes."""
+def join(name, paths, block=None):
+    """A file of TARGET bytes from the frames of `paths`, over and over, in sub-blocks of `block` bytes."""
     out = os.path.join(films, "info", name)
     if not os.path.exists(out):
-        parts = [frames(path, size) for path in paths]
+        parts = [frames(path, block) for path in paths]
         width, height = max(part[0] for part in parts), max(part[1] for part in parts)
         pool = [frame for part in parts for frame in part[2]]
         with open(out + ".part", "wb") as file:

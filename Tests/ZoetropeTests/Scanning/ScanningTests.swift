@@ -9,7 +9,9 @@ import ZoetropeTestSupport
 struct ScanningTests {
   /// A GIF of `count` frames, every second one with a palette of its own, whose data are as many
   /// bytes as `size` says; they are no codes, which no scan looks at.
-  private func gif(frames count: Int, dataSize size: (Int) -> Int) -> [UInt8] {
+  private func gif(
+    frames count: Int, blockSize: Int = 255, dataSize size: (Int) -> Int
+  ) -> [UInt8] {
     var gif = GIFBuilder()
     gif.signature()
     gif.screen(width: 9, height: 9, palette: GIFPalette([.black, RGBA(red: 9, green: 9, blue: 9)]))
@@ -18,7 +20,9 @@ struct ScanningTests {
       gif.raw([0x2c, 0, 0, 0, 0, 9, 0, 9, 0, index % 2 == 0 ? 0 : 0x82])
       if index % 2 == 1 { gif.raw([UInt8](repeating: UInt8(index % 256), count: 24)) }
       gif.raw([2])
-      gif.raw(GIFBuilder.subBlocks([UInt8](repeating: UInt8(index % 251), count: size(index))))
+      gif.raw(
+        GIFBuilder.subBlocks(
+          [UInt8](repeating: UInt8(index % 251), count: size(index)), blockSize: blockSize))
       gif.raw([0])
     }
     gif.trailer()
@@ -42,11 +46,11 @@ struct ScanningTests {
     }
   }
 
-  /// Full sub-blocks are passed over eight at a time, then one by one, then by their lengths.
-  @Test(arguments: [0, 1, 254])
-  func `a frame scans alike wherever its file is cut in two`(rest: Int) throws {
+  /// Sub-blocks of one size are passed over eight at a time, then one by one, others by their lengths.
+  @Test(arguments: [0, 1, 254], [255, 254, 64])
+  func `a frame scans alike wherever its file is cut in two`(rest: Int, blockSize: Int) throws {
     for blocks in 0...10 {
-      let bytes = gif(frames: 1) { _ in blocks * 255 + rest }
+      let bytes = gif(frames: 1, blockSize: blockSize) { _ in blocks * blockSize + rest }
       var whole = GIFScanner()
       try unsafe whole.feed(bytes.span.bytes)
       try whole.finish()

@@ -75,7 +75,7 @@ import ZoetropeTestSupport
       for place in start...start + 1024 where chain.leads(from: place) {
         #expect(walk(bytes, from: place) == (end, isTerminated), "from \(place)")
       }
-      // What is only asked of the memory changes nothing, and lies in the bytes or is not asked for.
+      // A guess where the next one begins changes nothing, however wrong.
       for gap in [0, 40, 5000, .max / 2, -7000, .min / 2] {
         let other = unsafe SubBlockChain(in: bytes.span.bytes, from: start, gap: gap)
         #expect(other == chain, "from \(start)")
@@ -91,6 +91,25 @@ import ZoetropeTestSupport
     let chain = unsafe SubBlockChain(in: bytes.span.bytes, from: 100)
     #expect(chain.size == 255 && chain.evenEnd == 868 && chain.end == 885 && chain.isTerminated)
     #expect((0...1200).filter { chain.leads(from: $0) } == [100, 356, 612, 868])
+  }
+
+  @Test(arguments: [63, 64, 200, 254] as [UInt8])
+  func `sub-blocks of one size from 64 bytes on are known by their size`(size: UInt8) {
+    let stride = 1 + Int(size)
+    for count in [1, 2, 8, 9, 20] {
+      // As many of that size, one shorter, the terminator, and the same without an end.
+      var bytes = [UInt8](repeating: size, count: count * stride) + [2, 9, 9, 0]
+      var chain = unsafe SubBlockChain(in: bytes.span.bytes, from: 0)
+      #expect(chain.end == bytes.count && chain.isTerminated)
+      #expect(chain.size == size && chain.evenEnd == (size < 64 || count < 2 ? 0 : count * stride))
+      #expect(
+        (0..<bytes.count).filter { chain.leads(from: $0) }
+          == (chain.evenEnd == 0 ? [0] : (0...count).map { $0 * stride }))
+      bytes.removeLast(5)
+      chain = unsafe SubBlockChain(in: bytes.span.bytes, from: 0)
+      #expect(chain.end == count * stride && !chain.isTerminated)
+      #expect(chain.evenEnd == (size < 64 || count < 2 ? 0 : count * stride))
+    }
   }
 
   @Test(arguments: [255, 254])

@@ -6,34 +6,35 @@
 struct SubBlockChain: Sendable, Hashable {
   /// The length of the first sub-block.
   let start: Int
-  /// The length of the first one of another size, which may lie behind the piece; ``start`` where not
-  /// even two are of one size.
+  /// The length of the first one of another size, which may lie behind the piece; ``start`` where the
+  /// first two are not seen to be of one size, or are of less than 64 bytes.
   let evenEnd: Int
   /// Behind the terminator, or where the first length behind the piece lies.
   let end: Int
-  /// Bytes of the first sub-block.
+  /// Bytes of the first sub-block; 0 behind the piece.
   let size: UInt8
   /// Whether the terminator was read.
   let isTerminated: Bool
 
-  /// Smaller sub-blocks are followed one by one: files made of such ones of changing sizes would have
-  /// eight looked at for each.
+  /// Smaller sub-blocks are followed one by one: of a file made of pairs of them, each pair of another
+  /// size, eight lengths would be read for each pair.
   private static let leastEvenSize: UInt8 = 64
 
   /// Follows the chain whose first length lies at `start` in `bytes`, or behind them.
   ///
   /// - Parameter gap: How far behind the terminator the next chain is likely to begin: it is waited for
-  ///   together with the terminator then. A wrong guess costs a look at memory that nobody needs.
+  ///   together with the terminator then. A wrong guess costs eight looks at memory that nobody needs.
   /// - Complexity: One byte in 256 is read of most files.
   init(in bytes: borrowing RawSpan, from start: Int, gap: Int? = nil) {
     var end = start
-    var firstEnd: Int?
+    var (firstSize, firstEnd) = (UInt8(0), start)
     // From length to length of the sub-blocks before `end`, when these are of one size.
     var evenStride: Int?
     var isTerminated = false
     while end < bytes.byteCount, !isTerminated {
       let size = bytes[end]
       let stride = 1 + Int(size)
+      if end == start { firstSize = size }
       if size >= Self.leastEvenSize {
         let evenEnd = bytes.endOfEvenBlocks(ofSize: size, from: end)
         if end == start { firstEnd = evenEnd }
@@ -46,16 +47,17 @@ struct SubBlockChain: Sendable, Hashable {
       }
       end += stride
       isTerminated = size == 0
-      // The terminator follows the first one that is shorter, as a rule.
+      // The terminator follows the first one of another size, as a rule.
       if let evenStride, let gap, !isTerminated {
         bytes.prefetchLengths(8, at: end + 1 + gap, stride: evenStride)
       }
       evenStride = nil
     }
     self.start = start
-    evenEnd = firstEnd ?? start
+    evenEnd = firstEnd
     self.end = end
-    size = start < bytes.byteCount ? bytes[start] : 0
+    // Not read again: the file may have been written to meanwhile.
+    size = firstSize
     self.isTerminated = isTerminated
   }
 

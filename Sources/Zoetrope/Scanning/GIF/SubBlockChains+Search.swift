@@ -8,8 +8,8 @@ extension SubBlockChains {
 
   /// Follows the chains in a piece of a GIF that may begin anywhere.
   ///
-  /// It begins where sub-blocks of 254 or 255 bytes follow one another or a graphic control lies, goes on from the end
-  /// of a frame to the data of the next one, and begins anew where that leads nowhere.
+  /// It begins where sub-blocks of 254 or 255 bytes follow one another or a graphic control lies, goes
+  /// on from the end of a frame to the data of the next one, and begins anew where that leads nowhere.
   ///
   /// - Complexity: Linear. Of frames only the lengths and what lies between two are read. Extensions may
   ///   be walked over from several places; made-up ones would be walked to the end of the piece from each,
@@ -64,7 +64,7 @@ extension RawSpan {
       // Any bit pattern is a number; the load checks its bounds.
       let bytes = unsafe unsafeLoadUnaligned(fromByteOffset: place, as: SIMD4<UInt64>.self)
       let words = bytes | 0x0101_0101_0101_0101
-      // The high bit of each byte that is 254 or 255, and of some behind such a one.
+      // The high bit of each byte that is 254 or 255.
       let found = (~words &- 0x0101_0101_0101_0101) & words & 0x8080_8080_8080_8080
       guard found[0] | found[1] | found[2] | found[3] != 0 else { continue }
       for index in 0..<4 {
@@ -73,9 +73,7 @@ extension RawSpan {
           let start = place + index * 8 + bits.trailingZeroBitCount / 8
           let size = self[start]
           // The next length first: it lies in what would be looked at next.
-          if size >= 254, self[start + 1 + Int(size)] == size,
-            hasEvenBlocks(ofSize: size, at: start)
-          {
+          if self[start + 1 + Int(size)] == size, hasEvenBlocks(ofSize: size, at: start) {
             return start
           }
           bits &= bits - 1
