@@ -54,7 +54,7 @@ public final class MemoryBudget: Sendable {
     get { watch.isEnabled }
     set {
       watch.isEnabled = newValue
-      if newValue { settle() } else { fit(into: nil) }
+      if newValue { settle() } else { forgetRoom() }
     }
   }
 
@@ -83,11 +83,20 @@ public final class MemoryBudget: Sendable {
     return ceiling.load(ordering: .relaxed) < (before ? limit + limit / 4 : limit)
   }
 
-  /// Takes note that `room` bytes may be held beside what is held now (or, below 0, fewer); nil: any
-  /// number. Evicts nothing by itself.
-  package func fit(into room: Int?) {
-    ceiling.store(room.map { max(usedBytes + $0, 0) } ?? .max, ordering: .relaxed)
+  /// Reads how much room the control group has and takes note of it. Evicts nothing by itself.
+  ///
+  /// What is held may change while `read` runs, and before its result arrives: the lesser of what was
+  /// held before and after counts, or the end of the room would be put too far out.
+  package func fit(_ read: () -> MemoryReading) -> MemoryReading {
+    let before = usedBytes
+    let reading = read()
+    let used = min(before, usedBytes)
+    ceiling.store(reading.room.map { max(used + $0, 0) } ?? .max, ordering: .relaxed)
+    return reading
   }
+
+  /// Forgets what is known of the room: nobody looks at it any more.
+  package func forgetRoom() { ceiling.store(.max, ordering: .relaxed) }
 
   /// Bytes held now.
   public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }

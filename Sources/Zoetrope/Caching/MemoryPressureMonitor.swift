@@ -32,10 +32,9 @@ public actor MemoryPressureMonitor {
   @discardableResult
   public func poll() -> MemoryPressure {
     let before = gauge.level
-    let reading = read()
+    let reading = budget.fit(read)
     let level = gauge.update(reading)
     if level != before { budget.pressure = level }
-    budget.fit(into: reading.room)
     budget.settle()
     if level != before {
       log("memory pressure changed", isWorse: level > before, ["was": "\(before)"])
@@ -60,7 +59,7 @@ public actor MemoryPressureMonitor {
     }
     if gauge.level != .none { budget.pressure = .none }
     gauge = PressureGauge()
-    budget.fit(into: nil)
+    budget.forgetRoom()
   }
 
   private func log(_ message: Logger.Message, isWorse: Bool, _ more: Logger.Metadata) {

@@ -55,7 +55,7 @@ package final class PressureWatch: Sendable {
         self.planLook(for: budget)
         do { try await self.clock.sleep(for: self.pause(for: budget)) } catch { break }
       }
-      if !self.isEnabled { budget.fit(into: nil) }
+      if !self.isEnabled { budget.forgetRoom() }
       self.running.store(false, ordering: .releasing)
       // What was stored since the last look found this task running.
       self.start(for: budget)
@@ -73,7 +73,7 @@ package final class PressureWatch: Sendable {
     guard budget.usedBytes >= due,
       nextLook.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
     else { return false }
-    budget.fit(into: read().room)
+    _ = budget.fit(read)
     planLook(for: budget)
     return true
   }

@@ -76,6 +76,19 @@ import ZoetropeTestSupport
     await group.end()
   }
 
+  @Test(arguments: [-20 << 20, 20 << 20])
+  func `what is stored or given up while memory is read does not widen the room`(change: Int) {
+    let budget = MemoryBudget(byteLimit: 1 << 30)
+    budget.charge(30 << 20, as: .frames)
+    let reading = budget.fit {
+      defer { budget.charge(change, as: .frames) }
+      return MemoryReading(usage: budget.usedBytes, limit: 64 << 20)
+    }
+    #expect(reading.room == 26 << 20)
+    #expect(budget.effectiveLimit == min(30 << 20, (30 << 20) + change) + (26 << 20))
+    #expect(budget.effectiveLimit <= 56 << 20)
+  }
+
   @Test func `room is an eighth short of the limit, and 64 MiB at most`() {
     #expect(MemoryReading().room == nil)
     #expect(MemoryReading(usage: 10, limit: 80).room == 60)
