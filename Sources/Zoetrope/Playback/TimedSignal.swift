@@ -8,7 +8,8 @@ internal import Glibc
 /// hidden from Swift.
 @safe
 final class TimedSignal: @unchecked Sendable {
-  // Sendable: `isPosted` is read and written under the mutex only; the pointers never change.
+  // Sendable: `isPosted` is read and written under the mutex only, and the pointers never change;
+  // they are freed in `deinit`, when nobody holds this object any more.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var isPosted = false

@@ -11,7 +11,8 @@ internal import ZoetropeShims
 /// which lives from `init` to `deinit`.
 @safe
 package final class FileMapping: @unchecked Sendable {
-  // Sendable: neither property changes, and the functions below may be called by several threads.
+  // Sendable: neither property changes, the bytes are only read, and the calls below may be made by
+  // several threads; the mapping ends in `deinit`, when nobody holds this object any more.
   private let start: UnsafePointer<UInt8>
   package let byteCount: Int
 

@@ -6,7 +6,8 @@ internal import Glibc
 /// `init` to `deinit`, and each call below borrows the object that owns it.
 @safe
 final class ThreadSignal: @unchecked Sendable {
-  // Sendable: `sem_t` is made to be used from several threads; the pointer itself never changes.
+  // Sendable: `sem_t` is made to be used from several threads, and the pointer itself never changes;
+  // it is freed in `deinit`, when nobody holds this object any more.
   private let semaphore: UnsafeMutablePointer<sem_t>
 
   init() {

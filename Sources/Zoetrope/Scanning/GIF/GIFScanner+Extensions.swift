@@ -20,10 +20,7 @@ extension GIFScanner {
   /// longer than the rest of the frame's structure.
   mutating func readPlainControl(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
     let start = position
-    guard control == nil, start <= bytes.byteCount - 8, bytes[start] == 0x21,
-      bytes[start + 1] == GIFExtension.graphicControl, bytes[start + 2] == 4,
-      bytes[start + 7] == 0
-    else { return false }
+    guard control == nil, bytes.hasPlainControl(at: start) else { return false }
     let parsed = GIFGraphicControl(
       flags: bytes[start + 3],
       delay: UInt16(bytes[start + 4]) | UInt16(bytes[start + 5]) << 8, index: bytes[start + 6])
@@ -102,5 +99,15 @@ extension GIFScanner {
       note(.metadataLimit, "metadata past the limits is not kept", at: block.offset)
     }
     return isAdmitted
+  }
+}
+
+extension RawSpan {
+  /// Whether a graphic control (GIF89a section 23) lies whole at `offset`, as nearly all do: one
+  /// sub-block of four bytes.
+  func hasPlainControl(at offset: Int) -> Bool {
+    offset <= byteCount - 8 && self[offset] == 0x21
+      && self[offset + 1] == GIFExtension.graphicControl && self[offset + 2] == 4
+      && self[offset + 7] == 0
   }
 }

@@ -85,13 +85,7 @@ extension RawSpan {
 
   /// The first of 256 places from `offset` on where a graphic control seems to lie.
   fileprivate func graphicControl(from offset: Int) -> Int? {
-    guard offset <= byteCount - 8 else { return nil }
-    for place in offset..<min(offset + 256, byteCount - 7)
-    where self[place] == 0x21 && self[place + 1] == GIFExtension.graphicControl
-      && self[place + 2] == 4 && self[place + 7] == 0
-    {
-      return place
-    }
+    for place in offset..<offset + 256 where hasPlainControl(at: place) { return place }
     return nil
   }
 
