@@ -25,7 +25,7 @@ struct ZoetropeCommand: ParsableCommand {
 @main
 enum ZoetropeTool {
   static func main() {
-    SignalFlag.install()
+    SignalFlag.prepare()
     SystemThread.beginsElsewhere.store(true, ordering: .relaxed)
     let status = run(Array(CommandLine.arguments.dropFirst()))
     SignalFlag.endProcess(with: status)

@@ -74,7 +74,6 @@ import Testing
       let script = "mkfifo pipe && timeout -s INT 1 \"$ZOETROPE\" extract cat.gif -o pipe 2>err"
       let status = try tool.shell(script)
       #expect(status == 124)
-      #expect(String(decoding: try tool.read("err"), as: UTF8.self).contains("interrupted"))
       #expect(try tool.shell("test -p pipe") == 0)
     }
   }

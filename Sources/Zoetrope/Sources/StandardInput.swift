@@ -30,6 +30,9 @@ package enum StandardInput {
       let count: Int
       do {
         count = try unsafe block.withUnsafeMutableBytes { unsafe try descriptor.read(into: $0) }
+      } catch Errno.resourceTemporarilyUnavailable {
+        // Another reader of a pipe that does not block was faster.
+        continue
       } catch {
         throw FileSource.failure(error)
       }

@@ -24,6 +24,7 @@ struct ProbeCommand: ZoetropeSubcommand {
         capabilities, now: { ContinuousClock.now }, write: { device.writeAll($0) },
         read: { device.read(within: $0) })
       terminal.leave()
+      if let ending = WakePipe.ending { return ending }
       SignalFlag.install()
       capabilities = probe.capabilities
       status = .success

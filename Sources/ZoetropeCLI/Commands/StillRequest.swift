@@ -104,8 +104,10 @@ struct StillRequest: Hashable {
         try OutputFile.makeDirectory(OutputFile.directory(of: path))
         OutputFile.sweep(OutputFile.directory(of: path))
       }
-      try OutputFile.write(
-        bytes, to: path, isReplacing: isForced, followsLinks: path.bytes == given)
+      try SignalFlag.whileCaught { () throws(WriteFailure) in
+        try OutputFile.write(
+          bytes, to: path, isReplacing: isForced, followsLinks: path.bytes == given)
+      }
     } catch {
       throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
     }

@@ -17,7 +17,7 @@ extension ExtractRequest {
         do throws(CommandFailure) {
           let extraction = try FileExtraction(
             input: input, request: self, destination: destination, stream: stream)
-          let result = extraction.run()
+          let result = SignalFlag.whileCaught { extraction.run() }
           statuses.append(result.status)
           reports.append(result.report)
           if let failure = result.failure { throw failure }
@@ -107,9 +107,11 @@ extension ExtractRequest {
     }
     let path = FilePath(bytes: RawArguments.bytes(of: manifest))
     do throws(WriteFailure) {
-      try OutputFile.makeDirectory(OutputFile.directory(of: path))
-      try OutputFile.write(
-        bytes, to: path, isReplacing: isForced || isResuming, followsLinks: true)
+      try SignalFlag.whileCaught { () throws(WriteFailure) in
+        try OutputFile.makeDirectory(OutputFile.directory(of: path))
+        try OutputFile.write(
+          bytes, to: path, isReplacing: isForced || isResuming, followsLinks: true)
+      }
     } catch {
       if let failure = error.commandFailure { throw failure }
     }

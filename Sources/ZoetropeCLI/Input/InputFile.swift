@@ -28,17 +28,25 @@ struct InputFile: Hashable {
 
   /// Opens the image. A pipe or device is read to its end first, unless a signal asks for the end.
   ///
-  /// - Parameter isOnlyScanned: Whether the structure is all that is wanted; a large file is then
-  ///   mapped while it is scanned, which sets a handler for SIGBUS meanwhile. Default: false.
+  /// This blocks until the input has been read or a file system has answered. Commands that do not
+  /// catch signals meanwhile call it as it is (see ``SignalFlag``); the player, which answers keys,
+  /// uses ``InputOpening``.
+  ///
+  /// - Parameters:
+  ///   - isOnlyScanned: Whether the structure is all that is wanted; a large file is then mapped
+  ///     while it is scanned, which sets a handler for SIGBUS meanwhile. Default: false.
+  ///   - isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
   func open(
-    _ options: DecodingOptions, isOnlyScanned: Bool = false
+    _ options: DecodingOptions, isOnlyScanned: Bool = false, isAbandoned: () -> Bool = { false }
   ) throws(CommandFailure) -> AnimatedImage {
     do throws(AnimatedImageError) {
       guard let path else {
-        return try AnimatedImage(bytes: Self.readAll(options), options: options)
+        return try AnimatedImage(
+          bytes: Self.readAll(options, isAbandoned: isAbandoned), options: options)
       }
       if OutputFile.isPipe(path) {
-        return try AnimatedImage(bytes: Self.readPipe(path, options), options: options)
+        return try AnimatedImage(
+          bytes: Self.readPipe(path, options, isAbandoned: isAbandoned), options: options)
       }
       return try AnimatedImage(
         source: FileSource(path: path, maps: isOnlyScanned), options: options)
@@ -55,21 +63,25 @@ struct InputFile: Hashable {
 
   /// All bytes of a pipe: they are held, so the limit on memory counts for them.
   private static func readAll(
-    _ options: DecodingOptions, from descriptor: FileDescriptor = .standardInput
+    _ options: DecodingOptions, from descriptor: FileDescriptor = .standardInput,
+    isAbandoned: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
-    try StandardInput.readAll(from: descriptor, byteLimit: options.limits.liveBytes) { stop != nil }
+    try StandardInput.readAll(from: descriptor, byteLimit: options.limits.liveBytes) {
+      isAbandoned() || stop != nil
+    }
   }
 
   private static func readPipe(
-    _ path: FilePath, _ options: DecodingOptions
+    _ path: FilePath, _ options: DecodingOptions, isAbandoned: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
     let descriptor: FileDescriptor
     do {
-      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+      // Opened without waiting for a writer, which `poll` waits for instead, and can stop doing.
+      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
-      throw AnimatedImageError(.io, "\(error)")
+      throw AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
     }
     defer { try? descriptor.close() }
-    return try readAll(options, from: descriptor)
+    return try readAll(options, from: descriptor, isAbandoned: isAbandoned)
   }
 }

@@ -20,10 +20,12 @@ struct PlayRequest: Sendable {
       var options = playback
       options.startIndex = start?.index(in: image, policy: options.delayPolicy)
       let scheduler = FrameScheduler(image, options: options)
-      let ending = BlockingTask.run { [wallTime] in
-        await Self.play(scheduler, for: wallTime)
+      return try SignalFlag.whileCaught { () throws(CommandFailure) in
+        let ending = BlockingTask.run { [wallTime] in
+          await Self.play(scheduler, for: wallTime)
+        }
+        return try report(ending, of: scheduler)
       }
-      return try report(ending, of: scheduler)
     } catch {
       if error.status != .success { CommandRunner.report(error, asJSON: false) }
       return error.status

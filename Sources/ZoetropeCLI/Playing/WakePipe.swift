@@ -30,7 +30,8 @@ enum WakePipe {
       reader.store(ends[0], ordering: .relaxed)
       writer.store(ends[1], ordering: .relaxed)
     }
-    for number in signals { catchSignal(number) }
+    // A signal that the parent made this process ignore stays ignored.
+    for number in signals where !SignalFlag.isIgnored(number) { catchSignal(number) }
     SignalMask.unblock(signals)
   }
 
