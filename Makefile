@@ -43,7 +43,7 @@ demo: release ## the main job on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)
 
 test: install ## all tests
-	swift test --no-parallel
+	swift test
 
 lint: ## formatting, naming, docs of public symbols
 	swift format lint --strict --recursive Package.swift Sources Tests Examples

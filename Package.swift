@@ -86,10 +86,14 @@ let package = Package(
       dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
       path: "Examples/DumpFrames",
       swiftSettings: settings),
+    .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
+    .target(
+      name: "TestRunning", dependencies: ["ParallelWidth", "Zoetrope"], path: "Tests/TestRunning",
+      swiftSettings: settings),
     .testTarget(
       name: "ZoetropeTests",
       dependencies: [
-        "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "CDeflate",
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "CDeflate",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -97,14 +101,14 @@ let package = Package(
     .testTarget(
       name: "ZoetropeCLITests",
       dependencies: [
-        "ZoetropeCLI", "Zoetrope", "ZoetropeTerminal", "minimal-player",
+        "ZoetropeCLI", "Zoetrope", "ZoetropeTerminal", "TestRunning", "minimal-player",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ZoetropeTerminalTests",
-      dependencies: ["Zoetrope", "ZoetropeTerminal", "CDeflate"],
+      dependencies: ["Zoetrope", "ZoetropeTerminal", "TestRunning", "CDeflate"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

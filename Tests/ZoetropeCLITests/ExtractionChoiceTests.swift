@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 
 @testable import ZoetropeCLI
 
 /// Which frames are taken, how often, and what the files are called.
-@Suite(.timeLimit(.minutes(1))) struct ExtractionChoiceTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ExtractionChoiceTests {
   private let gif = SampleGIF()
 
   @Test(arguments: [

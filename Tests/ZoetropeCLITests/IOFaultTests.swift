@@ -1,12 +1,23 @@
 import SystemPackage
+import TestRunning
 import Testing
 
 /// Calls to the system that end early, are interrupted or fail, by a library that stands between.
 ///
 /// Interruptions and short transfers change nothing; a failure is one line and one status, and no
 /// file under a final name that is not whole.
-@Suite(.timeLimit(.minutes(1))) struct IOFaultTests {
-  /// Compiled once, into the folder of the first test; the sanitizer wants to come first otherwise.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct IOFaultTests {
+  /// The library that stands between, compiled once.
+  private static let library = Result {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    let source = FilePath(#filePath).removingLastComponent().removingLastComponent()
+      .appending("Faults/faults.c")
+    let compiler = "$(command -v clang || command -v cc)"
+    try #require(try tool.shell("\(compiler) -O1 -shared -fPIC -o faults.so '\(source)' -ldl") == 0)
+    return try tool.read("faults.so")
+  }
+
   private func withTool(_ body: (Tool, (String, String) throws -> Int32) throws -> Void) throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
@@ -15,10 +26,8 @@ import Testing
     sample.width = 60
     sample.height = 50
     try tool.write(sample.bytes, to: "cat.gif")
-    let source = FilePath(#filePath).removingLastComponent().removingLastComponent()
-      .appending("Faults/faults.c")
-    let compiler = "$(command -v clang || command -v cc)"
-    try #require(try tool.shell("\(compiler) -O1 -shared -fPIC -o faults.so '\(source)' -ldl") == 0)
+    try tool.write(Self.library.get(), to: "faults.so")
+    // The address sanitizer wants to be the first library otherwise.
     try body(tool) { fault, arguments in
       try tool.shell(
         "env ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 FAULT=\(fault) "

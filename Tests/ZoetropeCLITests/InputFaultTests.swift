@@ -1,10 +1,11 @@
 import Glibc
 import SystemPackage
+import TestRunning
 import Testing
 import Zoetrope
 
 /// Inputs and outputs that are not what a name promises. One line in, one status out, never a crash.
-@Suite(.timeLimit(.minutes(1))) struct InputFaultTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct InputFaultTests {
   /// The first has no end, and must not be waited for with all of memory.
   @Test(.boundsMemory, arguments: ["/dev/zero", ".", "loop", "missing"])
   func `what is no file with an end is refused`(name: String) throws {

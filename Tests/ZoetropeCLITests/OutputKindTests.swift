@@ -1,7 +1,8 @@
+import TestRunning
 import Testing
 
 /// Outputs that are no plain files: they are written, never replaced.
-@Suite(.timeLimit(.minutes(1))) struct OutputKindTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OutputKindTests {
   private static let outputs = [
     "still cat.gif --format rgba -o PLACE", "still cat.gif --format rgba -o PLACE --force",
     "extract cat.gif --format rgba --max 1 -o PLACE --force",

@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeCLI
 
-@Suite(.timeLimit(.minutes(1))) struct ToolTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ToolTests {
   private let gif = SampleGIF()
 
   @Test func `info tells size, frames and plays`() throws {

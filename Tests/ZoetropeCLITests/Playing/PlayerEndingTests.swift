@@ -1,8 +1,9 @@
 import Glibc
+import TestRunning
 import Testing
 
 /// However and whenever playing ends, the terminal is as it was found.
-@Suite(.timeLimit(.minutes(1))) struct PlayerEndingTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerEndingTests {
   enum Moment: CaseIterable {
     case probing, entering, playing, paused
 

@@ -1,7 +1,8 @@
+import TestRunning
 import Testing
 
 /// What keys do, as the status line and the screen tell it.
-@Suite(.timeLimit(.minutes(1))) struct PlayerKeyTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerKeyTests {
   /// Five frames that stay long enough to be looked at.
   private static let slow = SampleGIF(
     frames: [(0, 200), (1, 200), (2, 200), (0, 200), (1, 250)]

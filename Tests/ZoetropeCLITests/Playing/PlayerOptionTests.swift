@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTerminal
@@ -7,7 +8,7 @@ import ZoetropeTerminal
 @testable import ZoetropeCLI
 
 /// What each option of `play` changes, as the terminal shows it.
-@Suite(.timeLimit(.minutes(1))) struct PlayerOptionTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerOptionTests {
   /// Five frames that stay long enough to be looked at.
   private static let slow = SampleGIF(
     frames: [(0, 200), (1, 200), (2, 200), (0, 200), (1, 250)]

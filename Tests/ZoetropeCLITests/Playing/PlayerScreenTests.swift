@@ -1,10 +1,11 @@
+import TestRunning
 import Testing
 import ZoetropeTerminal
 
 @testable import ZoetropeCLI
 
 /// What stands on the screen, whatever happens to it.
-@Suite(.timeLimit(.minutes(1))) struct PlayerScreenTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerScreenTests {
   /// Frames in which every few pixels are another colour: a picture that costs bytes.
   private static func busy(frames: Int, delay: UInt8) -> [UInt8] {
     SampleGIF(

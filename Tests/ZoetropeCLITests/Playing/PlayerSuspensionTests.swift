@@ -1,8 +1,9 @@
 import Glibc
+import TestRunning
 import Testing
 
 /// Ctrl-Z gives the terminal back to the shell, and `fg` takes it again.
-@Suite(.timeLimit(.minutes(1))) struct PlayerSuspensionTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerSuspensionTests {
   @Test(arguments: ["", " "])
   func `a shell stops it and goes on with it`(_ keys: String) throws {
     let tool = try Tool()

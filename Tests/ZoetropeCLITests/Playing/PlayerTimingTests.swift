@@ -1,8 +1,9 @@
 import SystemPackage
+import TestRunning
 import Testing
 
 /// Plays and delays on a terminal are those of the file, for animated PNG too.
-@Suite(.timeLimit(.minutes(1))) struct PlayerTimingTests {
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerTimingTests {
   private func fixture(_ name: String) throws -> [UInt8] {
     var path = FilePath(#filePath)
     for _ in 0..<4 { path.removeLastComponent() }

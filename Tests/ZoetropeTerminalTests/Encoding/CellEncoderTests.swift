@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct CellEncoderTests {
   struct Mode: Sendable, CustomTestStringConvertible {
     let glyphs: CellGlyphs

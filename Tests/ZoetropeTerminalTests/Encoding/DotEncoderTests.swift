@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct DotEncoderTests {
   @Test(.serialized, arguments: DotGlyphs.allCases, [ColorDepth.none, .full])
   func `a thousand random deltas show what full repaints show`(

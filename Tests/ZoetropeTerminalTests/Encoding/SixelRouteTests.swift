@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct SixelRouteTests {
   private let top = SixelRoute.Pen(column: 0, register: -1)
 

@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct DeltaCacheTests {
   static let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
 
@@ -35,12 +36,13 @@ struct DeltaCacheTests {
   ) {
     var writer = Self.writer(mode, threshold: threshold)
     var bytes: [UInt8] = []
+    let followers = Self.frames(40).suffix(3)
     for frame in Self.frames(30) {
       writer.frame(frame, into: &bytes)
       var other = writer
       other.encoder = writer.encoder.withoutPicture()
       other.encoder.resume(showing: frame)
-      for next in Self.frames(40).suffix(3) {
+      for next in followers {
         var (left, right) = (writer, other)
         var (plain, resumed): ([UInt8], [UInt8]) = ([], [])
         left.frame(next, into: &plain)

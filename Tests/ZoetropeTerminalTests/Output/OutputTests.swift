@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct OutputTests {
   func encoder(_ options: EncodingOptions = .exact) -> CellEncoder {
     CellEncoder(

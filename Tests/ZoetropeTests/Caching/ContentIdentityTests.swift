@@ -1,9 +1,10 @@
 import Glibc
 import SystemPackage
+import TestRunning
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct ContentIdentityTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct ContentIdentityTests {
   @Test(arguments: [
     ("", "99aa06d3014798d86001c324468d497f"),
     ("abc", "06b05ab6733a618578af5f94892f3950"),

@@ -3,13 +3,13 @@ import Zoetrope
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct MemoryFrameCacheStressTests {
-  @Test func `a million mixed operations by four tasks keep every invariant`() async {
+  @Test func `two hundred thousand mixed operations by four tasks keep every invariant`() async {
     let bitmaps = [makeBitmap(8, 4), makeBitmap(16, 16), makeBitmap(40, 30), makeBitmap(64, 64)]
     let budget = MemoryBudget(byteLimit: 2 << 20)
     let cache = MemoryFrameCache(countLimit: 600, budget: budget)
     await withTaskGroup(of: Void.self) { group in
       for seed in 1...4 {
-        group.addTask { mix(250_000, seed: UInt64(seed), cache, bitmaps) }
+        group.addTask { mix(50_000, seed: UInt64(seed), cache, bitmaps) }
       }
     }
     let statistics = cache.statistics
@@ -17,7 +17,7 @@ import ZoetropeTestSupport
     #expect(budget.usedBytes == statistics.cost)
     #expect(statistics.cost <= budget.byteLimit)
     #expect(statistics.count <= 600)
-    #expect(statistics.hits > 10_000 && statistics.evictions > 10_000)
+    #expect(statistics.hits > 2000 && statistics.evictions > 2000)
     cache.removeAll()
     #expect(budget.usedBytes == 0)
   }
@@ -44,7 +44,7 @@ private func mix(
       let statistics = cache.statistics
       #expect(statistics.cost >= 0 && statistics.count >= 0)
     }
-    if step % 10_000 == 0 { #expect(cache.faults() == []) }
+    if step % 5000 == 0 { #expect(cache.faults() == []) }
   }
   holds.forEach { $0.end() }
   cache.budget.pressure = .none

@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct SeekingReaderTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct SeekingReaderTests {
   private let image: AnimatedImage
   private let expected: [Bitmap]
 

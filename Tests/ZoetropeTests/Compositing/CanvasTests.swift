@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct CanvasTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct CanvasTests {
   /// Large enough for its blocks to be handed on, and of a size that no other test has.
   private static let size = PixelSize(width: 133, height: 131)
 

@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct IndexedBlitterTests {
   /// A rectangle of indices at an odd place of a larger canvas, drawn and drawn plainly.
   struct Case {

@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct RowBlenderTests {
   /// The rule in whole numbers: weights 255 sa and da (255 - sa), rounded half up.
   private func exact(_ over: RGBA, _ under: RGBA) -> RGBA {

@@ -1,10 +1,11 @@
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
 
 /// Frames whose memory becomes the canvas, beside the same frames drawn on it.
-@Suite(.timeLimit(.minutes(1))) struct CanvasFormTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct CanvasFormTests {
   /// Frames of random samples, most of them larger than half of the canvas, some damaged.
   private static func film(_ type: PNGLayout.ColorType, seed: UInt64) -> [UInt8] {
     var random = SplitMix64(seed: seed)

@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
 /// A short form of `make differential`: mutated files, the fast decoders beside giflib and libpng.
-@Suite(.timeLimit(.minutes(1))) struct MutatedPixelsTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct MutatedPixelsTests {
   static let films = (0..<2).flatMap { SeedFilms.make(seed: $0) }
 
   @Test(arguments: [PixelFormat.rgba8, .rgba16])

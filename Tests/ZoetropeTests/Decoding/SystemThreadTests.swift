@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
 
 /// Where threads may run, whatever processor they begin on.
-@Suite(.timeLimit(.minutes(1))) struct SystemThreadTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct SystemThreadTests {
   /// What the system says of the calling thread under `name`.
   private static func status(_ name: String) throws -> Substring {
     let text = try String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 
 @testable import Zoetrope
@@ -56,7 +57,7 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct PNGEncoderTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct PNGEncoderTests {
   @Test(arguments: EncodingCase.all)
   func `a picture takes its smallest form and reads back exactly`(_ item: EncodingCase) throws {
     let bytes = try PNGEncoder().encode(item.bitmap)

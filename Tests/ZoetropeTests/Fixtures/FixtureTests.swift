@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct FixtureTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct FixtureTests {
   /// Compiled once; empty when a recipe cannot be compiled, which the first test reports.
   static let recipes = (try? FixtureLibrary().recipes()) ?? []
 

@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct GIFBuilderTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct GIFBuilderTests {
   @Test func `the smallest GIF has the bytes that the specification asks for`() {
     var gif = GIFBuilder()
     gif.signature()

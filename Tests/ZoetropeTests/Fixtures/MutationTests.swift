@@ -1,10 +1,11 @@
 import Glibc
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
 /// Every fixture, cut and turned over in many places: an error or frames, never a crash.
-@Suite(.timeLimit(.minutes(60))) struct MutationTests {
+@Suite(.timeLimit(.minutes(60)), .computes) struct MutationTests {
   /// What any file may cost here: fixtures are small, and so must be what becomes of them.
   static let options: DecodingOptions = {
     var options = DecodingOptions(damage: .partialRows, parallelism: 1)
@@ -20,7 +21,7 @@ import ZoetropeTestSupport
     // getenv returns a string that ends with a zero byte; it is copied at once.
     guard let value = unsafe getenv("ZOETROPE_MUTATIONS"),
       let count = Int(unsafe String(cString: value))
-    else { return (250, 60) }
+    else { return (60, 15) }
     return (count, count)
   }()
 

@@ -23,7 +23,8 @@ import ZoetropeTestSupport
     return try AnimatedImage(bytes: gif.bytes)
   }
 
-  @Test(arguments: [PlaybackOptions(), .everyFrame, PlaybackOptions(decodeAhead: 4)])
+  // One at a time: the blocks of all are counted together.
+  @Test(.serialized, arguments: [PlaybackOptions(), .everyFrame, PlaybackOptions(decodeAhead: 4)])
   func `playing takes a handful of canvases however many frames are shown`(
     options: PlaybackOptions
   ) async throws {

@@ -1,7 +1,8 @@
+import TestRunning
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct PlaybackStateMachineTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct PlaybackStateMachineTests {
   @Test func `frames are shown at the sums of their delays and the last is held for its own`()
     throws
   {
@@ -29,10 +30,10 @@ import Zoetrope
   @Test(arguments: [
     FrameDelay.part(1, 3), .part(1, 60), .part(7, 100), .part(1001, 30000), .part(1, 65535),
   ])
-  func `a million frames drift by nothing`(delay: FrameDelay) throws {
+  func `a hundred thousand frames drift by nothing`(delay: FrameDelay) throws {
     let frames = 100
     var run = try MachineRun(
-      delays: Array(repeating: delay, count: frames), playCount: .finite(10_000),
+      delays: Array(repeating: delay, count: frames), playCount: .finite(1000),
       options: PlaybackOptions(delayPolicy: .exact))
     var count = 0
     var worst = Duration.zero
@@ -52,8 +53,8 @@ import Zoetrope
       }
     }
     #expect(worst == .zero)
-    #expect(count == 1_000_000)
-    let numerator = 1_000_000 * Int64(delay.numerator)
+    #expect(count == 100_000)
+    let numerator = 100_000 * Int64(delay.numerator)
     let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: Int64(delay.denominator))
     let attoseconds = Int128(rest) * 1_000_000_000_000_000_000 / Int128(delay.denominator)
     #expect(

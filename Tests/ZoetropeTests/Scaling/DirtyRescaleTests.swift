@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct DirtyRescaleTests {
   #if DEBUG
     /// Vector code that is not optimised takes a hundred times as long.

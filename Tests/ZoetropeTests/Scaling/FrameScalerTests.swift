@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct FrameScalerTests {
   static let sizes: [(PixelSize, PixelSize)] = [
     (PixelSize(width: 40, height: 30), PixelSize(width: 17, height: 11)),

@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct PixelConversionTests {
   /// Every colour value under every alpha: red is x, alpha is y.
   static let plane = Bitmap.drawn(PixelSize(width: 256, height: 256)) { x, y, byte in

@@ -93,14 +93,29 @@ struct ReferenceScaler {
     let across = (0..<scaled.width).map {
       weights($0, source: bitmap.width, target: scaled.width)
     }
+    // Rows first, since the weights of the two axes are multiplied.
+    var rows: [SIMD4<Double>] = []
+    rows.reserveCapacity(bitmap.height * scaled.width)
+    for y in 0..<bitmap.height {
+      for (first, weights) in across {
+        var sum = SIMD4<Double>()
+        var place = y * bitmap.width + first
+        for weight in weights {
+          sum += pixels[place] * weight
+          place += 1
+        }
+        rows.append(sum)
+      }
+    }
     var worst = 0.0
     for y in 0..<scaled.height {
       let down = weights(y, source: bitmap.height, target: scaled.height)
       for x in 0..<scaled.width {
         var sum = SIMD4<Double>()
-        for (j, v) in down.weights.enumerated() {
-          let start = (down.first + j) * bitmap.width + across[x].first
-          for (i, h) in across[x].weights.enumerated() { sum += pixels[start + i] * (v * h) }
+        var place = down.first * scaled.width + x
+        for weight in down.weights {
+          sum += rows[place] * weight
+          place += scaled.width
         }
         let expected = encoded(sum, top: top)
         let alpha = scaled.channel(3, x: x, y: y)

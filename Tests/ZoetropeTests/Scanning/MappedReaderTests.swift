@@ -1,11 +1,12 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 
 @testable import Zoetrope
 
 /// Scanning a large file through a mapping: the same as reading it, whatever becomes of the file.
-@Suite(.timeLimit(.minutes(1))) struct MappedReaderTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct MappedReaderTests {
   private typealias Reader = MappedReader<Int>
 
   private func withFile(

@@ -1,11 +1,12 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct ScanningTests {
   /// A GIF of `count` frames, every second one with a palette of its own, whose data are as many
   /// bytes as `size` says; they are no codes, which no scan looks at.

@@ -1,10 +1,11 @@
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
 
 /// What a thread finds of a GIF ahead of its scanner: where chains of sub-blocks lead.
-@Suite(.timeLimit(.minutes(1))) struct SubBlockChainsTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct SubBlockChainsTests {
   /// Frames of `size` bytes of data each; every third has no graphic control, every second a palette.
   private func film(
     frames count: Int, blockSize: Int = 255, dataSize size: (Int) -> Int

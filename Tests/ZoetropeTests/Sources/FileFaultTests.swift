@@ -1,11 +1,12 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 
 @testable import Zoetrope
 
 /// Files that stop being readable once they are open.
-@Suite(.timeLimit(.minutes(1))) struct FileFaultTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct FileFaultTests {
   @Test func `a descriptor that is not open has no status`() {
     let error = #expect(throws: AnimatedImageError.self) {
       try FileSource.status(of: FileDescriptor(rawValue: -1))

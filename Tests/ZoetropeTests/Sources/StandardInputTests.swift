@@ -1,10 +1,11 @@
 import SystemPackage
+import TestRunning
 import Testing
 
 @testable import Zoetrope
 
 /// Input that comes through a pipe.
-@Suite(.timeLimit(.minutes(1))) struct StandardInputTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct StandardInputTests {
   /// What reading gives of a pipe that `bytes`, a few thousand at most, lie in.
   private func read(
     _ bytes: [UInt8], byteLimit: Int = 1 << 20, stopsAfter stops: Int = .max

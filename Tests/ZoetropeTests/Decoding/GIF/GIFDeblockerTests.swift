@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct GIFDeblockerTests {
   static func join(_ source: [UInt8], with deblocker: inout GIFDeblocker)
     -> ([UInt8], GIFDeblocker.Blocks)

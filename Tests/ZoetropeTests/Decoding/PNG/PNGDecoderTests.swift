@@ -1,8 +1,9 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct PNGDecoderTests {
   /// The colour types and depths that PNG allows.
   static let formats = [

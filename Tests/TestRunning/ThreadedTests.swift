@@ -1,0 +1,42 @@
+import Foundation
+public import Testing
+
+/// Runs each case of a test or suite on a thread of its own.
+///
+/// Swift Testing runs cases on the cooperative pool, which has one thread for each processor. A case
+/// that computes for long or waits for the system holds such a thread up, and with it every task of the
+/// tests that run at the same time.
+public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
+  /// The turns that are waited for before a case begins, if it takes any.
+  fileprivate let turns: Turns?
+
+  /// Programs that compete for processors would miss the times that tests expect of them.
+  fileprivate static let programs = Turns(max(2, ProcessInfo.processInfo.activeProcessorCount))
+
+  /// Suites hand the trait on to their tests.
+  public var isRecursive: Bool { true }
+
+  /// Itself, for each case.
+  public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
+    testCase == nil ? nil : self
+  }
+
+  /// Runs the case.
+  @concurrent public func provideScope(
+    for test: Test, testCase: Test.Case?,
+    performing function: @Sendable @concurrent () async throws -> Void
+  ) async throws {
+    await turns?.take()
+    defer { turns?.giveBack() }
+    try await TestThread.run(function)
+  }
+}
+
+extension Trait where Self == ThreadedTests {
+  /// Cases compute for long: each runs on a thread of its own.
+  public static var computes: Self { Self(turns: nil) }
+
+  /// Cases start programs and wait for them: each runs on a thread of its own, and no more at a time
+  /// than there are processors.
+  public static var runsPrograms: Self { Self(turns: ThreadedTests.programs) }
+}

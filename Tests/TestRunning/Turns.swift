@@ -1,0 +1,38 @@
+import Synchronization
+
+/// A number of turns, taken in the order in which they are asked for.
+public final class Turns: Sendable {
+  private struct State {
+    var free: Int
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+  private let state: Mutex<State>
+
+  /// `count` turns, all free.
+  public init(_ count: Int) { state = Mutex(State(free: count)) }
+
+  /// Waits for a turn, without blocking a thread.
+  public func take() async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        guard state.free > 0 else {
+          state.waiters.append(continuation)
+          return false
+        }
+        state.free -= 1
+        return true
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  /// Hands a turn that was taken to the one who waits longest.
+  public func giveBack() {
+    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      if !state.waiters.isEmpty { return state.waiters.removeFirst() }
+      state.free += 1
+      return nil
+    }
+    next?.resume()
+  }
+}
