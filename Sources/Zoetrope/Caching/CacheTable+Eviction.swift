@@ -8,7 +8,7 @@ extension CacheTable {
   /// - *Which of its frames?* While it is played: the one shown last but for the two newest, since a
   ///   loop needs that one last. LRU and second chance were measured on loops that do not fit: no
   ///   hits at all, where this gives the share that fits. Otherwise the one used longest ago.
-  mutating func evict(limit: Int) -> Bitmap? {
+  mutating func evict(limit: Int) -> CachedFrame? {
     guard let group = victimGroup(limit: limit) else { return nil }
     statistics.evictions += 1
     return remove(victimSlot(in: group, limit: limit))
@@ -54,7 +54,7 @@ extension CacheTable {
     var cost = 0
     var slot = groups[group].order.newest
     for _ in 0..<Self.floor where slot >= 0 {
-      cost += slots[slot].bitmap?.cost ?? 0
+      cost += slots[slot].frame?.cost ?? 0
       slot = slots[slot].links.older
     }
     return cost

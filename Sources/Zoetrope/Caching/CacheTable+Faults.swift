@@ -47,12 +47,12 @@ extension CacheTable {
     while slot >= 0, count <= slots.count {
       let value = slots[slot]
       if value.group != group || slotOf[value.key] != slot || value.links.older != previous
-        || value.bitmap == nil || value.key.animation != groups[group].key
+        || value.frame == nil || value.key.animation != groups[group].key
       {
         faults.append("slot \(slot) of group \(group) is broken")
       }
       count += 1
-      cost += value.bitmap?.cost ?? 0
+      cost += value.frame?.cost ?? 0
       previous = slot
       slot = value.links.newer
     }

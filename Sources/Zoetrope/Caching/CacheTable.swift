@@ -6,7 +6,7 @@ struct CacheTable: Sendable {
   /// One cached frame.
   struct Slot: Sendable {
     var key: FrameKey
-    var bitmap: Bitmap?
+    var frame: CachedFrame?
     var group: Int
     var links = Links()
   }
@@ -52,8 +52,8 @@ struct CacheTable: Sendable {
   var admitted = 0
   var statistics = CacheStatistics()
 
-  /// The bitmap under `key`. Constant time; neither allocates nor copies.
-  mutating func lookUp(_ key: FrameKey) -> Bitmap? {
+  /// The frame under `key`. Constant time; neither allocates nor copies.
+  mutating func lookUp(_ key: FrameKey) -> CachedFrame? {
     guard let slot = slotOf[key] else {
       statistics.misses += 1
       if let group = groupOf[key.animation] { groups[group].pattern.step(to: key.index) }
@@ -63,7 +63,7 @@ struct CacheTable: Sendable {
     let group = slots[slot].group
     groups[group].pattern.step(to: key.index)
     touch(slot, of: group)
-    return slots[slot].bitmap
+    return slots[slot].frame
   }
 
   /// The last frame of `range` that is there, whichever way of looking takes fewer steps.
@@ -74,68 +74,71 @@ struct CacheTable: Sendable {
       var slot = groups[group].order.oldest
       while slot >= 0 {
         let index = slots[slot].key.index
-        if range.contains(index), index > found?.index ?? -1, let bitmap = slots[slot].bitmap {
+        if range.contains(index), index > found?.index ?? -1, let bitmap = slots[slot].frame?.bitmap
+        {
           found = (index, bitmap)
         }
         slot = slots[slot].links.newer
       }
     } else {
       for index in range.reversed() {
-        guard let slot = slotOf[animation[index]], let bitmap = slots[slot].bitmap else { continue }
+        guard let slot = slotOf[animation[index]], let bitmap = slots[slot].frame?.bitmap else {
+          continue
+        }
         return (index, bitmap)
       }
     }
     return found
   }
 
-  /// Puts `bitmap` under `key`; gives back the one it replaces.
-  mutating func insert(_ bitmap: Bitmap, for key: FrameKey) -> Bitmap? {
+  /// Puts `frame` under `key`; gives back the one it replaces.
+  mutating func insert(_ frame: CachedFrame, for key: FrameKey) -> CachedFrame? {
     statistics.insertions += 1
-    admitted += bitmap.cost
+    admitted += frame.cost
     if let slot = slotOf[key] {
       let group = slots[slot].group
-      let old = slots[slot].bitmap
-      let change = bitmap.cost - (old?.cost ?? 0)
-      slots[slot].bitmap = bitmap
+      let old = slots[slot].frame
+      let change = frame.cost - (old?.cost ?? 0)
+      slots[slot].frame = frame
       groups[group].cost += change
       statistics.cost += change
       touch(slot, of: group)
       return old
     }
     let group = groupIndex(of: key.animation)
-    let slot = newSlot(Slot(key: key, bitmap: bitmap, group: group))
+    let slot = newSlot(Slot(key: key, frame: frame, group: group))
     slotOf[key] = slot
     linkNewest(slot, of: group)
     touchGroup(group)
     groups[group].count += 1
-    groups[group].cost += bitmap.cost
+    groups[group].cost += frame.cost
     statistics.count += 1
-    statistics.cost += bitmap.cost
+    statistics.cost += frame.cost
     return nil
   }
 
-  /// Takes slot `slot` out and gives back its bitmap.
-  mutating func remove(_ slot: Int) -> Bitmap? {
+  /// Takes slot `slot` out and gives it back.
+  mutating func remove(_ slot: Int) -> CachedFrame? {
     let group = slots[slot].group
     unlink(slot, of: group)
     slotOf[slots[slot].key] = nil
-    let bitmap = slots[slot].bitmap.take()
+    let frame = slots[slot].frame.take()
     freeSlots.append(slot)
-    let cost = bitmap?.cost ?? 0
+    let cost = frame?.cost ?? 0
     groups[group].count -= 1
     groups[group].cost -= cost
     statistics.count -= 1
     statistics.cost -= cost
     releaseIfUnused(group)
-    return bitmap
+    return frame
   }
 
   /// Takes out every frame of the animations for which `condition` holds.
-  mutating func remove(where condition: (AnimationKey) -> Bool) -> [Bitmap] {
-    var removed: [Bitmap] = []
+  mutating func remove(where condition: (AnimationKey) -> Bool) -> [CachedFrame] {
+    var removed: [CachedFrame] = []
     for (key, group) in groupOf where condition(key) {
-      while groups[group].count > 0, let bitmap = remove(groups[group].order.oldest) {
-        removed.append(bitmap)
+      while groups[group].count > 0, let frame = remove(groups[group].order.oldest) {
+        removed.append(frame)
       }
     }
     return removed

@@ -1,40 +1,33 @@
 /// Gives rendered frames in any order: from a cache when they are there, else decoded and put there.
 ///
-/// Holds its animation in the cache while it lives. One owner at a time; several readers of one image
-/// may share its cache and checkpoints.
+/// Holds its animation in the cache from a frame on until it rests or is let go. One owner at a time;
+/// several readers of one image may share its cache and checkpoints.
 package final class CachedFrameReader {
-  /// The keys under which its frames are cached; nil when they are not.
-  package let animation: AnimationKey?
+  /// The keys under which its frames are cached; nil before the first frame, and when they are not.
+  package private(set) var animation: AnimationKey?
+  private let image: AnimatedImage
   private let cache: any FrameCaching
-  private let hold: FrameHold?
   private let reader: SeekingReader
   private var renderer: FrameRenderer
-  /// What was wrong with frames decoded here: the cache keeps pixels only.
-  private var damage: [Int: Damage] = [:]
+  private var hold: FrameHold?
+  /// Whether the image's bytes were looked at to find out where frames are cached.
+  private var hasAskedForIdentity = false
 
-  /// A reader of `opened`, rendered by `rendering`. Nothing is decoded yet.
+  /// A reader of `image`. Nothing is read yet.
   package convenience init(
-    _ opened: OpenedImage, rendering: Rendering = .init(), cache: any FrameCaching
+    _ image: AnimatedImage, rendering: Rendering = .init(), cache: any FrameCaching
   ) {
     self.init(
-      opened.image, identity: opened.identity, checkpoints: opened.checkpoints,
-      rendering: rendering, cache: cache)
+      image, renderer: FrameRenderer(rendering, of: image.canvasSize, options: image.options),
+      cache: cache)
   }
 
-  /// A reader of `image`. Without an `identity`, it decodes every frame and caches none.
-  init(
-    _ image: AnimatedImage, identity: ContentIdentity?, checkpoints: CheckpointStore,
-    rendering: Rendering, cache: any FrameCaching
-  ) {
-    let renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
+  init(_ image: AnimatedImage, renderer: FrameRenderer, cache: any FrameCaching) {
+    self.image = image
     self.renderer = renderer
-    animation = identity.map { AnimationKey(content: $0, rendition: renderer.rendition) }
     self.cache = cache
-    hold = animation.map { cache.hold($0) }
-    reader = SeekingReader(image, store: checkpoints, keepsCheckpoints: false)
-    if let shown = animation.flatMap({ ShownFrames($0, of: image, in: cache) }) {
-      reader.shownFrames = { shown }
-    }
+    reader = SeekingReader(
+      image, store: image.access.checkpoints(of: image), keepsCheckpoints: false)
   }
 
   deinit { hold?.end() }
@@ -44,28 +37,58 @@ package final class CachedFrameReader {
 
   /// Frame `index`. A frame from the cache is dirty all over.
   ///
+  /// The first call reads the image's bytes whole, unless their identity is known.
+  ///
   /// - Throws: As ``SeekingReader/frame(at:)``.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
 
-  /// As ``frame(at:)``; throws `cancelled` between frames, and between rows of scaling, once
-  /// `isCancelled` gives true.
+  /// As ``frame(at:)``; throws `cancelled` between frames, between rows of scaling, and while the bytes
+  /// are read, once `isCancelled` gives true.
   package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
+    try findCachedFrames(isCancelled)
     let key = animation?[index]
-    if let key, let bitmap = cache.bitmap(for: key) {
+    if let key, let frame = cache.frame(for: key) {
       return CompositedFrame(
-        index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage[index])
+        index: index, bitmap: frame.bitmap, dirtyRect: PixelRect(frame.bitmap.size),
+        damage: frame.damage)
     }
     let frame = try renderer.render(
       reader.frame(at: index, isCancelled: isCancelled), isCancelled: isCancelled)
-    damage[index] = frame.damage
     // Pixels of a file that was written over meanwhile are not those of the bytes in the key.
-    if let key, reader.image.source.isUnchanged { cache.store(frame.bitmap, for: key) }
+    if let key, image.source.isUnchanged {
+      cache.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+    }
     return frame
+  }
+
+  /// Finds out where frames are cached, once, and holds them there.
+  private func findCachedFrames(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
+    if !hasAskedForIdentity {
+      do throws(AnimatedImageError) {
+        let identity = try image.contentIdentity(isCancelled: isCancelled)
+        let animation = AnimationKey(content: identity, rendition: renderer.rendition)
+        self.animation = animation
+        if let shown = ShownFrames(animation, of: image, in: cache) {
+          reader.shownFrames = { shown }
+        }
+      } catch {
+        if error.code == .cancelled { throw error }
+        // A file that was written over since it was opened is played as it is and not cached.
+      }
+      hasAskedForIdentity = true
+    }
+    if hold == nil, let animation { hold = cache.hold(animation) }
   }
 }
 
-extension CachedFrameReader: FrameProducing {}
+extension CachedFrameReader: FrameProducing {
+  /// Ends the hold on the cached frames until the next one is asked for.
+  package func rest() {
+    hold?.end()
+    hold = nil
+  }
+}

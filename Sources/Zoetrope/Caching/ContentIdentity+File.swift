@@ -29,7 +29,7 @@ extension ContentIdentity {
       self = known
       return
     }
-    var hasher = ContentHasher()
+    var hasher = try ContentHasher()
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     var offset = 0
     while true {

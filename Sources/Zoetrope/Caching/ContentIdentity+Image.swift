@@ -35,7 +35,7 @@ extension AnimatedImage {
   }
 
   private func hash(_ isCancelled: () -> Bool) throws(AnimatedImageError) -> ContentIdentity {
-    var hasher = ContentHasher()
+    var hasher = try ContentHasher()
     var scratch: [UInt8] = []
     var offset = 0
     while offset < byteCount {

@@ -1,17 +1,22 @@
 internal import CXXHash
 
-/// What a file's bytes are, whatever it is called and wherever it lies: their XXH3-128 hash.
+/// What a file's bytes are, whatever it is called and wherever it lies: their XXH3-128 hash, keyed with
+/// random bytes that each process chooses for itself.
 ///
 /// Two images with equal bytes share their cached frames, and a file that was written anew is never
-/// served from frames of the old one. The hash is fast (tens of GB/s) and not cryptographic: whoever
-/// may choose both files can make two that collide, so do not use it to tell friend from foe.
+/// served from frames of the old one. The hash is fast (tens of GB/s). Without the key, two files that
+/// collide could be constructed, and one would be shown in place of the other. It is not a
+/// cryptographic hash all the same: do not let strangers see identities.
+///
+/// An identity means nothing in another process. A store that outlives the process needs a key of its
+/// own, kept with it, and the name of the algorithm.
 public struct ContentIdentity: Sendable, Hashable {
   /// The upper 64 bits of the hash.
   public let high: UInt64
   /// The lower 64 bits of the hash.
   public let low: UInt64
 
-  /// The identity with these bits, as read back from ``description``'s two halves or from a store.
+  /// The identity with these bits, as read back from ``description``'s two halves in this process.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -19,9 +24,11 @@ public struct ContentIdentity: Sendable, Hashable {
 
   /// The identity of `bytes`. Reads every byte once.
   public init(of bytes: borrowing RawSpan) {
+    let secret = unsafe HashSecret.process.bytes
     // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
     let hash = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe XXH3_128bits(buffer.baseAddress, buffer.count)
+      unsafe XXH3_128bits_withSecret(
+        buffer.baseAddress, buffer.count, secret.baseAddress, secret.count)
     }
     self.init(high: hash.high64, low: hash.low64)
   }
@@ -34,7 +41,7 @@ public struct ContentIdentity: Sendable, Hashable {
 }
 
 extension ContentIdentity: CustomStringConvertible {
-  /// 32 hexadecimal digits, highest first, as `xxh128sum` prints them.
+  /// 32 hexadecimal digits, highest first.
   public var description: String { Self.digits(high) + Self.digits(low) }
 
   private static func digits(_ word: UInt64) -> String {

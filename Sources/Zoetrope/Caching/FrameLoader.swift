@@ -25,7 +25,7 @@ public actor FrameLoader {
   private let gate: LoadGate
   private let shelf: ImageShelf
   private let progress = LoadProgress()
-  private let loads = FrameCoalescer<LoadIdentifier, OpenedImage>()
+  private let loads = FrameCoalescer<LoadIdentifier, AnimatedImage>()
   /// What images were when they were last opened, for posters of those no longer on the shelf.
   private var known: [LoadIdentifier: (identity: ContentIdentity, canvasSize: PixelSize)] = [:]
 
@@ -115,12 +115,12 @@ public actor FrameLoader {
     _ phases: AsyncStream<LoadingPhase>.Continuation
   ) async throws(AnimatedImageError) {
     let shown = await showKnownPoster(id, rendering, source, phases)
-    let opened = try await open(id, source, isSilent: shown != nil, phases)
-    let shared = SharedFrames(opened, rendering: rendering, cache: cache)
-    if shown != opened.identity {
+    let image = try await open(id, source, isSilent: shown != nil, phases)
+    let shared = SharedFrames(image, rendering: rendering, cache: cache, keeping: 2)
+    if shown != image.access.identity {
       phases.yield(.poster(try await shared.frame(at: 0).bitmap))
     }
-    if opened.image.frames.count > 1 {
+    if image.frames.count > 1 {
       let clock = ContinuousClock()
       phases.yield(.playing(FrameScheduler(sharing: shared, options: playback, clock: clock)))
     }
@@ -144,30 +144,38 @@ public actor FrameLoader {
   private func open(
     _ id: LoadIdentifier, _ source: LoadSource, isSilent: Bool,
     _ phases: AsyncStream<LoadingPhase>.Continuation
-  ) async throws(AnimatedImageError) -> OpenedImage {
-    if let opened = shelf.image(for: id), await source.isCurrent(opened.identity) { return opened }
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    if let image = await shelvedImage(id, source) { return image }
     var watcher: Int?
     if !isSilent {
       phases.yield(.loading(nil))
       watcher = progress.watch(id, phases)
     }
     defer { if let watcher { progress.stopWatching(id, watcher) } }
-    let opened = try await loads.value(for: id) {
-      [gate, progress, shelf, decoding, budget] () async throws(AnimatedImageError) in
+    let image = try await loads.value(for: id) {
+      [self, gate, progress, shelf, decoding, budget] () async throws(AnimatedImageError) in
       // Looked up again, and put there before the run ends: who asks between two runs of one name
       // would fetch once more otherwise.
-      if let opened = shelf.image(for: id), await source.isCurrent(opened.identity) {
-        return opened
-      }
-      let opened = try await gate.run { () async throws(AnimatedImageError) in
+      if let image = await shelvedImage(id, source) { return image }
+      let image = try await gate.run { () async throws(AnimatedImageError) in
         try await source.open(options: decoding, budget: budget) { progress.report($0, of: id) }
       }
-      shelf.put(opened, for: id)
-      return opened
+      shelf.put(image, for: id)
+      return image
     }
     // Emptied when full: what is lost is the poster of an image that is not on the shelf either.
     if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
-    known[id] = (opened.identity, opened.image.canvasSize)
-    return opened
+    if let identity = image.access.identity { known[id] = (identity, image.canvasSize) }
+    return image
+  }
+
+  /// The image that was opened before, unless its file was written anew since.
+  private nonisolated func shelvedImage(
+    _ id: LoadIdentifier, _ source: LoadSource
+  ) async -> AnimatedImage? {
+    guard let image = shelf.image(for: id), let identity = image.access.identity,
+      await source.isCurrent(identity)
+    else { return nil }
+    return image
   }
 }

@@ -4,7 +4,8 @@
 /// scaled. One owner at a time.
 package struct FrameRenderer: Sendable {
   package let rendition: Rendition
-  private let scaler: FrameScaler?
+  /// Nil when frames keep the canvas's size.
+  package let scaler: FrameScaler?
   private var last: (index: Int, bitmap: Bitmap)?
 
   /// A renderer of frames of `canvasSize`, opened with `options`.

@@ -12,18 +12,22 @@ package final class ImageShelf: Sendable {
   private let lastUseTime = Atomic<UInt64>(0)
 
   private struct State: Sendable {
-    var images: [LoadIdentifier: (image: OpenedImage, turn: Int)] = [:]
+    var images: [LoadIdentifier: (image: AnimatedImage, cost: Int, turn: Int)] = [:]
     var turn = 0
     var cost = 0
 
-    mutating func removeOldest() -> OpenedImage? {
-      guard let oldest = images.min(by: { $0.value.turn < $1.value.turn })?.key else { return nil }
+    /// Takes the image away that was used longest ago, of those with a cost if only they count.
+    mutating func removeOldest(withCost: Bool = false) -> AnimatedImage? {
+      let candidates = images.lazy.filter { !withCost || $0.value.cost > 0 }
+      guard let oldest = candidates.min(by: { $0.value.turn < $1.value.turn })?.key else {
+        return nil
+      }
       return remove(oldest)
     }
 
-    mutating func remove(_ id: LoadIdentifier) -> OpenedImage? {
+    mutating func remove(_ id: LoadIdentifier) -> AnimatedImage? {
       guard let old = images.removeValue(forKey: id) else { return nil }
-      cost -= old.image.cost
+      cost -= old.cost
       return old.image
     }
   }
@@ -39,7 +43,7 @@ package final class ImageShelf: Sendable {
   package var count: Int { state.withLock { $0.images.count } }
 
   /// The image that was put there under `id`, if it is still there.
-  package func image(for id: LoadIdentifier) -> OpenedImage? {
+  package func image(for id: LoadIdentifier) -> AnimatedImage? {
     budget.stamp(lastUseTime)
     return state.withLock { state in
       state.turn += 1
@@ -50,16 +54,18 @@ package final class ImageShelf: Sendable {
   }
 
   /// Puts `image` there under `id`, in place of what was.
-  package func put(_ image: OpenedImage, for id: LoadIdentifier) {
+  package func put(_ image: AnimatedImage, for id: LoadIdentifier) {
     budget.stamp(lastUseTime)
     // Images close files and free bytes when they go: after the lock is given back.
-    var dropped: [OpenedImage] = []
+    var dropped: [AnimatedImage] = []
     state.withLock { state in
       let before = state.cost
       if let old = state.remove(id) { dropped.append(old) }
       state.turn += 1
-      state.images[id] = (image, state.turn)
-      state.cost += image.cost
+      // A file is read as needed and takes no memory.
+      let cost = image.source is FileSource ? 0 : image.byteCount
+      state.images[id] = (image, cost, state.turn)
+      state.cost += cost
       while state.images.count > Self.countLimit, let old = state.removeOldest() {
         dropped.append(old)
       }
@@ -86,10 +92,13 @@ extension ImageShelf: BudgetMember {
   package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
 
   package func shed(_ byteCount: Int) -> Int {
-    var dropped: [OpenedImage] = []
+    var dropped: [AnimatedImage] = []
     return state.withLock { state in
       let before = state.cost
-      while before - state.cost < byteCount, let old = state.removeOldest() { dropped.append(old) }
+      // Files cost nothing here: closing them would free no byte.
+      while before - state.cost < byteCount, let old = state.removeOldest(withCost: true) {
+        dropped.append(old)
+      }
       budget.refund(before - state.cost, as: .images)
       return before - state.cost
     }

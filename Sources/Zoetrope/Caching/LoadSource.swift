@@ -7,26 +7,27 @@ package enum LoadSource: Sendable {
   /// A file.
   case file(FilePath)
 
-  /// Fetches and opens the image. Hashing and scanning are done on decode threads.
+  /// Fetches and opens the image, charged to `budget`, its identity known. Hashing and scanning are
+  /// done on ``DecodeThreads/loading``.
   package func open(
     options: DecodingOptions, budget: MemoryBudget,
     progress: @escaping @Sendable (Double) -> Void
-  ) async throws(AnimatedImageError) -> OpenedImage {
+  ) async throws(AnimatedImageError) -> AnimatedImage {
     switch self {
     case .data(let fetch):
       let bytes: [UInt8]
       do { bytes = try await fetch(progress) } catch { throw Self.failure(error) }
-      return try await Self.onDecodeThread { (_) throws(AnimatedImageError) in
-        let image = try AnimatedImage(bytes: bytes, options: options)
-        return OpenedImage(
-          image, identity: ContentIdentity(of: bytes), cost: bytes.count, budget: budget)
+      return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
+        let image = try AnimatedImage(bytes: bytes, options: options).charged(to: budget)
+        _ = try image.contentIdentity { flag.isRaised }
+        return image
       }
     case .file(let path):
-      return try await Self.onDecodeThread { (flag) throws(AnimatedImageError) in
-        let image = try AnimatedImage(contentsOf: path, options: options)
+      return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
+        let image = try AnimatedImage(contentsOf: path, options: options).charged(to: budget)
         // Of the file that was opened: by now, another one may lie at the path.
-        let identity = try image.contentIdentity { flag.isRaised }
-        return OpenedImage(image, identity: identity, cost: 0, budget: budget)
+        _ = try image.contentIdentity { flag.isRaised }
+        return image
       }
     }
   }
@@ -35,17 +36,18 @@ package enum LoadSource: Sendable {
   /// touched; fetched data does not change.
   package func isCurrent(_ identity: ContentIdentity) async -> Bool {
     guard case .file(let path) = self else { return true }
-    let current = try? await Self.onDecodeThread { (flag) throws(AnimatedImageError) in
+    let current = try? await Self.onThread(.checking) { (flag) throws(AnimatedImageError) in
       try ContentIdentity(contentsOf: path) { flag.isRaised }
     }
     return current == identity
   }
 
-  private static func onDecodeThread<Value: Sendable>(
+  private static func onThread<Value: Sendable>(
+    _ threads: DecodeThreads,
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     if Task.isCancelled { throw AnimatedImageError(.cancelled, "before opening") }
-    return try await DecodeThreads.shared.cancellableResult { flag in
+    return try await threads.cancellableResult { flag in
       Result { () throws(AnimatedImageError) in try work(flag) }
     }.get()
   }

@@ -33,8 +33,8 @@ public final class MemoryFrameCache: FrameCaching {
     budget.refund(table.withLock { $0.statistics.cost }, as: .frames)
   }
 
-  /// The bitmap stored under `key`, if it is still there. Allocates and copies nothing.
-  public func bitmap(for key: FrameKey) -> Bitmap? {
+  /// The frame stored under `key`, if it is still there. Allocates and copies nothing.
+  public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(lastUseTime)
     return table.withLock { $0.lookUp(key) }
   }
@@ -46,21 +46,21 @@ public final class MemoryFrameCache: FrameCaching {
     table.withLock { $0.last(in: range, of: animation) }
   }
 
-  /// Keeps `bitmap` under `key` and evicts what no longer fits.
+  /// Keeps `frame` under `key` and evicts what no longer fits.
   ///
-  /// A bitmap that alone passes a limit is not kept unless its animation is held.
-  public func store(_ bitmap: Bitmap, for key: FrameKey) {
+  /// A frame that alone passes a limit is not kept unless its animation is held.
+  public func store(_ frame: CachedFrame, for key: FrameKey) {
     budget.stamp(lastUseTime)
     // Freed when this goes, after the lock is given back.
-    var dropped: [Bitmap] = []
+    var dropped: [CachedFrame] = []
     table.withLock { table in
       let limit = min(costLimit, budget.effectiveLimit)
-      guard (bitmap.cost <= limit && countLimit > 0) || table.isHeld(key.animation) else {
+      guard (frame.cost <= limit && countLimit > 0) || table.isHeld(key.animation) else {
         table.statistics.rejections += 1
         return
       }
       let before = table.statistics.cost
-      if let old = table.insert(bitmap, for: key) { dropped.append(old) }
+      if let old = table.insert(frame, for: key) { dropped.append(old) }
       while table.statistics.cost > costLimit || table.statistics.count > countLimit {
         guard let old = table.evict(limit: limit) else { break }
         dropped.append(old)
@@ -120,7 +120,7 @@ extension MemoryFrameCache: BudgetMember {
   package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
 
   package func shed(_ byteCount: Int) -> Int {
-    var dropped: [Bitmap] = []
+    var dropped: [CachedFrame] = []
     return table.withLock { table in
       let before = table.statistics.cost
       let limit = min(costLimit, budget.effectiveLimit)

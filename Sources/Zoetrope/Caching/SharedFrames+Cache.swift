@@ -21,38 +21,29 @@ extension SharedFrames {
     self.init(charged, rendering: rendering, cache: cache, keeping: 2)
   }
 
-  /// The frames of `opened`, rendered by `rendering`, looked for and kept in `cache`.
-  package convenience init(
-    _ opened: OpenedImage, rendering: Rendering = .init(), cache: any FrameCaching
-  ) {
-    let image = opened.image
-    self.init(
-      frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount
-    ) { () throws(AnimatedImageError) in
-      CachedFrameReader(opened, rendering: rendering, cache: cache)
-    }
-  }
-
   /// The frames of `image`, in `cache` when there is one and the bytes can be told from others.
+  ///
+  /// Canvases are charged to the image's budget.
   convenience init(
     _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)?, keeping: Int
   ) {
     let checkpoints = image.access.checkpoints(of: image)
+    let renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
     let isLight = image.isLightToPlay
     let image = image.preparedForPlaying
     let usesPlaybackThread = cache == nil || cache is MemoryFrameCache
     self.init(
-      frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount,
-      keeping: keeping, usesPlaybackThread: usesPlaybackThread,
+      frames: image.frames, canvasSize: image.canvasSize, scaler: renderer.scaler,
+      playCount: image.playCount, keeping: keeping,
+      // A cached reader reads the whole file first, unless its identity is known.
+      openingThreads: cache != nil && image.access.identity == nil ? .loading : nil,
+      usesPlaybackThread: usesPlaybackThread,
       burst: isLight && usesPlaybackThread ? 1 : 0
     ) { () throws(AnimatedImageError) in
       guard let cache else {
         return SeekingReader(image, store: checkpoints, keepsCheckpoints: false)
       }
-      // A file that was written over since it was opened is played as it is and not cached.
-      return CachedFrameReader(
-        image, identity: try? image.contentIdentity(), checkpoints: checkpoints,
-        rendering: rendering, cache: cache)
+      return CachedFrameReader(image, renderer: renderer, cache: cache)
     }
   }
 }

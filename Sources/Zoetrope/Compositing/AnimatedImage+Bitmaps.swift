@@ -23,11 +23,13 @@ extension AnimatedImage {
     let key = cache == nil ? nil : try await cacheKey(index)
     if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
     access.shownFrames = key.flatMap { ShownFrames($0.animation, of: self, in: cache) }
-    let bitmap = try await access.frames(of: self).frame(at: index).bitmap
+    let frame = try await access.frames(of: self).frame(at: index)
     // Pixels of a file that was written over meanwhile are not those of the bytes in the key.
-    if let key, source.isUnchanged { cache?.store(bitmap, for: key) }
+    if let key, source.isUnchanged {
+      cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+    }
     access.budget.settle()
-    return bitmap
+    return frame.bitmap
   }
 
   /// The canvas as it is shown `time` after the start of the first play.
@@ -47,7 +49,7 @@ extension AnimatedImage {
     var identity = access.identity
     if identity == nil {
       do throws(AnimatedImageError) {
-        identity = try await onDecodeThread { (image, flag) throws(AnimatedImageError) in
+        identity = try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in
           try image.contentIdentity { flag.isRaised }
         }
       } catch {
@@ -63,7 +65,7 @@ extension AnimatedImage {
   ///
   /// - Throws: As ``bitmap(at:cache:)``.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
-    try await onDecodeThread { (image, _) throws(AnimatedImageError) in
+    try await onThread(.shared) { (image, _) throws(AnimatedImageError) in
       try image.renderStaticBitmap()
     }
   }
@@ -93,14 +95,15 @@ extension AnimatedImage {
       image: self, range: range.relative(to: 0..<Int.max).clamped(to: frames.indices))
   }
 
-  /// Runs `work` on a decode thread; the flag is raised when the task is cancelled.
-  private func onDecodeThread<Value: Sendable>(
+  /// Runs `work` on one of `threads`; the flag is raised when the task is cancelled.
+  private func onThread<Value: Sendable>(
+    _ threads: DecodeThreads,
     _ work: @escaping @Sendable (AnimatedImage, CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
     }
-    let result = await DecodeThreads.shared.cancellableResult { [self] flag in
+    let result = await threads.cancellableResult { [self] flag in
       Result { () throws(AnimatedImageError) in try work(self, flag) }
     }
     return try result.get()

@@ -16,6 +16,8 @@ final class DecodeLane: Sendable {
     var tickets: [WeakTicket] = []
     var isScheduled = false
     var history = DecodeHistory()
+    /// Whether the producer was made and has been asked for a frame.
+    var isOpen = false
 
     /// Whether all that waits is likely to be quick, as far as the first of it tells.
     var isLight: Bool { tickets.first.map { history.isLight($0.index) } ?? false }
@@ -26,16 +28,21 @@ final class DecodeLane: Sendable {
   private let producer = Mutex<(any FrameProducing)?>(nil)
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
+  private let openingThreads: DecodeThreads
   private let live: LiveObjects
   private let usesPlaybackThread: Bool
 
-  /// - Parameter usesPlaybackThread: Whether frames that are quick to decode may be decoded on the
-  ///   thread that asks, when that is the one which drives playbacks: false for a producer that runs
-  ///   code of the caller's.
+  /// - Parameters:
+  ///   - openingThreads: where the producer is made and gives its first frame, when that may take long
+  ///     for another reason than decoding.
+  ///   - usesPlaybackThread: Whether frames that are quick to decode may be decoded on the thread that
+  ///     asks, when that is the one which drives playbacks: false for a producer that runs code of the
+  ///     caller's.
   init(
-    threads: DecodeThreads, live: LiveObjects, usesPlaybackThread: Bool,
-    makeProducer: @escaping Factory
+    threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
+    usesPlaybackThread: Bool, makeProducer: @escaping Factory
   ) {
+    self.openingThreads = openingThreads
     self.usesPlaybackThread = usesPlaybackThread
     self.threads = threads
     self.live = live
@@ -44,15 +51,15 @@ final class DecodeLane: Sendable {
 
   /// Decodes `ticket` after those before it, unless nobody holds it any more by then.
   func enqueue(_ ticket: FrameTicket) {
-    let (schedules, isLight) = queue.withLock { queue in
+    let (schedules, isLight, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index))
       defer { queue.isScheduled = true }
-      return (!queue.isScheduled, queue.isLight)
+      return (!queue.isScheduled, queue.isLight, queue.isOpen)
     }
-    if schedules { schedule(isLight: isLight) }
+    if schedules { schedule(on: isOpen ? threads : openingThreads, isLight: isLight) }
   }
 
-  private func schedule(isLight: Bool) {
+  private func schedule(on threads: DecodeThreads, isLight: Bool) {
     let work: @Sendable () -> Void = { [self] in serve() }
     let isTaken =
       usesPlaybackThread && isLight
@@ -67,10 +74,11 @@ final class DecodeLane: Sendable {
     // than many a frame.
     let (goesOn, isLight) = queue.withLock { queue in
       queue.history.note(next.index, time)
+      queue.isOpen = true
       queue.isScheduled = !queue.tickets.isEmpty
       return (queue.isScheduled, queue.isLight)
     }
-    if goesOn { schedule(isLight: isLight) }
+    if goesOn { schedule(on: threads, isLight: isLight) }
   }
 
   /// The oldest ticket that somebody still holds.

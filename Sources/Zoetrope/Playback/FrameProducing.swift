@@ -11,6 +11,9 @@ package protocol FrameProducing: AnyObject {
   func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame
+
+  /// Nobody plays for now: what was set aside for players is given up. By default nothing is.
+  func rest()
 }
 
 extension FrameProducing {
@@ -19,6 +22,8 @@ extension FrameProducing {
   ) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index)
   }
+
+  package func rest() {}
 }
 
 extension FrameReader: FrameProducing {}

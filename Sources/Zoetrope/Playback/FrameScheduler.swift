@@ -23,7 +23,7 @@ internal import Synchronization
 ///
 /// Methods may be called from any thread.
 public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Duration {
-  private let shared: SharedFrames
+  package let shared: SharedFrames
   private let clock: C
   private let logger: Logger?
   private let current: Mutex<Current>

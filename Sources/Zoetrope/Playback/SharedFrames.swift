@@ -14,18 +14,23 @@ public final class SharedFrames: Sendable {
 
   /// The frames, in order.
   public let frames: [FrameControl]
-  /// Width and height of every frame.
+  /// Width and height of every frame, after scaling if frames are scaled.
   public let canvasSize: PixelSize
   /// How often the file asks to be played.
   public let playCount: PlayCount
   /// What the consumers of these frames keep alive.
   package let live = LiveObjects()
+  /// Width and height of the canvas on which frames are placed.
+  private let sourceSize: PixelSize
+  /// Nil when frames keep the canvas's size.
+  private let scaler: FrameScaler?
   private let keeping: Int
   private let threads: DecodeThreads
+  private let openingThreads: DecodeThreads
   private let usesPlaybackThread: Bool
   /// Frames that a consumer has decoded beyond those it wants ahead, in one go with them: not 0 only
   /// where that takes little of the time, and little memory.
-  let burst: Int
+  package let burst: Int
   private let makeProducer: DecodeLane.Factory
   private let state = Mutex(State())
 
@@ -62,16 +67,21 @@ public final class SharedFrames: Sendable {
   }
 
   package init(
-    frames: [FrameControl], canvasSize: PixelSize, playCount: PlayCount, keeping: Int = 2,
-    threads: DecodeThreads = .shared, usesPlaybackThread: Bool = false,
+    frames: [FrameControl], canvasSize: PixelSize, scaler: FrameScaler? = nil,
+    playCount: PlayCount, keeping: Int = 2,
+    threads: DecodeThreads = .shared, openingThreads: DecodeThreads? = nil,
+    usesPlaybackThread: Bool = false,
     burst: Int = 0,
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
     self.frames = frames
-    self.canvasSize = canvasSize
+    self.canvasSize = scaler?.size ?? canvasSize
+    sourceSize = canvasSize
+    self.scaler = scaler
     self.playCount = playCount
     self.keeping = max(keeping, 0)
     self.threads = threads
+    self.openingThreads = openingThreads ?? threads
     self.usesPlaybackThread = usesPlaybackThread
     self.burst = burst
     self.makeProducer = makeProducer
@@ -163,7 +173,8 @@ public final class SharedFrames: Sendable {
       ?? state.positions.lastIndex { $0.lastUser == user }
     if choice == nil, state.positions.count < Self.maximumPositions {
       let lane = DecodeLane(
-        threads: threads, live: live, usesPlaybackThread: usesPlaybackThread,
+        threads: threads, openingThreads: openingThreads, live: live,
+        usesPlaybackThread: usesPlaybackThread,
         makeProducer: makeProducer)
       state.positions.append(Position(lane: lane, nextIndex: 0, lastUser: user))
       choice = state.positions.count - 1
@@ -177,13 +188,14 @@ public final class SharedFrames: Sendable {
 }
 
 extension SharedFrames {
-  /// Where the pictures of two frames may differ; the whole canvas when there is no earlier one.
+  /// Where the pictures of two frames may differ, in pixels of the pictures; everywhere when there is
+  /// no earlier one.
   ///
   /// A picture depends on its frame alone, not on how playback came to it, so whatever order they
   /// are shown in, only the frames between them can have drawn or cleared anything.
   func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
-    let canvas = PixelRect(canvasSize)
-    guard let previous else { return canvas }
+    guard let previous else { return PixelRect(canvasSize) }
+    let canvas = PixelRect(sourceSize)
     var dirty = PixelRect.empty
     for frame in min(previous, index)..<max(previous, index) where dirty != canvas {
       dirty = dirty.union(frames[frame + 1].rect.intersection(canvas))
@@ -191,6 +203,6 @@ extension SharedFrames {
         dirty = dirty.union(frames[frame].rect.intersection(canvas))
       }
     }
-    return dirty
+    return scaler?.touched(by: dirty) ?? dirty
   }
 }

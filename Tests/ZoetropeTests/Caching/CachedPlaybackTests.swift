@@ -42,9 +42,7 @@ import ZoetropeTestSupport
     let budget = MemoryBudget(byteLimit: byteLimit)
     let cache = MemoryFrameCache(budget: budget)
     let players = try (0..<100).map { number in
-      let image = try Self.image(number)
-      return OpenedImage(
-        image, identity: try image.contentIdentity(), cost: 0, budget: budget)
+      try Self.image(number).charged(to: budget)
     }
     let arrivals = Tally()
     let floors = Tally()
@@ -53,7 +51,8 @@ import ZoetropeTestSupport
       for player in players {
         group.addTask {
           let reader = CachedFrameReader(player, cache: cache)
-          let animation = try #require(reader.animation)
+          let animation = AnimationKey(
+            content: try player.contentIdentity(), rendition: .canvas(player.canvasSize))
           var last: [Bitmap] = []
           for index in 0..<24 {
             let bitmap = try reader.frame(at: index % 12).bitmap
@@ -109,8 +108,7 @@ import ZoetropeTestSupport
       let image = try AnimatedImage(bytes: bytes)
       let identity = try image.contentIdentity()
       #expect(identity == ContentIdentity(of: bytes))
-      return CachedFrameReader(
-        OpenedImage(image, identity: identity, cost: 0, budget: budget), cache: cache)
+      return CachedFrameReader(image.charged(to: budget), cache: cache)
     }
     let first = try makeReader()
     let shown = try (0..<30).map { try first.frame(at: $0).bitmap }
@@ -125,10 +123,9 @@ import ZoetropeTestSupport
     let image = try AnimatedImage(
       bytes: DeltaGIF.make(width: 60, height: 44, frameCount: 40, patch: 9))
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))
-    let opened = OpenedImage(
-      image, identity: try image.contentIdentity(), cost: 0, budget: cache.budget)
     let rendering = Rendering(target: TargetSize(width: 25), filter: .lanczos3, format: .grey8)
-    let reader = CachedFrameReader(opened, rendering: rendering, cache: cache)
+    let reader = CachedFrameReader(
+      image.charged(to: cache.budget), rendering: rendering, cache: cache)
     let plain = FrameReader(image)
     for index in Array(0..<40) + [7, 6, 5, 30, 31, 32] {
       let whole = try plain.frame(at: index).bitmap

@@ -14,12 +14,12 @@ final class HeldUpCache: FrameCaching {
     set { holdsUp.store(newValue, ordering: .relaxed) }
   }
 
-  func bitmap(for key: FrameKey) -> Bitmap? {
+  func frame(for key: FrameKey) -> CachedFrame? {
     if isHoldingUp { whenAsked() }
-    return cache.bitmap(for: key)
+    return cache.frame(for: key)
   }
 
-  func store(_ bitmap: Bitmap, for key: FrameKey) { cache.store(bitmap, for: key) }
+  func store(_ frame: CachedFrame, for key: FrameKey) { cache.store(frame, for: key) }
   func remove(_ content: ContentIdentity) { cache.remove(content) }
   func removeAll() { cache.removeAll() }
 }

@@ -9,6 +9,12 @@ internal import Synchronization
 package final class DecodeThreads: Sendable {
   /// The threads of this process.
   package static let shared = DecodeThreads(count: processorCount)
+  /// Threads that read, hash and scan files, which takes long and may wait for a disk: frames of
+  /// animations that are playing must not wait behind that.
+  package static let loading = DecodeThreads(count: 4)
+  /// Threads that look whether a file is the one that was opened before, for a picture that could be
+  /// shown at once: not behind loads either.
+  package static let checking = DecodeThreads(count: 2)
   /// Processors this process may use; at least one.
   package static let processorCount = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
 
