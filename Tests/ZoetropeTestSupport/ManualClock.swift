@@ -53,18 +53,37 @@ public final class ManualClock: Clock, Sendable {
     let continuation: CheckedContinuation<Bool, Never>
   }
 
+  /// What a test waits for.
+  private enum Goal {
+    case count(Int)
+    case deadline(Instant)
+  }
+
+  private struct Watcher {
+    let id: Int
+    let goal: Goal
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
   private struct State {
     var now = Instant(offset: .zero)
     var nextID = 0
     /// In the order in which they went to sleep.
     var sleepers: [Sleeper] = []
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers: [Watcher] = []
 
-    /// Takes out the watchers whose count is reached, to be resumed once the lock is free.
+    func meets(_ goal: Goal) -> Bool {
+      switch goal {
+      case .count(let count): sleepers.count >= count
+      case .deadline(let deadline): sleepers.contains { $0.deadline == deadline }
+      }
+    }
+
+    /// Takes out the watchers whose goal is met, to be resumed once the lock is free.
     mutating func reachedWatchers() -> [CheckedContinuation<Void, Never>] {
-      let reached = watchers.filter { $0.count <= sleepers.count }
-      watchers.removeAll { $0.count <= sleepers.count }
-      return reached.map(\.continuation)
+      let all = watchers
+      watchers = all.filter { !meets($0.goal) }
+      return all.filter { meets($0.goal) }.map(\.continuation)
     }
   }
 
@@ -118,18 +137,57 @@ public final class ManualClock: Clock, Sendable {
   }
 
   /// Returns when at least `count` sleepers are asleep.
-  public func sleepers(count: Int) async {
-    await withCheckedContinuation { continuation in
-      let watchers = state.withLock { state in
-        state.watchers.append((count, continuation))
-        return state.reachedWatchers()
+  ///
+  /// Returns as well when the task is cancelled, so that a time limit can end a test that waits in vain.
+  public func sleepers(count: Int) async { await reach(.count(count)) }
+
+  /// Returns when somebody sleeps until exactly `offset` after the clock was made.
+  ///
+  /// Unlike ``sleepers(count:)`` it tells a task that went to sleep anew from one that still sleeps.
+  /// Returns as well when the task is cancelled.
+  public func sleeper(until offset: Duration) async {
+    await reach(.deadline(Instant(offset: offset)))
+  }
+
+  private func reach(_ goal: Goal) async {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if Task.isCancelled || state.meets(goal) { return true }
+          state.watchers.append(Watcher(id: id, goal: goal, continuation: continuation))
+          return false
+        }
+        if isOver { continuation.resume() }
       }
-      for watcher in watchers { watcher.resume() }
+    } onCancel: {
+      let watcher = state.withLock { state in
+        state.watchers.firstIndex { $0.id == id }.map { state.watchers.remove(at: $0) }
+      }
+      watcher?.continuation.resume()
     }
   }
 
   /// Moves the clock on by `duration` and wakes everyone whose deadline it reaches.
   public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
+
+  /// Moves the clock on by `duration`, from one deadline to the next, as time passes in life.
+  ///
+  /// ``advance(by:)`` jumps: a task that should have slept ten times in that time wakes once, late. This
+  /// one waits at every deadline until `sleepers` tasks sleep again. A task that ends instead of going
+  /// back to sleep leaves it waiting for ever, or until the task is cancelled.
+  public func advance(by duration: Duration, stepping sleepers: Int) async {
+    let end = now.advanced(by: duration)
+    while !Task.isCancelled {
+      await self.sleepers(count: sleepers)
+      guard let next = deadlines.first, next <= end else { break }
+      advance(to: next)
+    }
+    advance(to: end)
+  }
 
   /// Moves the clock on to `instant` and wakes everyone whose deadline it reaches, the earliest first.
   ///

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 import Zoetrope
 
@@ -144,9 +145,9 @@ extension Result where Failure == AnimatedImageError {
 }
 
 extension FrameCoalescer {
-  /// Lets others run until this many wait for `key`.
+  /// Waits until this many wait for `key`.
   fileprivate func waitUntil(waiters count: Int, for key: Key) async {
-    while waiterCount(for: key) < count { await Task.yield() }
+    await eventually { waiterCount(for: key) >= count }
   }
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
@@ -103,7 +104,7 @@ import ZoetropeTestSupport
         }
         group.addTask { await collect(phases).names }
       }
-      while gate.waiterCount == 0 { await Task.yield() }
+      await gate.waiters(count: 1)
       gate.open()
       for await names in group { #expect(names.suffix(2) == ["poster", "playing"]) }
     }
@@ -123,8 +124,9 @@ import ZoetropeTestSupport
         }
         group.addTask { await collect(phases).names }
       }
-      while gate.waiterCount < 2 { await Task.yield() }
-      for _ in 0..<1000 { await Task.yield() }
+      // All eight have asked, and two of them fetch.
+      await eventually { loader.loadCount == 8 }
+      await gate.waiters(count: 2)
       #expect(running.count == 2)
       gate.open()
       for await names in group { #expect(names.last == "playing") }
@@ -135,12 +137,12 @@ import ZoetropeTestSupport
   @Test func `another name in the slot ends the first load and cancels its fetch`() async {
     let slot = LoadSlot()
     let started = TaskGate()
-    let cancels = Tally()
+    let cancelled = TaskGate()
     let bytes = bytes
     let first = loader.phases(for: "first", in: slot) { _ in
       started.open()
-      while !Task.isCancelled { await Task.yield() }
-      cancels.add()
+      await cancellation()
+      cancelled.open()
       return bytes
     }
     let task = Task { await collect(first).names }
@@ -148,7 +150,7 @@ import ZoetropeTestSupport
     let second = await collect(loader.phases(for: "second", in: slot) { _ in bytes })
     #expect(second.names == ["loading", "poster", "playing"])
     #expect(await task.value == ["loading"])
-    while cancels.count == 0 { await Task.yield() }
+    await cancelled.wait()
   }
 
   @Test func `leaving the loop cancels the fetch`() async {
@@ -158,7 +160,7 @@ import ZoetropeTestSupport
       for: 1,
       data: { _ in
         started.open()
-        while !Task.isCancelled { await Task.yield() }
+        await cancellation()
         ended.open()
         return []
       })
@@ -225,7 +227,7 @@ import ZoetropeTestSupport
       return bytes
     }
     let first = loader.phases(for: "a", data: fetch)
-    while gate.waiterCount == 0 { await Task.yield() }
+    await gate.waiters(count: 1)
     // The known poster of "other" holds the loader up, while the fetch ends and a load comes.
     cache.isHoldingUp = true
     let blocking = loader.phases(for: "other") { _ in other }
@@ -233,7 +235,7 @@ import ZoetropeTestSupport
     let second = loader.phases(for: "a", data: fetch)
     for _ in 0..<100 { await Task.yield() }
     gate.open()
-    while loader.loadCount > 0 { await Task.yield() }
+    await eventually { loader.loadCount == 0 }
     cache.isHoldingUp = false
     held.open(0)
     for phases in [first, second, blocking] {

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
@@ -54,27 +55,27 @@ import ZoetropeTestSupport
     for index in 0..<3 { cache.store(bitmap, for: makeAnimation(1)[index]) }
     #expect(!budget.isWatching)
     for index in 3..<16 { cache.store(bitmap, for: makeAnimation(1)[index]) }
-    while cache.statistics.count > 2 { await Task.yield() }
+    await eventually { cache.statistics.count <= 2 }
     #expect(budget.isWatching && budget.pressure == .severe && cache.statistics.count == 2)
     calm.add()
     for _ in 0..<20 {
       let before = reads.count
       await clock.sleepers(count: 1)
       clock.advance(by: .seconds(1))
-      while reads.count == before { await Task.yield() }
+      await reads.reach(before + 1)
     }
-    while budget.pressure != .none { await Task.yield() }
+    await eventually { budget.pressure == .none }
     #expect(budget.effectiveLimit == budget.byteLimit)
     // Two frames are too little to watch over; the next large store begins anew.
     await clock.sleepers(count: 1)
     clock.advance(by: .seconds(1))
-    while budget.isWatching { await Task.yield() }
+    await eventually { !budget.isWatching }
     for index in 0..<16 { cache.store(bitmap, for: makeAnimation(2)[index]) }
     #expect(budget.isWatching)
     await clock.sleepers(count: 1)
     budget.watchesPressure = false
     clock.advance(by: .seconds(1))
-    while budget.isWatching { await Task.yield() }
+    await eventually { !budget.isWatching }
   }
 
   @Test func `the budget of the process watches, others only when told`() {

@@ -1,4 +1,5 @@
 import Synchronization
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
@@ -62,6 +63,8 @@ import ZoetropeTestSupport
     let cache = MemoryFrameCache(budget: budget)
     for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
     #expect(budget.effectiveLimit < 64 << 20)
+    // A watch that has yet to begin would take back what the monitor below finds.
+    await group.clock.sleepers(count: 1)
     budget.watchesPressure = false
     #expect(budget.effectiveLimit == 1 << 30)
     let monitor = MemoryPressureMonitor(budget) {
@@ -130,9 +133,9 @@ import ZoetropeTestSupport
     func end() async {
       let budget = held.withLock { $0.take() }
       budget?.watchesPressure = false
-      while budget?.isWatching == true {
+      await eventually {
         clock.advance(by: .seconds(1))
-        await Task.yield()
+        return budget?.isWatching != true
       }
     }
 
@@ -141,7 +144,7 @@ import ZoetropeTestSupport
       await clock.sleepers(count: 1)
       let before = looks.count
       clock.advance(by: time)
-      while looks.count == before { await Task.yield() }
+      await looks.reach(before + 1)
       await clock.sleepers(count: 1)
     }
   }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestRunning
 
 /// A count that several tasks raise.
 final class Tally: Sendable {
@@ -11,4 +12,7 @@ final class Tally: Sendable {
 
   /// The count so far.
   var count: Int { value.load(ordering: .acquiring) }
+
+  /// Returns when the count is `goal` or more.
+  func reach(_ goal: Int) async { await eventually { count >= goal } }
 }

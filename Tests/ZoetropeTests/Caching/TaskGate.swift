@@ -1,4 +1,5 @@
 import Synchronization
+import TestRunning
 
 #if SANITIZE_THREAD
   import Zoetrope
@@ -34,4 +35,7 @@ final class TaskGate: Sendable {
 
   /// Tasks that wait.
   var waiterCount: Int { state.withLock { $0.waiters.count } }
+
+  /// Returns when `count` tasks wait.
+  func waiters(count: Int) async { await eventually { waiterCount >= count } }
 }

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 
 @testable import Zoetrope
@@ -35,7 +36,7 @@ import Testing
       return false
     }
     let task = Task {
-      while !Task.isCancelled { await Task.yield() }
+      await cancellation()
       return await threads.resultUnlessCancelled { 1 }
     }
     task.cancel()

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
@@ -31,11 +32,11 @@ import ZoetropeTestSupport
     #expect(await frames.next() == nil)
   }
 
-  @Test func `twenty thousand frames on a jumping clock come exactly on time`() async throws {
+  @Test func `four thousand frames on a jumping clock come exactly on time`() async throws {
     let clock = ManualClock(.jumping)
     let delays = [FrameDelay.part(1, 3), .part(1, 7), .part(3, 100), .part(1001, 30000)]
     var options = PlaybackOptions.everyFrame
-    options.playCount = .finite(5_000)
+    options.playCount = .finite(1_000)
     let shared = PaintedFrames.shared(delays)
     let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
     var count = 0
@@ -53,7 +54,7 @@ import ZoetropeTestSupport
       #expect(frame.index == count % 4)
       count += 1
     }
-    #expect(count == 20_000)
+    #expect(count == 4_000)
     #expect(scheduler.statistics.lateness.maximum == .zero)
     #expect(scheduler.state == .finished)
     // The frame being handed over, and those decoded ahead: nothing piles up.
@@ -117,7 +118,7 @@ import ZoetropeTestSupport
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     // Frame 1 is in the stream at 100 ms; it is taken at 450 ms, and frame 2 follows then.
-    while scheduler.statistics.presented < 2 { await Task.yield() }
+    await eventually { scheduler.statistics.presented == 2 }
     clock.advance(by: .milliseconds(350))
     #expect(await frames.next()?.index == 1)
     let late = try #require(await frames.next())
@@ -140,7 +141,7 @@ import ZoetropeTestSupport
     await clock.sleepers(count: 1)
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(10_100)])
     scheduler.rate = 2
-    while clock.deadlines.map(\.offset) != [.milliseconds(10_070)] { await Task.yield() }
+    await clock.sleeper(until: .milliseconds(10_070))
     clock.advance(by: .milliseconds(30))
     let second = try #require(await frames.next())
     #expect(second.index == 1)

@@ -38,4 +38,53 @@ import ZoetropeTestSupport
     try await clock.sleep(until: ManualClock.Instant(offset: .seconds(3600)))
     #expect(clock.now.offset == .seconds(3600))
   }
+
+  @Test func `a test that waits in vain for sleepers ends when it is cancelled`() async {
+    let clock = ManualClock()
+    let waits = [
+      Task { await clock.sleepers(count: 2) },
+      Task { await clock.sleeper(until: .seconds(9)) },
+      Task { await clock.advance(by: .seconds(1), stepping: 1) },
+    ]
+    for wait in waits { wait.cancel() }
+    for wait in waits { await wait.value }
+    #expect(clock.now.offset == .seconds(1))
+  }
+
+  @Test func `a sleeper is told from another one by its deadline`() async throws {
+    let clock = ManualClock()
+    let task = Task {
+      for second in 1...2 { try await clock.sleep(until: .init(offset: .seconds(second))) }
+    }
+    await clock.sleeper(until: .seconds(1))
+    clock.advance(by: .seconds(1))
+    await clock.sleeper(until: .seconds(2))
+    #expect(clock.deadlines.map(\.offset) == [.seconds(2)])
+    clock.advance(by: .seconds(1))
+    try await task.value
+  }
+
+  @Test func `stepping wakes a sleeper at each of its deadlines`() async throws {
+    let clock = ManualClock()
+    let woken = Tally()
+    let sleepers = (1...2).map { step in
+      Task {
+        var times: [Duration] = []
+        for count in 1...20 {
+          try await clock.sleep(until: .init(offset: .seconds(step * count)))
+          times.append(clock.now.offset)
+          woken.add()
+        }
+        return times
+      }
+    }
+    await clock.advance(by: .seconds(10), stepping: 2)
+    #expect(clock.now.offset == .seconds(10))
+    await woken.reach(15)
+    sleepers[1].cancel()
+    await clock.advance(by: .seconds(9), stepping: 1)
+    await woken.reach(24)
+    clock.advance(by: .seconds(1))
+    #expect(try await sleepers[0].value == (1...20).map { .seconds($0) })
+  }
 }

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
@@ -8,22 +9,28 @@ import ZoetropeTestSupport
     let clock = ManualClock()
     let gate = Gate()
     let shared = PaintedFrames.tenths(6, playCount: .finite(3), keeping: 2, gate: gate)
+    let order = (0..<3).flatMap { _ in 0..<6 }
+    let shownCount = Tally()
     await withTaskGroup(of: [Int].self) { group in
       for _ in 0..<consumers {
         let scheduler = FrameScheduler(sharing: shared, clock: clock)
         group.addTask {
           var shown: [Int] = []
-          for await frame in scheduler.frames() { shown.append(frame.index) }
+          for await frame in scheduler.frames() {
+            shown.append(frame.index)
+            shownCount.add()
+          }
           return shown
         }
       }
-      for _ in 0..<18 {
+      for number in 1...18 {
+        await shownCount.reach(consumers * number)
         await clock.sleepers(count: consumers)
         clock.advance(by: .milliseconds(100))
       }
-      for await shown in group { #expect(shown.count <= 18 && shown.last == 5) }
+      for await shown in group { #expect(shown == order) }
     }
-    #expect(gate.decoded == (0..<3).flatMap { _ in 0..<6 })
+    #expect(gate.decoded == order)
     #expect(shared.decodeCount == 18)
   }
 
@@ -113,7 +120,7 @@ import ZoetropeTestSupport
     for index in [0, 3, 4, 5] {
       tasks.append(Task { _ = try? await shared.frame(at: index) })
       // The first one has to be on the decoding thread before the others are asked for.
-      while shared.decodeCount < tasks.count { await Task.yield() }
+      await eventually { shared.decodeCount == tasks.count }
     }
     for task in tasks.dropFirst() { task.cancel() }
     for task in tasks.dropFirst() { await task.value }
