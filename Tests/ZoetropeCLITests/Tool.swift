@@ -38,21 +38,8 @@ struct Tool {
   func run(_ arguments: [String], input: [UInt8] = []) throws -> Outcome {
     try write(input, to: ".stdin")
     // `env -C` sets the directory: glibc's own call for it is not visible to Swift.
-    let command = ["env", "-C", directory, Self.program] + arguments
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    let create = O_WRONLY | O_CREAT | O_TRUNC
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "\(directory)/.stdin", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, "\(directory)/.stdout", create, 0o600)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, "\(directory)/.stderr", create, 0o600)
-    var process = pid_t()
-    var pointers = unsafe command.map { unsafe strdup($0) } + [nil]
-    defer { unsafe pointers.forEach { unsafe free($0) } }
-    let result = unsafe posix_spawn(&process, "/usr/bin/env", &actions, nil, &pointers, environ)
-    guard result == 0 else { throw Errno(rawValue: result) }
-    var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
+    let status = try Self.wait(
+      for: ["/usr/bin/env", "-C", directory, Self.program] + arguments, filesIn: directory)
     return Outcome(
       status: status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f,
       output: try read(".stdout"), errors: String(decoding: try read(".stderr"), as: UTF8.self))
@@ -60,15 +47,42 @@ struct Tool {
 
   /// Runs a shell command in the directory, with `$ZOETROPE` set to the tool.
   func shell(_ script: String) throws -> Int32 {
-    let line = "cd '\(directory)' && ZOETROPE='\(Self.program)' && \(script)"
-    let status = unsafe system(line)
-    return status >> 8 & 0xff
+    try wait(forScript: script) >> 8 & 0xff
   }
 
   /// The signal that ended a shell command, which `exec` hands to the tool; 0 for an exit.
   func endingSignal(of script: String) throws -> Int32 {
+    try wait(forScript: script) & 0x7f
+  }
+
+  private func wait(forScript script: String) throws -> Int32 {
     let line = "cd '\(directory)' && ZOETROPE='\(Self.program)' && \(script)"
-    return unsafe system(line) & 0x7f
+    return try Self.wait(for: ["/bin/sh", "-c", line])
+  }
+
+  /// Runs a command to its end; gives what `wait` says of it. The standard streams are this process's,
+  /// or hidden files in a directory.
+  ///
+  /// Not `system`, which has this whole process ignore SIGINT and SIGQUIT until the command ends: what
+  /// another thread starts in that time ignores them as well.
+  private static func wait(for command: [String], filesIn directory: String? = nil) throws -> Int32 {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    if let directory {
+      let create = O_WRONLY | O_CREAT | O_TRUNC
+      unsafe posix_spawn_file_actions_addopen(&actions, 0, "\(directory)/.stdin", O_RDONLY, 0)
+      unsafe posix_spawn_file_actions_addopen(&actions, 1, "\(directory)/.stdout", create, 0o600)
+      unsafe posix_spawn_file_actions_addopen(&actions, 2, "\(directory)/.stderr", create, 0o600)
+    }
+    var process = pid_t()
+    var pointers = unsafe command.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    let result = unsafe posix_spawn(&process, command[0], &actions, nil, &pointers, environ)
+    guard result == 0 else { throw Errno(rawValue: result) }
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
+    return status
   }
 
   func write(_ bytes: [UInt8], to name: String) throws {
@@ -108,5 +122,5 @@ struct Tool {
   }
 
   /// Removes the directory.
-  func cleanUp() { _ = unsafe system("rm -rf '\(directory)'") }
+  func cleanUp() { _ = try? Self.wait(for: ["/bin/rm", "-rf", directory]) }
 }

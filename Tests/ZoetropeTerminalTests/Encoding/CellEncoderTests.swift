@@ -17,7 +17,7 @@ struct CellEncoderTests {
   }
 
   @Test(.serialized, arguments: modes)
-  func `a thousand random deltas show what full repaints show`(_ mode: Mode) {
+  func `hundreds of random deltas show what full repaints show`(_ mode: Mode) {
     var random = SplitMix(state: 7)
     var checked = 0
     let isLarge = mode.glyphs == .sextants || mode.glyphs == .octants
@@ -35,7 +35,7 @@ struct CellEncoderTests {
       var terminal = MiniTerminal(columns: screen.columns, rows: screen.rows)
       var pen = PenState.unknown
       var sketch = Sketch(width: [13, 9, 4, 7][round % 4], height: [11, 17, 4, 10][round % 4])
-      for step in 0..<130 {
+      for step in 0..<40 {
         let bitmap = sketch.bitmap
         var bytes: [UInt8] = []
         delta.encode(bitmap, changed: nil, pen: &pen, into: &bytes)
@@ -54,7 +54,7 @@ struct CellEncoderTests {
         sketch.change(&random, colors: mode.colors == .full ? 500 : 40)
       }
     }
-    #expect(checked >= 1000)
+    #expect(checked == 320)
   }
 
   @Test(arguments: CellGlyphs.allCases)

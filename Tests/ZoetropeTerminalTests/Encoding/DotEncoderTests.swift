@@ -7,7 +7,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(1)), .computes)
 struct DotEncoderTests {
   @Test(.serialized, arguments: DotGlyphs.allCases, [ColorDepth.none, .full])
-  func `a thousand random deltas show what full repaints show`(
+  func `hundreds of random deltas show what full repaints show`(
     _ glyphs: DotGlyphs, _ colors: ColorDepth
   ) {
     var random = SplitMix(state: 11)
@@ -20,7 +20,7 @@ struct DotEncoderTests {
     var pen = PenState.unknown
     var terminal = MiniTerminal(columns: 5, rows: 3)
     var sketch = Sketch(width: 17, height: 12)
-    for step in 0..<1000 {
+    for step in 0..<300 {
       var bytes: [UInt8] = []
       delta.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
       terminal.apply(bytes)
