@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Composited frames, untimed, pulled one at a time.
 ///
 /// Ends after the last frame, or when the task that iterates is cancelled: cancelling is no error.
@@ -14,14 +16,15 @@ public struct BitmapSequence: AsyncSequence, Sendable {
   /// An iterator at the first frame of the range.
   public func makeAsyncIterator() -> Iterator { Iterator(image: image, range: range) }
 
-  /// Pulls frames; not to be shared between tasks.
+  /// Pulls frames. Copies of an iterator share one decoder: while one of them waits for a frame, the
+  /// others wait for their turn.
   public struct Iterator: AsyncIteratorProtocol {
     private let reader: LentReader
     private let range: Range<Int>
     private var next: Int
 
     init(image: AnimatedImage, range: Range<Int>) {
-      reader = LentReader(image)
+      reader = LentReader(image, last: range.upperBound - 1)
       self.range = range
       next = range.lowerBound
     }
@@ -48,18 +51,26 @@ public struct BitmapSequence: AsyncSequence, Sendable {
 }
 
 /// A frame reader that is lent to decode threads, one call at a time.
-private final class LentReader: @unchecked Sendable {
-  // Sendable: only `Iterator.next` calls it, which awaits each call before the next one can begin,
-  // and an iterator is not shared between tasks.
-  private let reader: FrameReader
+///
+/// Locked, since an iterator can be copied: an actor that copies one, awaits a frame and stores the
+/// copy back may be entered again during the await, and two decode threads then use one reader.
+private final class LentReader: Sendable {
+  private let reader: Mutex<FrameReader>
 
-  init(_ image: AnimatedImage) { reader = FrameReader(image) }
+  init(_ image: AnimatedImage, last: Int) {
+    let reader = FrameReader(image)
+    // Nobody takes the frames behind the range.
+    reader.limitDecodingAhead(to: last)
+    self.reader = Mutex(reader)
+  }
 
   func frame(
-    at index: Int, isCancelled: () -> Bool
+    at index: Int, isCancelled: @Sendable () -> Bool
   ) -> Result<CompositedFrame, AnimatedImageError> {
     Result { () throws(AnimatedImageError) in
-      try reader.frame(at: index, isCancelled: isCancelled)
+      try reader.withLock { (reader) throws(AnimatedImageError) in
+        try reader.frame(at: index, isCancelled: isCancelled)
+      }
     }
   }
 }
