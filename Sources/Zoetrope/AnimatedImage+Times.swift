@@ -32,14 +32,15 @@ extension AnimatedImage {
     guard time >= .zero, play > .zero else { return 0 }
     var rest = time
     switch playCount {
-    case .finite(let count) where time >= play * count: return frames.count - 1
+    // Divided, since all plays together may last longer than a `Duration` can.
+    case .finite(let count) where time / count >= play: return frames.count - 1
     case .finite, .indefinite:
       // Whole plays are taken off in halving steps: `Duration` has no remainder.
       var span = play
-      while span <= rest { span = span * 2 }
-      while span > play {
-        span = span / 2
+      while span <= rest / 2 { span = span * 2 }
+      while span >= play {
         if span <= rest { rest -= span }
+        span = span / 2
       }
     }
     for (index, frame) in frames.enumerated() {

@@ -95,6 +95,29 @@ import ZoetropeTestSupport
     #expect(image.frameIndex(at: .seconds(-9)) == 0)
   }
 
+  @Test(arguments: [0, 1000] as [UInt32])
+  func `plays that together last longer than any time still have a frame at each`(
+    plays: UInt32
+  ) throws {
+    var file = APNGBuilder()
+    file.png.signature()
+    file.png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.grey)))
+    file.animationControl(frames: 2, plays: plays)
+    file.frameControl(APNGFrameControl(width: 1, height: 1))
+    file.png.chunk("IDAT", ZlibStream().encode([0, 10]))
+    file.frameControl(APNGFrameControl(width: 1, height: 1))
+    file.frameData(ZlibStream().encode([0, 20]))
+    file.png.chunk("IEND")
+    let image = try AnimatedImage(bytes: file.bytes)
+    // A frame takes a nineteenth of what a `Duration` holds.
+    let delay = Duration.seconds(Int64.max)
+    let policy = DelayPolicy.minimum(.seconds(1 << 40), replacement: delay)
+    #expect(image.frameIndex(at: .seconds(5), policy: policy) == 0)
+    for count in [1, 2, 3, 16, 17] {
+      #expect(image.frameIndex(at: delay * count, policy: policy) == count % 2)
+    }
+  }
+
   @Test func `who is cancelled already has nothing decoded`() async throws {
     let source = CountingSource(Self.bytes)
     let image = try source.open()

@@ -35,6 +35,8 @@ struct PNGAnimationState: Sendable {
   /// What was wrong with an acTL or the first fcTL, and where, when another one may still take its
   /// place: browsers pass over chunks that they cannot read.
   var fault: Fault?
+  /// The number of the next fcTL or fdAT. Wraps round: chunks to use up all numbers fit into a file of
+  /// 64 GiB.
   var nextSequence: UInt32 = 0
   /// An fcTL whose data has not begun.
   var pendingControl: PNGFrameControl?

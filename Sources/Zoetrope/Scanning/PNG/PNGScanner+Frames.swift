@@ -41,7 +41,7 @@ extension PNGScanner {
     } catch {
       return rejectFrame(error.detail)
     }
-    animation.nextSequence += 1
+    animation.nextSequence &+= 1
     if animation.pendingControl != nil {
       note(
         animation.phase == .beforeData ? .pngFrameControlTwice : .pngFrameWithoutData,
@@ -118,7 +118,7 @@ extension PNGScanner {
       try rejectFrameData("fdAT is out of sequence")
       return
     }
-    animation.nextSequence += 1
+    animation.nextSequence &+= 1
     if let control = animation.pendingControl {
       animation.openPicture = .init(control: control, start: chunkOffset, end: chunkOffset)
       animation.pendingControl = nil
