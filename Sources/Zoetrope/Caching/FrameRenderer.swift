@@ -23,7 +23,8 @@ package struct FrameRenderer: Sendable {
   /// `frame` as the rendition has it. Its dirty rectangle has to be against the frame rendered last,
   /// when that is the one before it.
   ///
-  /// - Throws: `cancelled` between rows once `isCancelled` gives true.
+  /// - Throws: `cancelled` between rows once `isCancelled` gives true; `limitExceeded` when the system
+  ///   has no memory for the bitmap.
   package mutating func render(
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -31,7 +32,8 @@ package struct FrameRenderer: Sendable {
     var dirty = frame.dirtyRect
     if let scaler {
       if let last, last.index + 1 == frame.index, dirty != PixelRect(bitmap.size) {
-        (bitmap, dirty) = scaler.rescale(bitmap, previous: last.bitmap, dirty: dirty)
+        (bitmap, dirty) = try scaler.rescale(
+          bitmap, previous: last.bitmap, dirty: dirty, isCancelled: isCancelled)
       } else {
         bitmap = try scaler.scale(bitmap, isCancelled: isCancelled)
         dirty = PixelRect(bitmap.size)
@@ -39,7 +41,7 @@ package struct FrameRenderer: Sendable {
       last = (frame.index, bitmap)
     }
     return CompositedFrame(
-      index: frame.index, bitmap: bitmap.converted(to: rendition.format), dirtyRect: dirty,
-      damage: frame.damage)
+      index: frame.index, bitmap: try bitmap.converted(asking: rendition.format),
+      dirtyRect: dirty, damage: frame.damage)
   }
 }

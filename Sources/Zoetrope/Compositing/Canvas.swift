@@ -7,8 +7,8 @@ internal import Glibc
 /// that held an earlier picture, it copies only what has changed since. Cannot be copied: two canvases
 /// with one history would take each other's blocks for their own.
 ///
-/// Unsafe code: every rectangle is clipped to the canvas by its caller and asserted here, so each row
-/// access stays within `bytesPerRow * height` bytes.
+/// Unsafe code: every rectangle is checked to lie on the canvas when it comes in, so each row access
+/// stays within `bytesPerRow * height` bytes.
 package struct Canvas: ~Copyable {
   package let size: PixelSize
   package let format: PixelFormat
@@ -60,7 +60,7 @@ package struct Canvas: ~Copyable {
   package mutating func makeUnique(
     changing rect: PixelRect, keepsContent: Bool = true
   ) throws(AnimatedImageError) {
-    assert(bounds.contains(rect))
+    precondition(bounds.contains(rect), "a rectangle outside the canvas")
     if isKnownUniquelyReferenced(&storage) {
       // Where it came from another canvas, it is a picture of that one no longer.
       storage.stamp = PictureStamp()
@@ -68,8 +68,12 @@ package struct Canvas: ~Copyable {
       let (next, earlier) = try PixelStorage.next(storage.byteCount, of: history.stamp.canvas)
       storage.stamp = history.stamp
       history.advance()
+      let changes = history.changes(since: earlier)
       if keepsContent {
-        copyPixels(of: history.changes(since: earlier) ?? bounds, to: next)
+        copyPixels(of: changes ?? bounds, to: next)
+      } else if changes == nil {
+        // An earlier picture of this canvas has zeros there, and a copy of whole rows too.
+        next.clearPadding(of: size, format: format)
       }
       storage = next
     }
@@ -100,7 +104,8 @@ package struct Canvas: ~Copyable {
   ///
   /// - Precondition: `rect`, the frame's, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
-    assert(bounds.contains(rect) && pixels.isSettled)
+    precondition(!rect.isEmpty && bounds.contains(rect), "a rectangle outside the canvas")
+    precondition(pixels.isSettled && pixels.storage.byteCount >= bytesPerRow * size.height)
     if keepsContent { copyPixels(around: rect, to: pixels.storage) }
     if isKnownUniquelyReferenced(&storage) {
       storage.stamp = PictureStamp()
@@ -135,7 +140,6 @@ package struct Canvas: ~Copyable {
   /// Makes `rect` transparent.
   package mutating func clear(_ rect: PixelRect) throws(AnimatedImageError) {
     guard !rect.isEmpty else { return }
-    assert(bounds.contains(rect))
     try makeUnique(changing: rect, keepsContent: rect != bounds)
     if rect == bounds {
       unsafe memset(storage.baseAddress, 0, storage.byteCount)
@@ -149,7 +153,7 @@ package struct Canvas: ~Copyable {
 
   /// Copies the pixels of `rect` out.
   package func copy(_ rect: PixelRect) throws(AnimatedImageError) -> SavedRect {
-    assert(bounds.contains(rect))
+    precondition(bounds.contains(rect), "a rectangle outside the canvas")
     let rowBytes = rect.width * format.bytesPerPixel
     // The canvas's size, or a half or a quarter and so on: of every other size a block would be left
     // waiting for the next rectangle that is just as large. Pages that are not written cost nothing.
@@ -168,9 +172,9 @@ package struct Canvas: ~Copyable {
   package mutating func restore(_ saved: SavedRect) throws(AnimatedImageError) {
     let rect = saved.rect
     guard !rect.isEmpty else { return }
-    assert(bounds.contains(rect))
-    try makeUnique(changing: rect)
     let rowBytes = rect.width * format.bytesPerPixel
+    precondition(saved.storage.byteCount >= rowBytes * rect.height, "copied from another format")
+    try makeUnique(changing: rect)
     for line in 0..<rect.height {
       unsafe memcpy(
         row(rect.y + line) + rect.x * format.bytesPerPixel,

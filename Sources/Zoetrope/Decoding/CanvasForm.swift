@@ -69,6 +69,8 @@ extension FramePixels {
           count: width, palette: colors)
       }
     }
+    // Behind the loop, which has read all samples by now: some lie where there is padding.
+    storage.clearPadding(of: form.size, format: .rgba8)
     layout = .rgba8
     offset = place
     bytesPerRow = form.bytesPerRow

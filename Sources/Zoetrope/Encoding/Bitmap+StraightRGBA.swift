@@ -2,14 +2,15 @@ extension Bitmap {
   /// The same picture in ``PixelFormat/rgba8``; itself when it already is.
   ///
   /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
-  /// cannot be recovered exactly, and for 16 bits.
+  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/limitExceeded`` when the
+  /// system has no memory for it.
   func straightRGBA() throws(AnimatedImageError) -> Bitmap {
     switch format {
     case .rgba8, .rgbx8: return self
     case .bgra8, .rgb565, .grey8: break
     default: throw AnimatedImageError(.parameter, "\(format) cannot be written as it is")
     }
-    var buffer = PixelBuffer(size: size)
+    var buffer = try PixelBuffer(asking: size)
     let rowBytes = buffer.bytesPerRow
     var target = buffer.mutableBytes
     for y in 0..<height {

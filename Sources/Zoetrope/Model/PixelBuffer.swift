@@ -6,11 +6,27 @@ package struct PixelBuffer: ~Copyable, Sendable {
   private let storage: PixelStorage
 
   /// A picture of `size`, all bytes zero (transparent black) unless `zeroed` is false.
+  ///
+  /// Without memory for it the process ends; see ``init(asking:format:zeroed:)``.
   package init(size: PixelSize, format: PixelFormat = .rgba8, zeroed: Bool = true) {
+    do {
+      try self.init(asking: size, format: format, zeroed: zeroed)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// As ``init(size:format:zeroed:)``.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory for it.
+  package init(
+    asking size: PixelSize, format: PixelFormat = .rgba8, zeroed: Bool = true
+  ) throws(AnimatedImageError) {
     self.size = size
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
-    storage = PixelStorage(byteCount: bytesPerRow * max(size.height, 0), zeroed: zeroed)
+    storage = try PixelStorage(asking: bytesPerRow * max(size.height, 0), zeroed: zeroed)
+    if !zeroed { storage.clearPadding(of: size, format: format) }
   }
 
   /// The bytes for writing, row after row, `bytesPerRow` apart.

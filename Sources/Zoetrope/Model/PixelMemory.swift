@@ -132,6 +132,19 @@ package enum PixelMemory {
   }
 }
 
+extension [UInt8] {
+  /// Makes the array at least `count` bytes long, by a new one of `byteCount`; what was there is lost.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory for it.
+  mutating func makeRoom(for count: Int, taking byteCount: Int) throws(AnimatedImageError) {
+    guard self.count < count else { return }
+    // The old one goes first: two at once would be more than anybody counted with.
+    self = []
+    try PixelMemory.require(byteCount)
+    self = [UInt8](repeating: 0, count: byteCount)
+  }
+}
+
 extension AnimatedImageError {
   /// The system refused `byteCount` bytes that the limits allow.
   static func noMemory(_ byteCount: Int) -> AnimatedImageError {

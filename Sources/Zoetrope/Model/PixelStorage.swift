@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// A block of memory aligned to 64 bytes, zeroed when made, freed with its last owner.
@@ -91,6 +92,19 @@ package final class PixelStorage: @unchecked Sendable {
     borrowing get {
       let span = unsafe RawSpan(_unsafeStart: base, byteCount: byteCount)
       return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// Zeroes the bytes between the rows of a picture of `size` that is about to be drawn here.
+  ///
+  /// The block may have held another picture, and `Bitmap.bytes` hands these bytes out as well.
+  func clearPadding(of size: PixelSize, format: PixelFormat) {
+    let bytesPerRow = format.bytesPerRow(width: size.width)
+    let drawn = size.width * format.bytesPerPixel
+    guard drawn >= 0, drawn < bytesPerRow, size.height > 0 else { return }
+    precondition(byteCount >= bytesPerRow * size.height)
+    for y in 0..<size.height {
+      unsafe memset(base + y * bytesPerRow + drawn, 0, bytesPerRow - drawn)
     }
   }
 

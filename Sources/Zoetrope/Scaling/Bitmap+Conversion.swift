@@ -10,12 +10,24 @@ extension Bitmap {
   /// - levels of 5 and 6 bits are the nearest ones both ways, and survive the round trip;
   /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values, halves up, after blending.
   ///
-  /// Straight colours under alpha 0 are kept between straight formats.
+  /// Straight colours under alpha 0 are kept between straight formats. The process ends when the
+  /// system has no memory for the new picture.
   public func converted(to format: PixelFormat) -> Bitmap {
+    do {
+      return try converted(asking: format)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// As ``converted(to:)``.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory for the new picture.
+  package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
     if format == self.format { return self }
-    let buffer = PixelBuffer(size: size, format: format, zeroed: false)
+    let buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
     guard !size.isEmpty else { return buffer.finish() }
-    let hub = PixelStorage(byteCount: PixelFormat.rgba8.bytesPerRow(width: width))
+    let hub = try PixelStorage(asking: PixelFormat.rgba8.bytesPerRow(width: width))
     let target = unsafe buffer.baseAddress
     for y in 0..<height {
       // Each row holds `width` pixels of its format, and the hub as many of rgba8.

@@ -3,33 +3,37 @@ extension FrameScaler {
   ///
   /// Alpha-correct: colours count by their alpha, and a pixel whose alpha comes out as 0 is
   /// transparent black. (``ScalingFilter/nearest`` copies pixels as they are.) With equal sizes
-  /// the result is the picture itself, not a copy.
+  /// the result is the picture itself, not a copy. The process ends when the system has no memory
+  /// for the result; ``scale(_:isCancelled:)`` throws then.
   ///
   /// - Precondition: the picture has ``sourceSize``.
   public func scale(_ bitmap: Bitmap) -> Bitmap {
     do {
       return try scale(bitmap) { false }
     } catch {
-      preconditionFailure("scaling fails only when cancelled")
+      fatalError("\(error)")
     }
   }
 
   /// As ``scale(_:)``, asking `isCancelled` every few rows.
   ///
   /// - Throws: ``AnimatedImageError/Code/cancelled`` when `isCancelled` says true; what was
-  ///   drawn is dropped.
+  ///   drawn is dropped. ``AnimatedImageError/Code/limitExceeded`` when the system has no memory
+  ///   for the result.
   /// - Precondition: the picture has ``sourceSize``.
   public func scale(
     _ bitmap: Bitmap, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bitmap {
     precondition(bitmap.size == sourceSize, "a picture of \(bitmap.size), not \(sourceSize)")
     if case .same = plan { return bitmap }
-    if case .nothing = plan { return PixelBuffer(size: size, format: bitmap.format).finish() }
-    if let detour = detour(of: bitmap.format) {
-      return try scale(bitmap.converted(to: detour), isCancelled: isCancelled)
-        .converted(to: bitmap.format)
+    if case .nothing = plan {
+      return try PixelBuffer(asking: size, format: bitmap.format).finish()
     }
-    var buffer = PixelBuffer(size: size, format: bitmap.format, zeroed: false)
+    if let detour = detour(of: bitmap.format) {
+      return try scale(bitmap.converted(asking: detour), isCancelled: isCancelled)
+        .converted(asking: bitmap.format)
+    }
+    var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
     try draw(bitmap, region: PixelRect(size), into: &buffer, isCancelled: isCancelled)
     return buffer.finish()
   }
@@ -47,25 +51,34 @@ extension FrameScaler {
   public func rescale(
     _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect
   ) -> (bitmap: Bitmap, dirtyOut: PixelRect) {
+    do {
+      return try rescale(bitmap, previous: previous, dirty: dirty) { false }
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// As ``rescale(_:previous:dirty:)``.
+  ///
+  /// - Throws: As ``scale(_:isCancelled:)``.
+  package func rescale(
+    _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> (bitmap: Bitmap, dirtyOut: PixelRect) {
     precondition(
       previous.size == size && previous.format == bitmap.format,
       "a previous picture of \(previous.size) in \(previous.format)")
     let region = touched(by: dirty)
     if region.isEmpty { return (previous, .empty) }
     if region == PixelRect(size) || detour(of: bitmap.format) != nil {
-      return (scale(bitmap), region)
+      return (try scale(bitmap, isCancelled: isCancelled), region)
     }
     precondition(bitmap.size == sourceSize, "a picture of \(bitmap.size), not \(sourceSize)")
     if case .same = plan { return (bitmap, region) }
-    var buffer = PixelBuffer(size: size, format: bitmap.format, zeroed: false)
+    var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
     let count = buffer.bytesPerRow * size.height
     // Same size and format, so the same layout; both blocks hold `count` bytes.
     unsafe buffer.baseAddress.copyMemory(from: previous.storage.baseAddress, byteCount: count)
-    do {
-      try draw(bitmap, region: region, into: &buffer) { false }
-    } catch {
-      preconditionFailure("scaling fails only when cancelled")
-    }
+    try draw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
     return (buffer.finish(), region)
   }
 

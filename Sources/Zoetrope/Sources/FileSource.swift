@@ -12,24 +12,66 @@ package final class FileSource: ByteSource {
   package let byteCount: Int
   private let stamp: FileStamp
   private let maps: Bool
+  /// What errors call the file; nil when whoever reports them says so.
+  private let name: String?
 
   /// Opens the regular file at `path`.
   ///
   /// - Parameter maps: Whether ``mapping()`` may map it. Default: false.
-  package init(path: FilePath, maps: Bool = false) throws(AnimatedImageError) {
-    self.maps = maps
+  package convenience init(path: FilePath, maps: Bool = false) throws(AnimatedImageError) {
+    let descriptor = try Self.open(path)
     do {
-      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
-    } catch {
-      throw Self.failure(error)
-    }
-    do {
-      let status = try Self.status(of: descriptor)
-      byteCount = Int(status.st_size)
-      stamp = FileStamp(status)
+      try self.init(descriptor, Self.status(of: descriptor), maps: maps, name: nil)
     } catch {
       try? descriptor.close()
       throw error
+    }
+  }
+
+  private init(
+    _ descriptor: FileDescriptor, _ status: stat, maps: Bool, name: String?
+  ) {
+    self.descriptor = descriptor
+    self.maps = maps
+    self.name = name
+    byteCount = Int(status.st_size)
+    stamp = FileStamp(status)
+  }
+
+  /// The bytes at `path`: a regular file stays open and is read by range; a pipe, a device or a
+  /// terminal is read to its end now.
+  ///
+  /// - Parameter byteLimit: Bytes that are read of what is no regular file.
+  /// - Throws: `io` that names the path; of what is no regular file also `notAnImage`, `limitExceeded`
+  ///   and, when the task is cancelled, `cancelled`.
+  static func bytes(
+    at path: FilePath, byteLimit: Int
+  ) throws(AnimatedImageError) -> any ByteSource {
+    // Quoted, which shows control characters as escapes.
+    let name = path.string.debugDescription
+    do throws(AnimatedImageError) {
+      let descriptor = try open(path)
+      var staysOpen = false
+      defer { if !staysOpen { try? descriptor.close() } }
+      let status = try anyStatus(of: descriptor)
+      if status.st_mode & S_IFMT == S_IFREG {
+        staysOpen = true
+        return FileSource(descriptor, status, maps: false, name: name)
+      }
+      return MemorySource(
+        try StandardInput.readAll(from: descriptor, byteLimit: byteLimit) { Task.isCancelled })
+    } catch {
+      guard error.code == .io else { throw error }
+      throw AnimatedImageError(.io, "\(name): \(error.detail)")
+    }
+  }
+
+  private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
+    do {
+      // Without waiting, or a pipe that nobody writes to would hold the caller up here.
+      return try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    } catch {
+      throw failure(error)
     }
   }
 
@@ -48,12 +90,19 @@ package final class FileSource: ByteSource {
   /// What the system says of a regular file; pipes and devices are refused: they have no ranges, and
   /// may have no end.
   static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> stat {
+    let status = try anyStatus(of: descriptor)
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw AnimatedImageError(.io, "not a regular file")
+    }
+    return status
+  }
+
+  private static func anyStatus(
+    of descriptor: FileDescriptor
+  ) throws(AnimatedImageError) -> stat {
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else {
       throw failure(Errno(rawValue: errno))
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw AnimatedImageError(.io, "not a regular file")
     }
     return status
   }
@@ -63,10 +112,7 @@ package final class FileSource: ByteSource {
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let clipped = range.clamped(to: 0..<byteCount)
-    if scratch.count < clipped.count {
-      try PixelMemory.require(clipped.count)
-      scratch = [UInt8](repeating: 0, count: max(clipped.count, 4096))
-    }
+    try scratch.makeRoom(for: clipped.count, taking: max(clipped.count, 4096))
     let count = try read(clipped, into: &scratch)
     return try unsafe body(scratch.span.bytes.extracting(first: count))
   }
@@ -87,13 +133,14 @@ package final class FileSource: ByteSource {
         if count == 0 { break }
         done += count
       } catch {
-        throw Self.failure(error)
+        throw Self.failure(error, name)
       }
     }
     return done
   }
 
-  static func failure(_ error: any Error) -> AnimatedImageError {
-    AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
+  static func failure(_ error: any Error, _ name: String? = nil) -> AnimatedImageError {
+    let detail = (error as? Errno).map { "\($0)" } ?? "\(error)"
+    return AnimatedImageError(.io, name.map { "\($0): \(detail)" } ?? detail)
   }
 }

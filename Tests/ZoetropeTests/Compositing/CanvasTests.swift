@@ -99,4 +99,42 @@ import ZoetropeTestSupport
     for _ in 0..<20 { history.advance() }
     #expect(history.changes(since: first) == nil)
   }
+
+  /// Whether all bytes between the rows are zero.
+  private static func hasClearPadding(_ bitmap: Bitmap) -> Bool {
+    let drawn = bitmap.width * bitmap.format.bytesPerPixel
+    let bytes = bitmap.bytes
+    for y in 0..<bitmap.height {
+      let end = (y + 1) * bitmap.bytesPerRow
+      for place in end - bitmap.bytesPerRow + drawn..<end where bytes[place] != 0 { return false }
+    }
+    return true
+  }
+
+  /// Leaves blocks of `byteCount` bytes, all of them 0xEE, for whoever asks for the next.
+  private static func leaveMarkedBlocks(_ byteCount: Int) throws {
+    let blocks = try (0..<4).map { _ in try PixelStorage(asking: byteCount) }
+    for block in blocks {
+      unsafe block.baseAddress.initializeMemory(as: UInt8.self, repeating: 0xee, count: byteCount)
+    }
+  }
+
+  @Test func `what lies between the rows is never another picture's`() throws {
+    var canvas = try Canvas(size: Self.size, format: .rgba8)
+    let byteCount = canvas.bitmap.cost
+    var held: [Bitmap] = []
+    for round in 0..<6 {
+      held.append(canvas.bitmap)
+      try Self.leaveMarkedBlocks(byteCount)
+      // Every pixel is about to be drawn, so nothing of the last picture is copied.
+      try canvas.makeUnique(changing: canvas.bounds, keepsContent: round % 2 == 1)
+    }
+    held.append(canvas.bitmap)
+    for bitmap in held { #expect(Self.hasClearPadding(bitmap)) }
+    for format in [PixelFormat.bgra8, .rgb565, .grey8] {
+      let count = PixelBuffer(size: Self.size, format: format).finish().cost
+      try Self.leaveMarkedBlocks(count)
+      #expect(Self.hasClearPadding(canvas.bitmap.converted(to: format)))
+    }
+  }
 }

@@ -28,6 +28,38 @@ import ZoetropeTestSupport
     #expect(codes == Array(repeating: .limitExceeded, count: 4))
   }
 
+  @Test(.needsSystemMemory) func `blocks to join and pictures to convert are refused by name too`()
+  {
+    var codes: [AnimatedImageError.Code] = []
+    func attempt(_ body: () throws(AnimatedImageError) -> Void) {
+      do { try body() } catch { codes.append(error.code) }
+    }
+    // None of them is looked at before there is memory for the result.
+    let size = PixelSize(width: 1 << 24, height: 1 << 24)
+    let vast = Bitmap(
+      size: size, format: .rgba8, bytesPerRow: size.width * 4,
+      storage: PixelStorage(byteCount: 64))
+    attempt { () throws(AnimatedImageError) in
+      var deblocker = GIFDeblocker()
+      let byte = PixelStorage(byteCount: 64)
+      let source = unsafe UnsafeRawBufferPointer(start: byte.baseAddress, count: Self.tooMuch)
+      unsafe try deblocker.join(source) { _, _ in }
+    }
+    attempt { () throws(AnimatedImageError) in
+      var scratch: [UInt8] = []
+      try scratch.makeRoom(for: Self.tooMuch, taking: Self.tooMuch)
+    }
+    attempt { () throws(AnimatedImageError) in _ = try PixelBuffer(asking: size) }
+    attempt { () throws(AnimatedImageError) in _ = try vast.converted(asking: .bgra8) }
+    attempt { () throws(AnimatedImageError) in
+      _ = try Bitmap(
+        size: size, format: .bgra8, bytesPerRow: size.width * 4,
+        storage: PixelStorage(byteCount: 64)
+      ).straightRGBA()
+    }
+    #expect(codes == Array(repeating: .limitExceeded, count: 5))
+  }
+
   @Test func `small memory is not asked for twice`() throws {
     try PixelMemory.require(1000)
     try PixelMemory.require(1 << 21)

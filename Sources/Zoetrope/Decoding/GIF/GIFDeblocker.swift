@@ -22,15 +22,19 @@ package struct GIFDeblocker: Sendable {
 
   package init() {}
 
+  /// Bytes that joining `count` bytes of blocks takes.
+  ///
+  /// Payload is shorter than its source; a block copied whole may write 255 bytes past its end. Up to
+  /// a quarter more spares an allocation for each of many frames that grow slowly.
+  static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
+
   /// Joins the blocks at the start of `source` and calls `body` with the joined bytes.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
   @unsafe package mutating func join<Result>(
     _ source: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Blocks) -> Result
-  ) -> Result {
-    // Payload is shorter than its source; a block copied whole may write 255 bytes past its end.
-    let capacity = source.count + 256
-    if payload.count < capacity {
-      payload = [UInt8](repeating: 0, count: capacity + capacity / 4)
-    }
+  ) throws(AnimatedImageError) -> Result {
+    try payload.makeRoom(for: source.count + 256, taking: Self.byteCount(for: source.count))
     return unsafe payload.withUnsafeMutableBytes { payload in
       let blocks = unsafe Self.copyBlocks(of: source, into: payload)
       let joined = unsafe UnsafeRawBufferPointer(rebasing: payload[..<blocks.payloadCount])

@@ -34,8 +34,9 @@ package struct GIFFastDecoder: FrameDecoding {
     }
     try pixels.reserve(byteCount: LZWExpander.headroom + count + LZWExpander.slack)
     let data = bytes.extracting(droppingFirst: dataStart)
-    unsafe data.withUnsafeBytes { source in
-      let (result, blocks) = unsafe expand(source, codeSize: codeSize, count: count, into: pixels)
+    try unsafe data.withUnsafeBytes { (source) throws(AnimatedImageError) in
+      let (result, blocks) = try unsafe expand(
+        source, codeSize: codeSize, count: count, into: pixels)
       pixels.validPixels = result.pixelCount
       pixels.isOpaque = result.pixelCount == count && pixels.transparentIndex == nil
       defer {
@@ -57,11 +58,11 @@ package struct GIFFastDecoder: FrameDecoding {
   /// Joins and expands the sub-blocks of `source`.
   private mutating func expand(
     _ source: UnsafeRawBufferPointer, codeSize: Int, count: Int, into pixels: FramePixels
-  ) -> (LZWResult, GIFDeblocker.Blocks) {
+  ) throws(AnimatedImageError) -> (LZWResult, GIFDeblocker.Blocks) {
     // The storage has room for headroom, `count` pixels and slack: reserved just before.
     let address = unsafe pixels.storage.baseAddress + LZWExpander.headroom
     let output = unsafe address.assumingMemoryBound(to: UInt8.self)
-    return unsafe deblocker.join(source) { codes, blocks in
+    return try unsafe deblocker.join(source) { codes, blocks in
       let result = unsafe expander.expand(
         codes, minimumCodeSize: codeSize, into: output, count: count)
       return (result, blocks)

@@ -20,6 +20,9 @@ package struct GIFReferenceDecoder: FrameDecoding {
     pixels.bytesPerRow = pixels.width
     let rect = record.control.rect
     guard !rect.isEmpty else { return }
+    frame = []
+    // The bytes, and a copy of them without what follows the terminator.
+    try PixelMemory.require(2 * bytes.byteCount)
     frame = Self.closed(bytes, localPaletteCount: record.localPaletteCount)
     try pixels.reserve(byteCount: rect.size.area)
     // `frame` outlives the call; `rows` has width * height bytes, the most that is written.
