@@ -1,4 +1,5 @@
-public import SystemPackage
+// Re-exported: a path is a `FilePath`, and making one should take no dependency of the caller's own.
+@_exported public import SystemPackage
 
 /// An opened GIF or PNG: its frames, plays and metadata, without pixels until they are asked for.
 ///
@@ -37,13 +38,18 @@ public struct AnimatedImage: Sendable {
 
   /// Opens the file at `path`; it stays open until the last copy of the value is gone.
   ///
-  /// - Throws: `io` when it cannot be read, `notAnImage`, `truncated`, `malformed`, `unsupported`
+  /// A pipe or a device is read to its end, which blocks the calling thread until that comes, and kept
+  /// in memory: at most ``DecodingLimits/liveBytes``, and no more than its first bytes when no image
+  /// begins so. Cancelling the task ends the wait within a tenth of a second.
+  ///
+  /// - Throws: `io` with the path when it cannot be read, `notAnImage`, `truncated`, `malformed`, `unsupported`
   ///   or `noFrames` when nothing can be decoded, `limitExceeded`; with ``DamagePolicy/strict`` also
   ///   for the first damage that costs pixels.
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
-    try self.init(source: FileSource(path: path), options: options)
+    let source = try FileSource.bytes(at: path, byteLimit: options.limits.liveBytes)
+    try self.init(source: source, options: options)
   }
 
   /// Opens the image in `bytes`, which are kept.
@@ -60,6 +66,8 @@ public struct AnimatedImage: Sendable {
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
+    // With the cut frame, which is about to be decoded.
+    try scan.checkLiveBytes(header: header, options: options)
     try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
     // A cut first frame may have been found to be all there is, and the file no animation after all.
     let settled = scan.header ?? header
@@ -80,7 +88,6 @@ public struct AnimatedImage: Sendable {
     {
       throw damage.error(format: header.format)
     }
-    try scan.checkLiveBytes(header: settled, options: options)
     self.header = settled
     self.source = source
     self.options = options

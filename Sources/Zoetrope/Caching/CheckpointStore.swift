@@ -34,15 +34,25 @@ package final class CheckpointStore: Sendable {
     let costs = ReplayCosts(estimates: frames.map { $0.rect.size.area + 4 * $0.byteRange.count })
     let independent = frames.indices.filter { frames[$0].isIndependent }
     let cost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)
-    // The canvas is copied before it is drawn on, at 16 GB/s or so: nanoseconds, like measured costs.
     let policy = CheckpointPolicy(
-      costs: costs, independent: independent, startCost: isMeasuring ? cost / 16 : 0)
+      costs: costs, independent: independent, startCost: isMeasuring ? Self.startCost(cost) : 0)
     state = Mutex(State(policy: policy))
     canvasCost = cost
     self.budget = budget
     self.byteLimit = byteLimit
     self.isMeasuring = isMeasuring
     budget.register(self)
+  }
+
+  /// Nanoseconds, like measured costs, that a replay has to take for a checkpoint to spare it.
+  ///
+  /// The canvas goes to a new block before it is drawn on, whose pages the system has to enter: some
+  /// 0.75 ns a byte, as long as decoding a small frame takes. One for each frame on the way made a first
+  /// pass twice as long; at this distance they are an eighth of it, and a jump replays 4 ms at most
+  /// where one copy does not take longer than that by itself.
+  private static func startCost(_ canvasCost: Int) -> Int {
+    let copy = canvasCost / 4 * 3
+    return max(copy, min(8 * copy, 4_000_000))
   }
 
   deinit { budget.refund(byteCount, as: .checkpoints) }

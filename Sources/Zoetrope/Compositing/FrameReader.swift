@@ -33,7 +33,12 @@ public final class FrameReader {
   private static let worthwhilePixels = 1 << 18
 
   /// - Parameter threshold: An image whose frames have more pixels in all is decoded on threads.
-  package init(_ image: AnimatedImage, sharingAbove threshold: Int) {
+  package convenience init(_ image: AnimatedImage, sharingAbove threshold: Int) {
+    self.init(image, sharingAbove: threshold, memory: .shared)
+  }
+
+  /// - Parameter memory: What frames decoded ahead are charged to.
+  init(_ image: AnimatedImage, sharingAbove threshold: Int, memory: DecodeMemory) {
     self.image = image
     worker = FrameWorker(header: image.header, options: image.options)
     noPixels = FramePixels()
@@ -41,7 +46,7 @@ public final class FrameReader {
     let helpers = image.options.threadCount - 1
     ahead =
       helpers > 0 && image.hasMorePixels(than: threshold)
-      ? DecodeAhead(image, helperLimit: helpers) : nil
+      ? DecodeAhead(image, helperLimit: helpers, memory: memory) : nil
   }
 
   deinit { ahead?.stop() }

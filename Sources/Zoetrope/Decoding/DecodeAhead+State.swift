@@ -8,7 +8,9 @@ extension DecodeAhead.State {
   }
 
   /// The consumer needs frame `index`.
-  mutating func step(for index: Int, records: FrameRecordList, window: DecodeWindow) -> Step {
+  mutating func step(
+    for index: Int, records: FrameRecordList, window: DecodeWindow, memory: DecodeMemory
+  ) -> Step {
     let place = index - base
     // A frame that was taken never comes again: waiting for it would have no end.
     precondition(place >= 0, "frames are taken in order")
@@ -22,7 +24,9 @@ extension DecodeAhead.State {
       }
     }
     // Its own frame first; then any other, so that it does not sit idle.
-    if nextClaim <= index || canClaim(for: .consumer, records: records, window: window) {
+    if nextClaim <= index
+      || canClaim(for: .consumer, records: records, window: window, memory: memory)
+    {
       isConsumerDecoding = true
       return .decode(claim(for: .consumer, records: records, window: window))
     }
@@ -31,12 +35,15 @@ extension DecodeAhead.State {
   }
 
   /// Whether one more frame may be begun.
-  func canClaim(for side: DecodeSide, records: FrameRecordList, window: DecodeWindow) -> Bool {
+  func canClaim(
+    for side: DecodeSide, records: FrameRecordList, window: DecodeWindow, memory: DecodeMemory
+  ) -> Bool {
     guard nextClaim < min(records.count, end), nextClaim - base < window.frames else {
       return false
     }
-    let charge = charge(of: records[nextClaim], for: side, window: window).bytes
-    return heldBytes == 0 || heldBytes + charge <= window.bytes
+    let (charge, spare) = charge(of: records[nextClaim], for: side, window: window)
+    return heldBytes == 0
+      || heldBytes + charge <= window.bytes && (spare != nil || memory.admits(charge))
   }
 
   /// What a helper does next.
@@ -50,11 +57,14 @@ extension DecodeAhead.State {
   /// Claims frames in order until they have `pixels` pixels. When the window is full, the helper may
   /// wait while the consumer decodes, since it takes a frame next; else it ends.
   mutating func helperStep(
-    records: FrameRecordList, window: DecodeWindow, pixels: Int, mayWait: Bool
+    records: FrameRecordList, window: DecodeWindow, memory: DecodeMemory, pixels: Int,
+    mayWait: Bool
   ) -> HelperStep {
     var claims: [DecodeClaim] = []
     var sum = 0
-    while !isStopped, sum < pixels, canClaim(for: .helper, records: records, window: window) {
+    while !isStopped, sum < pixels,
+      canClaim(for: .helper, records: records, window: window, memory: memory)
+    {
       sum += records[nextClaim].control.rect.size.area
       claims.append(claim(for: .helper, records: records, window: window))
     }
@@ -88,10 +98,11 @@ extension DecodeAhead.State {
 
   /// A claimed frame is decoded; says whether the consumer has to be woken.
   mutating func finish(
-    _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow
+    _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow,
+    memory: DecodeMemory
   ) -> Bool {
     guard claim.generation == generation, !isStopped else {
-      keep(claim.pixels, window: window)
+      keep(claim.pixels, window: window, memory: memory)
       return false
     }
     switch result {
@@ -103,19 +114,24 @@ extension DecodeAhead.State {
   }
 
   /// Keeps the memory of a frame for another one while all together stay within the window: blocks
-  /// only grow, and a window of many small frames would in time hold as many of the largest.
-  mutating func keep(_ pixels: FramePixels, window: DecodeWindow) {
+  /// only grow, and a window of many small frames would in time hold as many of the largest. None is
+  /// kept once all frames that were wanted are begun: nobody may ever ask for another.
+  mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
+    guard !isStopped, nextClaim < end, memory.admits(0) else {
+      spares = SpareFrames()
+      return
+    }
     let bytes = pixels.storage.byteCount
     guard heldBytes + spares.byteCount + bytes <= window.bytes else { return }
     spares.append(pixels)
   }
 
   /// The consumer is done with the frame in its hands.
-  mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow) {
+  mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
     heldBytes -= takenBytes
     takenBytes = 0
     isConsumerDecoding = false
-    keep(pixels, window: window)
+    keep(pixels, window: window, memory: memory)
   }
 
   /// The frame at `place` goes into the consumer's hands, and all before it away.

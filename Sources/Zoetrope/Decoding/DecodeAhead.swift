@@ -40,6 +40,11 @@ final class DecodeAhead: Sendable {
     var isConsumerDecoding = false
     var spares = SpareFrames()
     var isStopped = false
+    /// What `DecodeMemory` was charged with.
+    var chargedBytes = 0
+
+    /// Bytes of frames and of memory kept for them.
+    var byteCount: Int { heldBytes + spares.byteCount }
   }
 
   let source: any ByteSource
@@ -48,6 +53,7 @@ final class DecodeAhead: Sendable {
   let options: DecodingOptions
   private let helperLimit: Int
   private let window: DecodeWindow
+  private let memory: DecodeMemory
   private let state = Mutex(State())
   private let signal = ThreadSignal()
 
@@ -57,14 +63,29 @@ final class DecodeAhead: Sendable {
   /// looks it lets others run. Tens of microseconds in all, as sleeping and being woken take.
   private static let looks = 128
 
-  /// - Parameter helperLimit: Threads that decode beside the consumer's.
-  init(_ image: AnimatedImage, helperLimit: Int) {
+  /// - Parameters:
+  ///   - helperLimit: Threads that decode beside the consumer's, at most.
+  ///   - memory: What frames are charged to. Default: that of the process.
+  init(_ image: AnimatedImage, helperLimit: Int, memory: DecodeMemory = .shared) {
     source = image.source
     records = image.records
     header = image.header
     options = image.options
-    self.helperLimit = helperLimit
+    self.memory = memory
     window = DecodeWindow(image)
+    self.helperLimit = min(helperLimit, window.helperLimit)
+  }
+
+  deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
+
+  /// Changes the state, and charges what it holds then.
+  private func change<Value>(_ body: (inout sending State) -> sending Value) -> sending Value {
+    state.withLock { state in
+      let value = body(&state)
+      memory.charge(state.byteCount - state.chargedBytes)
+      state.chargedBytes = state.byteCount
+      return value
+    }
   }
 
   /// Bytes of a block that becomes the canvas; 0 when frames are drawn.
@@ -72,11 +93,13 @@ final class DecodeAhead: Sendable {
 
   /// Starts over at frame `index`.
   func restart(at index: Int) {
-    state.withLock { state in
+    change { state in
       state.generation += 1
       state.heldBytes = 0
       state.takenBytes = 0
-      for case .done(let pixels) in state.slots { state.keep(pixels, window: window) }
+      for case .done(let pixels) in state.slots {
+        state.keep(pixels, window: window, memory: memory)
+      }
       state.slots.removeAll(keepingCapacity: true)
       state.charges.removeAll(keepingCapacity: true)
       state.base = index
@@ -92,7 +115,10 @@ final class DecodeAhead: Sendable {
 
   /// Ends all work; helpers return after the frame they are in.
   func stop() {
-    state.withLock { state in
+    change { state in
+      state.heldBytes = 0
+      state.takenBytes = 0
+      state.spares = SpareFrames()
       state.isStopped = true
       state.generation += 1
       state.slots = []
@@ -107,7 +133,9 @@ final class DecodeAhead: Sendable {
   {
     while true {
       startHelpers()
-      switch state.withLock({ $0.step(for: index, records: records, window: window) }) {
+      switch change({
+        $0.step(for: index, records: records, window: window, memory: memory)
+      }) {
       case .ready(let pixels): return pixels
       case .failed(let error): throw error
       case .decode(let claim): finish(claim, worker.decode(claim, in: self))
@@ -118,13 +146,14 @@ final class DecodeAhead: Sendable {
 
   /// Gives a taken frame's memory back, drawn.
   func recycle(_ pixels: FramePixels) {
-    state.withLock { $0.takeBack(pixels, window: window) }
+    change { $0.takeBack(pixels, window: window, memory: memory) }
   }
 
   /// Starts as many helpers as there is work and leave for.
   private func startHelpers() {
     let count = state.withLock { state in
-      guard !state.isStopped, state.canClaim(for: .helper, records: records, window: window)
+      guard !state.isStopped,
+        state.canClaim(for: .helper, records: records, window: window, memory: memory)
       else { return 0 }
       let count = max(helperLimit - state.helperCount, 0)
       state.helperCount += count
@@ -139,9 +168,10 @@ final class DecodeAhead: Sendable {
       state.withLock { $0.idleWorkers.popLast() } ?? FrameWorker(header: header, options: options)
     var patience = Self.looks
     while true {
-      let step = state.withLock { state in
+      let step = change { state in
         state.helperStep(
-          records: records, window: window, pixels: Self.batchPixels, mayWait: patience > 0)
+          records: records, window: window, memory: memory, pixels: Self.batchPixels,
+          mayWait: patience > 0)
       }
       switch step {
       case .decode(let claims):
@@ -158,9 +188,7 @@ final class DecodeAhead: Sendable {
 
   /// Puts a decoded frame in its slot and wakes the consumer if it waits.
   private func finish(_ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>) {
-    let wakes = state.withLock { state in
-      state.finish(claim, result, window: window)
-    }
+    let wakes = change { $0.finish(claim, result, window: window, memory: memory) }
     if wakes { signal.post() }
   }
 }

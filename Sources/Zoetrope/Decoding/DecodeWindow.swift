@@ -10,13 +10,20 @@ struct DecodeWindow {
   let largestByteCount: Int
   /// How frames lie that become the canvas; nil when all are drawn.
   let form: CanvasForm?
+  /// Threads that may decode beside the consumer's, as far as their memory for compressed bytes goes.
+  let helperLimit: Int
 
   init(_ image: AnimatedImage) {
     let header = image.header
     let size = header.canvasSize
     pixelSize = header.decodedPixelSize(image.options)
     frames = 64
-    let limit = max(image.options.limits.liveBytes / 2, 1)
+    let footprint = DecodeFootprint(
+      image.frames, header: header, options: image.options)
+    // What the canvas and the consumer's thread leave, which is room for a frame at least.
+    let rest = image.options.limits.liveBytes - min(footprint.canvas, .max / 4)
+    let room = max(rest - min(footprint.worker, .max / 4), footprint.frame)
+    let limit = max(min(image.options.limits.liveBytes / 2, room), 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
     // Four frames of the canvas: with three, one side waits for the other when frames take unlike
     // times (a sixteenth to an eighth of the time, simulated); with five nothing is won. Three of RGBA
@@ -31,6 +38,7 @@ struct DecodeWindow {
     }
     largestByteCount = form?.byteCount ?? drawn
     bytes = min(max(min(4 * largestByteCount, most), size.area * 12, 1 << 20), limit)
+    helperLimit = max(room - bytes, 0) / max(footprint.worker, 1)
   }
 
   /// How a frame lies that becomes the canvas; nil when it is drawn.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import protocol FoundationEssentials.LocalizedError
+#else
+  public import protocol Foundation.LocalizedError
+#endif
+
 /// The one error of decoding, scheduling and writing: what went wrong, and where in the file.
 ///
 /// Codes are open: more may come, so a `switch` needs a default. Errors compare by value.
@@ -60,4 +66,9 @@ extension AnimatedImageError: CustomStringConvertible {
     if let byteOffset { text += ", byte \(byteOffset)" }
     return text
   }
+}
+
+extension AnimatedImageError: LocalizedError {
+  /// As ``description``, so that `localizedDescription` says what was found.
+  public var errorDescription: String? { description }
 }

@@ -10,8 +10,11 @@ public struct DecodingLimits: Sendable, Hashable {
   public var canvasPixels: Int
   /// Frames in the file.
   public var frameCount: Int
-  /// Bytes that decoding may hold at one time, the source not counted: canvases, the largest frame
-  /// decoded and as stored. Frames decoded ahead take at most half of it.
+  /// Bytes that one reader of the image may hold at one time, the source not counted: canvases, frames
+  /// decoded, and on each thread that decodes the compressed bytes of a frame, as stored and put together.
+  ///
+  /// Frames decoded ahead take at most half of it, and of all readers of the process together at most
+  /// half of ``MemoryBudget/defaultByteLimit``: what does not fit is decoded when it is asked for.
   public var liveBytes: Int
   /// Pixels that all frame rectangles of one play declare together.
   public var pixelsPerPlay: Int

@@ -1,6 +1,8 @@
 /// How an animation is played. Every option left alone plays it as a browser does.
 public struct PlaybackOptions: Sendable, Hashable {
   /// Plays in total; nil, the default, takes the file's. `.finite` needs at least 1.
+  ///
+  /// A still picture, and a ``range`` of one frame, is shown once for its delay, whatever this says.
   public var playCount: PlayCount?
   /// The first frame shown; nil, the default, is the first of ``range`` in playing direction.
   public var startIndex: Int?

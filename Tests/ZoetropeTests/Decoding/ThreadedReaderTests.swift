@@ -95,6 +95,36 @@ import ZoetropeTestSupport
     #expect(source.count == 12)
   }
 
+  @Test func `readers together stay within the memory of the process, and give it back`() throws {
+    let bytes = DeltaGIF.make(width: 256, height: 256, frameCount: 30, patch: 256)
+    let expected = try Self.sequential(bytes)
+    let image = try AnimatedImage(bytes: bytes, options: Self.options)
+    let frame = DecodeWindow(image).largestByteCount
+    let memory = DecodeMemory(byteLimit: 4 * frame)
+    do {
+      let readers = (0..<12).map { _ in FrameReader(image, sharingAbove: 0, memory: memory) }
+      for index in expected.indices {
+        for reader in readers { #expect(try reader.next()?.bitmap == expected[index]) }
+        // What was begun before the limit was reached, and one frame that each reader was asked for.
+        #expect(memory.usedBytes <= (4 + readers.count + 3) * frame)
+      }
+      for reader in readers { _ = try reader.frame(at: 3) }
+    }
+    #expect(memory.usedBytes == 0)
+  }
+
+  @Test func `a reader that was asked for single frames keeps no memory for more`() throws {
+    let bytes = DeltaGIF.make(width: 256, height: 256, frameCount: 30, patch: 256)
+    let image = try AnimatedImage(bytes: bytes, options: Self.options)
+    let memory = DecodeMemory(byteLimit: 1 << 30)
+    let reader = FrameReader(image, sharingAbove: 0, memory: memory)
+    for index in [7, 20, 3] {
+      reader.limitDecodingAhead(to: index)
+      #expect(try reader.frame(at: index).index == index)
+      #expect(memory.usedBytes == 0)
+    }
+  }
+
   @Test func `as many threads as anybody asks for are as many as there is use for`() throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 4)
     let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(parallelism: .max))

@@ -1,4 +1,3 @@
-import SystemPackage
 import Zoetrope
 import ZoetropeTerminal
 import ZoetropeTestSupport

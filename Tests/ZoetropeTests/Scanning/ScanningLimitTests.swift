@@ -71,9 +71,12 @@ import ZoetropeTestSupport
 
   @Test func `an image that does not fit into the live bytes is refused`() throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 9)
-    // One canvas of 16 KiB; a second, since a frame disposes to previous; a frame of indices.
+    // One canvas of 16 KiB; a second, since a frame disposes to previous; a frame of indices; its
+    // compressed bytes, as they are stored and joined.
     let stored = try AnimatedImage(bytes: bytes).frames.map(\.byteRange.count).max() ?? 0
-    let needed = 2 * 64 * 64 * 4 + 64 * 64 + stored
+    let needed =
+      2 * 64 * 64 * 4 + PixelMemory.rounded(64 * 64 + 64 + 512) + stored
+      + PixelMemory.rounded(stored + 256)
     var limits = DecodingLimits.default
     limits.liveBytes = needed
     _ = try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
@@ -99,6 +102,116 @@ import ZoetropeTestSupport
     #expect(error?.code == .limitExceeded)
     #expect(error?.detail.contains("pixelsPerPlay would be \(limits.pixelsPerPlay + 1)") == true)
     #expect((error?.byteOffset ?? 0) > bytes.count / 2)
+  }
+
+  /// Two frames of 600x600 pixels with `surplus` bytes behind the last pixel of each.
+  private static func trailed(by surplus: Int) -> [UInt8] {
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 600, height: 600, palette: GIFPalette([.black, .black]))
+    let block = [255] + [UInt8](repeating: 0, count: 255)
+    for _ in 0..<2 {
+      var frame = GIFFrame(
+        rect: PixelRect(x: 0, y: 0, width: 600, height: 600),
+        indices: [UInt8](repeating: 0, count: 360_000))
+      frame.isTerminated = false
+      gif.frame(frame)
+      for _ in 0..<surplus / 256 { gif.raw(block) }
+      gif.raw([0])
+    }
+    gif.trailer()
+    return gif.bytes
+  }
+
+  @Test func `threads take part as far as there is room for the compressed bytes of each`() throws {
+    let bytes = Self.trailed(by: 8 << 20)
+    func window(_ liveBytes: Int) throws -> DecodeWindow {
+      var limits = DecodingLimits.default
+      limits.liveBytes = liveBytes
+      return DecodeWindow(try AnimatedImage(bytes: bytes, options: .init(limits: limits)))
+    }
+    let image = try AnimatedImage(bytes: bytes)
+    let footprint = DecodeFootprint(image.frames, header: image.header, options: image.options)
+    #expect(footprint.worker >= 2 * (8 << 20))
+    #expect(throws: AnimatedImageError.self) { try window(footprint.byteCount - 1) }
+    #expect(try window(footprint.byteCount).helperLimit == 0)
+    for helpers in 1...3 {
+      let limit = footprint.byteCount + helpers * footprint.worker + (8 << 20)
+      let window = try window(limit)
+      #expect((helpers...helpers + 1).contains(window.helperLimit))
+      let all = footprint.canvas + window.bytes + (1 + window.helperLimit) * footprint.worker
+      #expect(all <= limit)
+    }
+    // Frames are there with one thread as with several.
+    var limits = DecodingLimits.default
+    limits.liveBytes = footprint.byteCount
+    let reader = FrameReader(
+      try AnimatedImage(bytes: bytes, options: .init(limits: limits, parallelism: 3)))
+    #expect(try reader.next()?.index == 0)
+    #expect(try reader.next()?.index == 1)
+  }
+
+  @Test func `a frame in which the file ends counts before it is decoded`() throws {
+    // One pixel, then a frame of four megapixels whose data ends in its first bytes.
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 1, height: 1, palette: GIFPalette([.black, .black]))
+    gif.frame(GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [0]))
+    let bytes = gif.bytes + [0x2c, 0, 0, 0, 0, 0, 8, 0, 8, 0, 2, 2, 0x44]
+    _ = try AnimatedImage(bytes: bytes)
+    var limits = DecodingLimits.default
+    limits.liveBytes = 1 << 20
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
+    }
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.detail.contains("liveBytes") == true)
+  }
+
+  /// An APNG of two frames of 8x8 pixels, cut inside the second one's data.
+  private static var cutAPNG: [UInt8] {
+    var file = APNGBuilder()
+    file.png.signature()
+    file.png.chunk("IHDR", PNGBuilder.header(width: 8, height: 8, layout: PNGLayout(.grey)))
+    file.animationControl(frames: 2)
+    let data = ZlibStream().encode([UInt8](repeating: 0, count: 72))
+    file.frameControl(APNGFrameControl(width: 8, height: 8))
+    file.png.chunk("IDAT", data)
+    file.frameControl(APNGFrameControl(width: 8, height: 8))
+    file.frameData(data)
+    file.png.truncate(to: file.bytes.count - 3)
+    return file.bytes
+  }
+
+  @Test func `the frame in which an APNG ends counts as the others do`() throws {
+    #expect(try AnimatedImage(bytes: Self.cutAPNG).frames.count == 2)
+    var few = DecodingLimits.default
+    few.frameCount = 1
+    var small = DecodingLimits.default
+    small.pixelsPerPlay = 2 * 64 - 1
+    for (limits, name) in [(few, "frameCount"), (small, "pixelsPerPlay")] {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try AnimatedImage(bytes: Self.cutAPNG, options: DecodingOptions(limits: limits))
+      }
+      #expect(error?.code == .limitExceeded)
+      #expect(error?.detail.hasPrefix(name) == true)
+    }
+  }
+
+  @Test func `sequence numbers that are used up begin anew`() throws {
+    var scanner = PNGScanner()
+    scanner.animation.announcedFrames = 2
+    scanner.animation.phase = .frames
+    scanner.animation.nextSequence = .max
+    scanner.image.header = ImageHeader(format: .apng, canvasSize: PixelSize(width: 1, height: 1))
+    scanner.chunkData = [0xff, 0xff, 0xff, 0xff]
+    scanner.chunkType = .frameData
+    scanner.animation.pendingControl = try PNGFrameControl(
+      parsing: [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 14), sequence: 0,
+      canvas: PixelSize(width: 1, height: 1))
+    try scanner.readSequenceNumber()
+    #expect(scanner.animation.nextSequence == 0)
+    #expect(scanner.animation.openPicture != nil)
   }
 
   @Test func `rows of a narrow canvas count with their padding`() {

@@ -22,6 +22,8 @@ struct PNGChunkType: Sendable, Hashable {
   }
 
   static let header = PNGChunkType("IHDR")
+  /// Before IHDR in files that Xcode has converted for iPhones: raw deflate data, premultiplied BGRA.
+  static let appleHeader = PNGChunkType("CgBI")
   static let palette = PNGChunkType("PLTE")
   static let transparency = PNGChunkType("tRNS")
   static let imageData = PNGChunkType("IDAT")

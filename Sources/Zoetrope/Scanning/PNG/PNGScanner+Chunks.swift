@@ -15,10 +15,13 @@ extension PNGScanner {
 
   private mutating func readHeader(hasValidCRC: Bool) throws(AnimatedImageError) {
     guard image.header == nil else { return }
-    guard hasValidCRC, let parsed = PNGHeader(parsing: chunkData) else {
+    let parsed: PNGHeader
+    do throws(PNGHeader.Fault) {
+      guard hasValidCRC else { throw .init("the CRC of IHDR is wrong") }
+      parsed = try PNGHeader(parsing: chunkData)
+    } catch {
       throw AnimatedImageError(
-        .malformed, "IHDR has a wrong CRC or a forbidden value", format: .png,
-        byteOffset: chunkOffset)
+        .malformed, error.detail, format: .png, byteOffset: chunkOffset)
     }
     try workBudget.checkCanvas(parsed.size, at: chunkOffset)
     var header = ImageHeader(format: .png, canvasSize: parsed.size)
@@ -125,6 +128,10 @@ extension PNGScanner {
     switch state {
     case .skip, .crcOfSkipped: if isDataChunk { picture.end = end }
     default: break
+    }
+    if let control = picture.control {
+      let area = control.rect.size.area
+      try workBudget.charge(frame: image.frames.count, area: area, at: picture.start)
     }
     image.cutFrame = makeRecord(picture, isIndependent: image.frames.isEmpty)
   }

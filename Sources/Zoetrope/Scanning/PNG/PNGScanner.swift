@@ -94,10 +94,18 @@ package struct PNGScanner: Scanning {
     chunkType = PNGChunkType(code: collector.bytes.bigEndian32(at: 4))
     chunkData = []
     if image.header == nil {
+      guard chunkType != .appleHeader else {
+        throw AnimatedImageError(
+          .unsupported, "an iPhone PNG (CgBI), whose pixels only Apple's decoder reads",
+          format: .png, byteOffset: chunkOffset)
+      }
       guard chunkType == .header, chunkLength == 13 else {
         throw AnimatedImageError(
-          .malformed, "IHDR is not the first chunk, or not 13 bytes long", format: .png,
-          byteOffset: chunkOffset)
+          .malformed,
+          chunkType == .header
+            ? "IHDR of \(chunkLength) bytes, it has 13"
+            : "the first chunk is \(chunkType.name), not IHDR",
+          format: .png, byteOffset: chunkOffset)
       }
     }
     switch chunkType {
