@@ -5,11 +5,11 @@ import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)), .computes)
 struct GIFDeblockerTests {
-  static func join(_ source: [UInt8], with deblocker: inout GIFDeblocker)
+  static func join(_ source: [UInt8], with deblocker: inout GIFDeblocker) throws
     -> ([UInt8], GIFDeblocker.Blocks)
   {
-    unsafe source.withUnsafeBytes { source in
-      unsafe deblocker.join(source) { bytes, blocks in (unsafe Array(bytes), blocks) }
+    try unsafe source.withUnsafeBytes { source in
+      try unsafe deblocker.join(source) { bytes, blocks in (unsafe Array(bytes), blocks) }
     }
   }
 
@@ -19,7 +19,7 @@ struct GIFDeblockerTests {
     }
   }
 
-  @Test func `blocks of every length are joined and each byte is found again`() {
+  @Test func `blocks of every length are joined and each byte is found again`() throws {
     var random = SplitMix64(seed: 1)
     var deblocker = GIFDeblocker()
     for round in 0..<200 {
@@ -40,7 +40,7 @@ struct GIFDeblockerTests {
       source.append(0)
       let count = source.count
       source += [UInt8](repeating: 9, count: Int.random(in: 0...300, using: &random))
-      let (joined, blocks) = Self.join(source, with: &deblocker)
+      let (joined, blocks) = try Self.join(source, with: &deblocker)
       #expect(joined == payload, "round \(round)")
       #expect(blocks.payloadCount == payload.count && blocks.sourceCount == count)
       #expect(blocks.isTerminated && !blocks.isLastBlockCut)
@@ -50,13 +50,13 @@ struct GIFDeblockerTests {
     }
   }
 
-  @Test func `a missing terminator and a cut block are told apart`() {
+  @Test func `a missing terminator and a cut block are told apart`() throws {
     var deblocker = GIFDeblocker()
-    let (whole, wholeBlocks) = Self.join([2, 7, 8], with: &deblocker)
+    let (whole, wholeBlocks) = try Self.join([2, 7, 8], with: &deblocker)
     #expect(whole == [7, 8] && !wholeBlocks.isTerminated && !wholeBlocks.isLastBlockCut)
-    let (cut, cutBlocks) = Self.join([1, 6, 3, 7, 8], with: &deblocker)
+    let (cut, cutBlocks) = try Self.join([1, 6, 3, 7, 8], with: &deblocker)
     #expect(cut == [6, 7, 8] && !cutBlocks.isTerminated && cutBlocks.isLastBlockCut)
-    let (none, noBlocks) = Self.join([], with: &deblocker)
+    let (none, noBlocks) = try Self.join([], with: &deblocker)
     #expect(none.isEmpty && !noBlocks.isTerminated && noBlocks.sourceCount == 0)
   }
 }
