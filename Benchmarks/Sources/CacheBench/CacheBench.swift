@@ -2,12 +2,18 @@ import Glibc
 import SystemPackage
 import Zoetrope
 
-/// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only.
+/// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only, and
+/// `bench-cache scroll` only scrolls.
 ///
-/// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates.
+/// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates, or when scrolling
+/// hits less than 0.8 times as often as the best policy.
 @main
 struct CacheBench {
   static func main() async throws {
+    if CommandLine.arguments.dropFirst() == ["scroll"] {
+      if try await !ScrollBench.run() { exit(1) }
+      return
+    }
     for path in CommandLine.arguments.dropFirst() {
       try await SeekBench.run(path) { options throws(AnimatedImageError) in
         try AnimatedImage(contentsOf: FilePath(path), options: options)
@@ -19,7 +25,8 @@ struct CacheBench {
     LoopBench.run()
     IdentityBench.run()
     try await SeekBench.run()
-    if !isClean { exit(1) }
+    let scrollsWell = try await ScrollBench.run()
+    if !isClean || !scrollsWell { exit(1) }
   }
 
   static func report(_ name: String, _ value: Double, _ unit: String) {

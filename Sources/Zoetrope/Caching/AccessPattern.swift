@@ -18,6 +18,9 @@ package struct AccessPattern: Sendable, Hashable {
   /// Whether the last frames were asked for in playing order.
   package var isLoop: Bool { run >= Self.runLength }
 
+  /// Whether the last few were.
+  var isOrderly: Bool { run >= 2 }
+
   /// Takes note that frame `index` was asked for.
   package mutating func step(to index: Int) {
     guard position >= 0 else {

@@ -13,23 +13,26 @@ extension CacheTable {
     var seenGroups = 0
     var seenSlots = 0
     var cost = 0
-    var stamp = Int.min
-    var previousGroup = -1
-    var group = groupOrder.oldest
-    while group >= 0, seenGroups <= groups.count {
-      let value = groups[group]
-      expect(groupOf[value.key] == group, "group \(group) is not found by its key")
-      expect(value.links.older == previousGroup, "group \(group) has a wrong older link")
-      expect(value.stamp >= stamp, "group \(group) is out of order")
-      expect(value.count > 0 || value.holds > 0, "group \(group) is empty and not held")
-      let (count, sum) = walk(group, &faults)
-      expect(count == value.count, "group \(group) holds \(count) frames, says \(value.count)")
-      expect(sum == value.cost, "group \(group) costs \(sum), says \(value.cost)")
-      (seenGroups, seenSlots, cost) = (seenGroups + 1, seenSlots + count, cost + sum)
-      (stamp, previousGroup) = (value.stamp, group)
-      group = value.links.newer
+    for (order, isHeld) in [(groupOrder, false), (heldOrder, true), (floorOrder, true)] {
+      var stamp = Int.min
+      var previousGroup = -1
+      var group = order.oldest
+      while group >= 0, seenGroups <= groups.count {
+        let value = groups[group]
+        expect(groupOf[value.key] == group, "group \(group) is not found by its key")
+        expect(value.links.older == previousGroup, "group \(group) has a wrong older link")
+        expect(isHeld || value.stamp >= stamp, "group \(group) is out of order")
+        expect((value.holds > 0) == isHeld, "group \(group) is in the wrong order")
+        expect(value.count > 0 || isHeld, "group \(group) is empty and not held")
+        let (count, sum) = walk(group, &faults)
+        expect(count == value.count, "group \(group) holds \(count) frames, says \(value.count)")
+        expect(sum == value.cost, "group \(group) costs \(sum), says \(value.cost)")
+        (seenGroups, seenSlots, cost) = (seenGroups + 1, seenSlots + count, cost + sum)
+        (stamp, previousGroup) = (value.stamp, group)
+        group = value.links.newer
+      }
+      expect(order.newest == previousGroup, "the newest group is not the last one")
     }
-    expect(groupOrder.newest == previousGroup, "the newest group is not the last one")
     expect(seenGroups == groupOf.count, "\(seenGroups) groups linked, \(groupOf.count) known")
     expect(seenGroups + freeGroups.count == groups.count, "groups are lost")
     expect(seenSlots == slotOf.count, "\(seenSlots) frames linked, \(slotOf.count) known")

@@ -11,7 +11,7 @@ extension CacheTable {
   /// Makes `group` the animation that was used last.
   mutating func touchGroup(_ group: Int) {
     groups[group].stamp = admitted
-    guard groupOrder.newest != group else { return }
+    guard groups[group].holds == 0, groupOrder.newest != group else { return }
     unlink(group: group)
     linkNewest(group: group)
   }
@@ -37,24 +37,54 @@ extension CacheTable {
     }
   }
 
-  mutating func linkNewest(group: Int) {
-    let last = groupOrder.newest
-    groups[group].links = Links(older: last, newer: -1)
-    if last >= 0 { groups[last].links.newer = group } else { groupOrder.oldest = group }
-    groupOrder.newest = group
+  /// Counts frames of `group`, which may make it belong to another order.
+  mutating func changeCount(of group: Int, by change: Int) {
+    let count = groups[group].count
+    let moves =
+      groups[group].holds > 0 && (count > Self.floor) != (count + change > Self.floor)
+    if moves { unlink(group: group) }
+    groups[group].count += change
+    if moves { linkNewest(group: group) }
   }
 
+  /// Puts `group` at the end of the order that it belongs to, by whether it is held.
+  mutating func linkNewest(group: Int) {
+    var order = order(of: group)
+    groups[group].links = Links(older: order.newest, newer: -1)
+    if order.newest >= 0 { groups[order.newest].links.newer = group } else { order.oldest = group }
+    order.newest = group
+    setOrder(of: group, to: order)
+  }
+
+  /// Takes `group` out of the order that it belongs to.
   mutating func unlink(group: Int) {
+    var order = order(of: group)
     let links = groups[group].links
     if links.older >= 0 {
       groups[links.older].links.newer = links.newer
     } else {
-      groupOrder.oldest = links.newer
+      order.oldest = links.newer
     }
     if links.newer >= 0 {
       groups[links.newer].links.older = links.older
     } else {
-      groupOrder.newest = links.older
+      order.newest = links.older
+    }
+    setOrder(of: group, to: order)
+  }
+
+  private func order(of group: Int) -> Order {
+    if groups[group].holds == 0 { return groupOrder }
+    return groups[group].count > Self.floor ? heldOrder : floorOrder
+  }
+
+  private mutating func setOrder(of group: Int, to order: Order) {
+    if groups[group].holds == 0 {
+      groupOrder = order
+    } else if groups[group].count > Self.floor {
+      heldOrder = order
+    } else {
+      floorOrder = order
     }
   }
 }

@@ -22,6 +22,11 @@ struct CacheTable: Sendable {
     var stamp = 0
     var holds = 0
     var pattern = AccessPattern()
+    /// The first frame that was asked for since it is held or asked for alone; -1 for none.
+    var firstAsked = -1
+    var askedCount = 0
+    /// Whether that one was asked for again.
+    var hasLooped = false
     var links = Links()
   }
 
@@ -46,8 +51,17 @@ struct CacheTable: Sendable {
   var groups: [Group] = []
   var freeGroups: [Int] = []
   var groupOf: [AnimationKey: Int] = [:]
-  /// The groups, the one used longest ago first.
+  /// The groups that nobody holds, the one used longest ago first.
   var groupOrder = Order()
+  /// The groups that somebody holds and that have more than their floor, in no order: those at the end
+  /// were looked at last.
+  var heldOrder = Order()
+  /// The other groups that somebody holds.
+  var floorOrder = Order()
+  /// The group that a frame was stored in last; -1 when it is gone.
+  var storing = -1
+  /// How many of the last holds saw a frame twice, less those that did not, within ±8.
+  var loopVotes = 0
   /// Bytes ever stored: the table's clock.
   var admitted = 0
   var statistics = CacheStatistics()
@@ -56,14 +70,28 @@ struct CacheTable: Sendable {
   mutating func lookUp(_ key: FrameKey) -> CachedFrame? {
     guard let slot = slotOf[key] else {
       statistics.misses += 1
-      if let group = groupOf[key.animation] { groups[group].pattern.step(to: key.index) }
+      if let group = groupOf[key.animation] { note(key.index, in: group) }
       return nil
     }
     statistics.hits += 1
     let group = slots[slot].group
-    groups[group].pattern.step(to: key.index)
+    note(key.index, in: group)
     touch(slot, of: group)
     return slots[slot].frame
+  }
+
+  /// Takes note that frame `index` of `group` was asked for.
+  private mutating func note(_ index: Int, in group: Int) {
+    groups[group].pattern.step(to: index)
+    // Where nobody says when playing begins, it begins when the one before is asked for no more.
+    if groups[group].firstAsked < 0 || (groups[group].holds == 0 && groupOrder.newest != group) {
+      groups[group].firstAsked = index
+      groups[group].askedCount = 0
+      groups[group].hasLooped = false
+    } else if index == groups[group].firstAsked, groups[group].askedCount > Self.floor {
+      groups[group].hasLooped = true
+    }
+    groups[group].askedCount += 1
   }
 
   /// The last frame of `range` that is there, whichever way of looking takes fewer steps.
@@ -106,11 +134,12 @@ struct CacheTable: Sendable {
       return old
     }
     let group = groupIndex(of: key.animation)
+    storing = group
     let slot = newSlot(Slot(key: key, frame: frame, group: group))
     slotOf[key] = slot
     linkNewest(slot, of: group)
     touchGroup(group)
-    groups[group].count += 1
+    changeCount(of: group, by: 1)
     groups[group].cost += frame.cost
     statistics.count += 1
     statistics.cost += frame.cost
@@ -125,7 +154,7 @@ struct CacheTable: Sendable {
     let frame = slots[slot].frame.take()
     freeSlots.append(slot)
     let cost = frame?.cost ?? 0
-    groups[group].count -= 1
+    changeCount(of: group, by: -1)
     groups[group].cost -= cost
     statistics.count -= 1
     statistics.cost -= cost
@@ -146,13 +175,33 @@ struct CacheTable: Sendable {
 
   /// Counts one more hold on `animation`.
   mutating func hold(_ animation: AnimationKey) {
-    groups[groupIndex(of: animation)].holds += 1
+    let group = groupIndex(of: animation)
+    if groups[group].holds == 0 {
+      unlink(group: group)
+      groups[group].holds = 1
+      groups[group].firstAsked = -1
+      groups[group].askedCount = 0
+      groups[group].hasLooped = false
+      linkNewest(group: group)
+    } else {
+      groups[group].holds += 1
+    }
   }
 
   /// Counts one hold less.
   mutating func release(_ animation: AnimationKey) {
     guard let group = groupOf[animation] else { return }
-    groups[group].holds -= 1
+    if groups[group].holds == 1 {
+      if groups[group].firstAsked >= 0 {
+        loopVotes = min(max(loopVotes + (groups[group].hasLooped ? 1 : -1), -8), 8)
+      }
+      unlink(group: group)
+      groups[group].holds = 0
+      groups[group].stamp = admitted
+      linkNewest(group: group)
+    } else {
+      groups[group].holds -= 1
+    }
     releaseIfUnused(group)
   }
 
@@ -175,6 +224,7 @@ struct CacheTable: Sendable {
   private mutating func releaseIfUnused(_ group: Int) {
     guard groups[group].count == 0, groups[group].holds <= 0 else { return }
     unlink(group: group)
+    if storing == group { storing = -1 }
     groupOf[groups[group].key] = nil
     freeGroups.append(group)
   }

@@ -10,6 +10,8 @@ package final class CachedFrameReader {
   private let reader: SeekingReader
   private var renderer: FrameRenderer
   private var hold: FrameHold?
+  /// The frame asked for last; -1 before the first.
+  private var lastIndex = -1
   /// Whether the image's bytes were looked at to find out where frames are cached.
   private var hasAskedForIdentity = false
 
@@ -50,6 +52,8 @@ package final class CachedFrameReader {
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
     try findCachedFrames(isCancelled)
+    reader.isFollowingOrder = index == lastIndex + 1
+    lastIndex = index
     let key = animation?[index]
     if let key, let frame = cache.frame(for: key) {
       return CompositedFrame(

@@ -15,7 +15,7 @@ package final class CheckpointStore: Sendable {
   /// Bytes of one canvas.
   package let canvasCost: Int
   private let state: Mutex<State>
-  private let lastUseTime = Atomic<UInt64>(0)
+  package let share = BudgetShare(.checkpoints)
 
   fileprivate struct State: Sendable {
     var policy: CheckpointPolicy
@@ -41,7 +41,6 @@ package final class CheckpointStore: Sendable {
     self.budget = budget
     self.byteLimit = byteLimit
     self.isMeasuring = isMeasuring
-    budget.register(self)
   }
 
   /// Nanoseconds, like measured costs, that a replay has to take for a checkpoint to spare it.
@@ -55,7 +54,7 @@ package final class CheckpointStore: Sendable {
     return max(copy, min(8 * copy, 4_000_000))
   }
 
-  deinit { budget.refund(byteCount, as: .checkpoints) }
+  deinit { budget.refundAll(of: share) }
 
   /// Bytes that it may hold now, what is reserved included.
   private var limit: Int { min(byteLimit, budget.limit(for: .checkpoints)) }
@@ -95,7 +94,7 @@ package final class CheckpointStore: Sendable {
   package func offer<Failure: Error>(
     _ index: Int, _ canvas: () throws(Failure) -> Bitmap
   ) throws(Failure) -> Bool {
-    budget.stamp(lastUseTime)
+    budget.stamp(share)
     let capacity = capacity
     guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return false }
     let bitmap = try canvas()
@@ -105,18 +104,19 @@ package final class CheckpointStore: Sendable {
       guard state.canvases[index] == nil else { return false }
       while state.canvases.count >= max(capacity, 1), let old = state.dropLeast() {
         dropped.append(old)
-        budget.refund(canvasCost, as: .checkpoints)
+        budget.refund(canvasCost, of: share)
       }
       state.policy.keep(index)
       state.canvases[index] = bitmap
-      budget.charge(canvasCost, as: .checkpoints)
+      budget.charge(canvasCost, to: self)
       return true
     }
     budget.settle()
     return keeps
   }
 
-  /// Makes room for `byteCount` bytes more (or less) that a reader holds on its way back.
+  /// Makes room for `byteCount` bytes more (or less) that a reader holds on its way back and charges to
+  /// the budget itself.
   package func reserve(_ byteCount: Int) {
     let limit = limit
     var dropped: [Bitmap] = []
@@ -127,13 +127,13 @@ package final class CheckpointStore: Sendable {
         dropped.append(old)
       }
     }
-    budget.charge(byteCount - dropped.count * canvasCost, as: .checkpoints)
+    budget.refund(dropped.count * canvasCost, of: share)
   }
 
   /// Where a replay to frame `index` starts best: the nearest frame before it that needs no canvas,
   /// or the nearest with its canvas.
   package func start(for index: Int) -> (index: Int, canvas: Bitmap?) {
-    budget.stamp(lastUseTime)
+    budget.stamp(share)
     return state.withLock { state in
       let start = state.policy.start(upTo: index)
       return (start, state.canvases[start])
@@ -148,10 +148,6 @@ extension CheckpointStore.State {
 }
 
 extension CheckpointStore: BudgetMember {
-  package var kind: MemoryBudget.Kind { .checkpoints }
-
-  package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
-
   package func shed(_ byteCount: Int) -> Int {
     var dropped: [Bitmap] = []
     state.withLock { state in
@@ -160,7 +156,7 @@ extension CheckpointStore: BudgetMember {
       }
     }
     let freed = dropped.count * canvasCost
-    budget.refund(freed, as: .checkpoints)
+    budget.refund(freed, of: share)
     return freed
   }
 }

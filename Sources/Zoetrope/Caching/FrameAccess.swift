@@ -8,7 +8,6 @@ internal import Synchronization
 package final class FrameAccess: Sendable {
   private let ownBudget: MemoryBudget?
   private let state = Mutex(State())
-  private let lastUseTime = Atomic<UInt64>(0)
 
   fileprivate struct State: Sendable {
     var identity: ContentIdentity?
@@ -16,17 +15,11 @@ package final class FrameAccess: Sendable {
     var frames: SharedFrames?
     /// In the cache that was named last.
     var shownFrames: ShownFrames?
-    var isRegistered = false
   }
 
   /// Charges what it keeps to `budget`; nil is the budget of the process, which asks the machine how
   /// much memory there is when it is made, and is not made for images that are only looked into.
   init(budget: MemoryBudget? = nil) { ownBudget = budget }
-
-  deinit {
-    let charge = state.withLock { $0.charge }
-    if charge > 0 { budget.refund(charge, as: .checkpoints) }
-  }
 
   var budget: MemoryBudget { ownBudget ?? .shared }
 
@@ -57,34 +50,27 @@ package final class FrameAccess: Sendable {
 
   /// The frames of `image`, by one reader that stays where it was.
   package func frames(of image: AnimatedImage) -> SharedFrames {
-    budget.stamp(lastUseTime)
     if let frames = state.withLock({ $0.frames }) { return frames }
     // Read through a copy with an access of its own: this one would hold itself otherwise.
     let bare = image.charged(to: budget)
-    let (frames, registers) = state.withLock { state in
-      if let frames = state.frames { return (frames, false) }
+    return state.withLock { state in
+      if let frames = state.frames { return frames }
       let checkpoints = state.store(for: image, budget)
       let frames = SharedFrames(
-        frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount, keeping: 0
+        frames: image.frames, canvasSize: image.canvasSize, playCount: image.playCount, keeping: 0,
+        resting: RestingCost(in: budget, ofReader: checkpoints.canvasCost)
       ) { [weak self] () throws(AnimatedImageError) in
         let reader = SeekingReader(bare, store: checkpoints)
         reader.shownFrames = { [weak self] in self?.shownFrames }
         return reader
       }
       state.frames = frames
-      budget.charge(state.charge, as: .checkpoints)
-      defer { state.isRegistered = true }
-      return (frames, !state.isRegistered)
+      return frames
     }
-    if registers { budget.register(self) }
-    return frames
   }
 }
 
 extension FrameAccess.State {
-  /// Bytes charged for the reader: its canvas.
-  fileprivate var charge: Int { frames == nil ? 0 : checkpoints?.canvasCost ?? 0 }
-
   fileprivate mutating func store(
     for image: AnimatedImage, _ budget: MemoryBudget
   ) -> CheckpointStore {
@@ -92,22 +78,5 @@ extension FrameAccess.State {
     let made = CheckpointStore(for: image, budget: budget)
     checkpoints = made
     return made
-  }
-}
-
-extension FrameAccess: BudgetMember {
-  package var kind: MemoryBudget.Kind { .checkpoints }
-
-  package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
-
-  package func shed(_ byteCount: Int) -> Int {
-    // A reader at work goes on with its frame; it is freed after that.
-    let (frames, freed) = state.withLock { state in
-      let freed = state.charge
-      return (state.frames.take(), freed)
-    }
-    _ = consume frames
-    budget.refund(freed, as: .checkpoints)
-    return freed
   }
 }

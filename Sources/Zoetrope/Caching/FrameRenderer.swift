@@ -8,6 +8,11 @@ package struct FrameRenderer: Sendable {
   package let scaler: FrameScaler?
   private var last: (index: Int, bitmap: Bitmap)?
 
+  /// Bytes of the bitmap that is kept for the next frame, when frames are scaled.
+  package var bitmapCost: Int {
+    rendition.format.bytesPerRow(width: rendition.size.width) * rendition.size.height
+  }
+
   /// A renderer of frames of `canvasSize`, opened with `options`.
   package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
     rendition = Rendition(rendering, of: canvasSize, options: options)

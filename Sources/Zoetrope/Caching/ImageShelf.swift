@@ -9,7 +9,7 @@ package final class ImageShelf: Sendable {
 
   private let budget: MemoryBudget
   private let state = Mutex(State())
-  private let lastUseTime = Atomic<UInt64>(0)
+  package let share = BudgetShare(.images)
 
   private struct State: Sendable {
     var images: [LoadIdentifier: (image: AnimatedImage, cost: Int, turn: Int)] = [:]
@@ -32,19 +32,16 @@ package final class ImageShelf: Sendable {
     }
   }
 
-  package init(budget: MemoryBudget) {
-    self.budget = budget
-    budget.register(self)
-  }
+  package init(budget: MemoryBudget) { self.budget = budget }
 
-  deinit { budget.refund(state.withLock { $0.cost }, as: .images) }
+  deinit { budget.refundAll(of: share) }
 
   /// Images held.
   package var count: Int { state.withLock { $0.images.count } }
 
   /// The image that was put there under `id`, if it is still there.
   package func image(for id: LoadIdentifier) -> AnimatedImage? {
-    budget.stamp(lastUseTime)
+    budget.stamp(share)
     return state.withLock { state in
       state.turn += 1
       guard let image = state.images[id]?.image else { return nil }
@@ -55,7 +52,7 @@ package final class ImageShelf: Sendable {
 
   /// Puts `image` there under `id`, in place of what was.
   package func put(_ image: AnimatedImage, for id: LoadIdentifier) {
-    budget.stamp(lastUseTime)
+    budget.stamp(share)
     // Images close files and free bytes when they go: after the lock is given back.
     var dropped: [AnimatedImage] = []
     state.withLock { state in
@@ -69,7 +66,7 @@ package final class ImageShelf: Sendable {
       while state.images.count > Self.countLimit, let old = state.removeOldest() {
         dropped.append(old)
       }
-      budget.charge(state.cost - before, as: .images)
+      budget.charge(state.cost - before, to: self)
     }
     budget.settle()
   }
@@ -79,7 +76,7 @@ package final class ImageShelf: Sendable {
     let old = state.withLock { state in
       let before = state.cost
       let old = state.remove(id)
-      budget.charge(state.cost - before, as: .images)
+      budget.charge(state.cost - before, to: self)
       return old
     }
     _ = consume old
@@ -87,10 +84,6 @@ package final class ImageShelf: Sendable {
 }
 
 extension ImageShelf: BudgetMember {
-  package var kind: MemoryBudget.Kind { .images }
-
-  package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
-
   package func shed(_ byteCount: Int) -> Int {
     var dropped: [AnimatedImage] = []
     return state.withLock { state in
@@ -99,7 +92,7 @@ extension ImageShelf: BudgetMember {
       while before - state.cost < byteCount, let old = state.removeOldest(withCost: true) {
         dropped.append(old)
       }
-      budget.refund(before - state.cost, as: .images)
+      budget.refund(before - state.cost, of: share)
       return before - state.cost
     }
   }

@@ -1,4 +1,4 @@
-package import Synchronization
+internal import Synchronization
 
 /// One limit on the bytes that caches and checkpoints of all images and players hold together.
 ///
@@ -15,17 +15,41 @@ public final class MemoryBudget: Sendable {
   package enum Kind: Sendable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
+  /// The shift of the pressure that the caller has set, and of the one that was found by looking.
   private let shift = Atomic<Int>(0)
+  private let foundShift = Atomic<Int>(0)
   /// Bytes that may be held as far as the control group has room.
   private let ceiling = Atomic<Int>(.max)
   private let usedForFrames = Atomic<Int>(0)
   private let usedForCheckpoints = Atomic<Int>(0)
   private let usedForImages = Atomic<Int>(0)
+  /// Bytes ever charged: what members tell their last use by.
   private let time = Atomic<UInt64>(1)
-  private let members = Mutex<[Member]>([])
+  private let members = Mutex(Members())
   private let watch: PressureWatch
 
-  private struct Member: Sendable { weak var value: (any BudgetMember)? }
+  private struct Members: Sendable {
+    var frames = BudgetRing()
+    var checkpoints = BudgetRing()
+    var images = BudgetRing()
+
+    subscript(kind: Kind) -> BudgetRing {
+      get {
+        switch kind {
+        case .frames: frames
+        case .checkpoints: checkpoints
+        case .images: images
+        }
+      }
+      _modify {
+        switch kind {
+        case .frames: yield &frames
+        case .checkpoints: yield &checkpoints
+        case .images: yield &images
+        }
+      }
+    }
+  }
 
   /// A budget of `byteLimit` bytes; by default ``defaultByteLimit``.
   ///
@@ -54,7 +78,7 @@ public final class MemoryBudget: Sendable {
     get { watch.isEnabled }
     set {
       watch.isEnabled = newValue
-      if newValue { settle() } else { forgetRoom() }
+      if newValue { settle() } else { forgetFindings() }
     }
   }
 
@@ -74,7 +98,7 @@ public final class MemoryBudget: Sendable {
   /// control group has no room for it (see ``watchesPressure``).
   public var effectiveLimit: Int { min(pressedLimit, ceiling.load(ordering: .relaxed)) }
 
-  private var pressedLimit: Int { byteLimit >> shift.load(ordering: .relaxed) }
+  private var pressedLimit: Int { byteLimit >> pressure.shift }
 
   /// Whether the control group has less room than the budget could use. Once it has, there has to be
   /// a quarter more for it to be over, so that a report of it does not come and go.
@@ -95,15 +119,27 @@ public final class MemoryBudget: Sendable {
     return reading
   }
 
-  /// Forgets what is known of the room: nobody looks at it any more.
-  package func forgetRoom() { ceiling.store(.max, ordering: .relaxed) }
+  /// Takes note of the pressure that was found by looking; a rise evicts at the next ``settle()``.
+  package func find(_ pressure: MemoryPressure) {
+    foundShift.store(pressure.shift, ordering: .relaxed)
+  }
+
+  /// Forgets the room and the pressure that were found: nobody looks any more.
+  package func forgetFindings() {
+    ceiling.store(.max, ordering: .relaxed)
+    find(.none)
+  }
 
   /// Bytes held now.
   public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
-  /// How short memory is; a rise evicts at once. Set by ``MemoryPressureMonitor`` or by the caller.
+  /// How short memory is: the greater of what was set here and what a ``MemoryPressureMonitor`` finds.
+  /// A rise evicts at once.
   public var pressure: MemoryPressure {
-    get { MemoryPressure(shift: shift.load(ordering: .relaxed)) }
+    get {
+      MemoryPressure(
+        shift: max(shift.load(ordering: .relaxed), foundShift.load(ordering: .relaxed)))
+    }
     set {
       shift.store(newValue.shift, ordering: .relaxed)
       settle()
@@ -116,8 +152,8 @@ public final class MemoryBudget: Sendable {
   /// Bytes that may be held for one purpose.
   ///
   /// Compressed images may take a quarter: they save work for somebody who comes back. Checkpoints may
-  /// take what nobody else uses, and half in any case: a cached frame spares the replay to that frame
-  /// only, a checkpoint the one to all frames after it.
+  /// take what nobody else uses, and half as long as they are used: a cached frame spares the replay to
+  /// that frame only, a checkpoint the one to all frames after it.
   package func limit(for kind: Kind) -> Int {
     switch kind {
     case .frames: effectiveLimit
@@ -136,18 +172,28 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  package func register(_ member: any BudgetMember) {
-    let others = members.withLock { members in
-      let others = members.compactMap(\.value)
-      members = (others + [member]).map { Member(value: $0) }
-      return others
-    }
-    // One that is let go elsewhere at this moment ends here, without the lock.
-    _ = consume others
+  /// Charges `byteCount` bytes more, or less, to `member`, which is asked to give them back when others
+  /// need them. Evicts nothing by itself: call ``settle()`` when no lock is held.
+  package func charge(_ byteCount: Int, to member: some BudgetMember) {
+    let share = member.share
+    let held = add(byteCount, to: share)
+    if held > 0, share.list(true) { members.withLock { $0[share.kind].append(member) } }
+  }
+
+  /// Gives back `byteCount` bytes of a member, which may be on its way out.
+  package func refund(_ byteCount: Int, of share: BudgetShare) { _ = add(-byteCount, to: share) }
+
+  /// Gives back all that a member holds.
+  package func refundAll(of share: BudgetShare) { refund(share.heldBytes, of: share) }
+
+  private func add(_ byteCount: Int, to share: BudgetShare) -> Int {
+    charge(byteCount, as: share.kind)
+    return share.add(byteCount)
   }
 
   package func charge(_ byteCount: Int, as kind: Kind) {
     _ = counter(kind) { $0.add(byteCount, ordering: .relaxed) }
+    if byteCount > 0 { time.add(UInt64(byteCount), ordering: .relaxed) }
   }
 
   private func counter<Value>(_ kind: Kind, _ body: (borrowing Atomic<Int>) -> Value) -> Value {
@@ -158,21 +204,27 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  package func refund(_ byteCount: Int, as kind: Kind) { charge(-byteCount, as: kind) }
-
-  /// Notes in `stamp` that its owner is used now.
-  package func stamp(_ stamp: borrowing Atomic<UInt64>) {
-    stamp.store(time.load(ordering: .relaxed), ordering: .relaxed)
-  }
+  /// Notes that the member with `share` is used now.
+  package func stamp(_ share: BudgetShare) { share.stamp(time.load(ordering: .relaxed)) }
 
   /// Evicts until the limits hold or only floors are left. Call it with no lock held.
+  ///
+  /// Takes no longer with many members than with few.
   package func settle() {
     watch.start(for: self)
-    time.add(1, ordering: .relaxed)
     evict()
     // Only what stays fills the room, so what was evicted is not looked at.
     if watch.lookIfDue(for: self) { evict() }
   }
+
+  /// Has everything given up that is charged and can be: cached frames, canvases kept for seeking,
+  /// opened images. What players hold at the moment stays, and the two last frames of each in a cache.
+  public func removeAll() {
+    for kind in [Kind.checkpoints, .frames, .images] { removeAll(of: kind) }
+  }
+
+  /// As ``removeAll()``, of one kind.
+  package func removeAll(of kind: Kind) { _ = relieve(.max, of: kind) }
 
   private func evict() {
     for kind in [Kind.checkpoints, .images] {
@@ -184,22 +236,44 @@ public final class MemoryBudget: Sendable {
       let over = usedBytes - effectiveLimit
       let surplus = min(over, used(for: .checkpoints) - share(of: .checkpoints))
       guard
-        (surplus > 0 && relieve(surplus, of: .checkpoints)) || relieve(over, of: .frames)
+        (surplus > 0 && relieve(surplus, of: .checkpoints))
+          || relieve(over, of: .checkpoints, onlyStale: true) || relieve(over, of: .frames)
           || relieve(over, of: .checkpoints) || relieve(over, of: .images)
       else { break }
     }
   }
 
   /// Asks the members of one kind, the one used longest ago first; whether anything was freed.
-  private func relieve(_ byteCount: Int, of kind: Kind) -> Bool {
-    let candidates = members.withLock { members in members.compactMap(\.value) }
-      .filter { $0.kind == kind }
-      .map { (member: $0, lastUse: $0.lastUse) }
-      .sorted { $0.lastUse < $1.lastUse }
+  ///
+  /// - Parameter onlyStale: Asks only those that were not used while half of the limit was charged:
+  ///   canvases of animations that nobody looks at give way to frames that are shown.
+  private func relieve(_ byteCount: Int, of kind: Kind, onlyStale: Bool = false) -> Bool {
+    guard used(for: kind) > 0 else { return false }
     var freed = 0
-    for candidate in candidates where freed < byteCount {
-      freed += candidate.member.shed(byteCount - freed)
+    // Each may have nothing to give: then all are asked, once.
+    var attempts = members.withLock { $0[kind].count }
+    while freed < byteCount, attempts > 0,
+      let member = members.withLock({ $0[kind].oldest() })
+    {
+      if onlyStale, !isStale(member.share) { break }
+      let count = member.shed(byteCount - freed)
+      freed += count
+      if member.share.heldBytes > 0, count > 0 { continue }
+      attempts -= 1
+      members.withLock { members in
+        guard members[kind].removeFirst(member.share) else { return }
+        if member.share.heldBytes == 0, member.share.list(false) {
+          // Who charged meanwhile may have found it listed.
+          guard member.share.heldBytes > 0, member.share.list(true) else { return }
+        }
+        members[kind].append(member)
+      }
     }
     return freed > 0
+  }
+
+  private func isStale(_ share: BudgetShare) -> Bool {
+    let time = time.load(ordering: .relaxed)
+    return time > share.lastUse && time - share.lastUse > effectiveLimit / 2
   }
 }

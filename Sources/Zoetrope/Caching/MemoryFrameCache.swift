@@ -19,23 +19,20 @@ public final class MemoryFrameCache: FrameCaching {
   public let budget: MemoryBudget
 
   private let table = Mutex(CacheTable())
-  private let lastUseTime = Atomic<UInt64>(0)
+  package let share = BudgetShare(.frames)
 
   /// An empty cache. By default only ``MemoryBudget/shared`` limits it.
   public init(costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared) {
     self.costLimit = max(costLimit, 0)
     self.countLimit = max(countLimit, 0)
     self.budget = budget
-    budget.register(self)
   }
 
-  deinit {
-    budget.refund(table.withLock { $0.statistics.cost }, as: .frames)
-  }
+  deinit { budget.refundAll(of: share) }
 
   /// The frame stored under `key`, if it is still there. Allocates and copies nothing.
   public func frame(for key: FrameKey) -> CachedFrame? {
-    budget.stamp(lastUseTime)
+    budget.stamp(share)
     return table.withLock { $0.lookUp(key) }
   }
 
@@ -50,7 +47,7 @@ public final class MemoryFrameCache: FrameCaching {
   ///
   /// A frame that alone passes a limit is not kept unless its animation is held.
   public func store(_ frame: CachedFrame, for key: FrameKey) {
-    budget.stamp(lastUseTime)
+    budget.stamp(share)
     // Freed when this goes, after the lock is given back.
     var dropped: [CachedFrame] = []
     table.withLock { table in
@@ -65,7 +62,7 @@ public final class MemoryFrameCache: FrameCaching {
         guard let old = table.evict(limit: limit) else { break }
         dropped.append(old)
       }
-      budget.charge(table.statistics.cost - before, as: .frames)
+      budget.charge(table.statistics.cost - before, to: self)
     }
     budget.settle()
   }
@@ -76,8 +73,12 @@ public final class MemoryFrameCache: FrameCaching {
   }
 
   /// Forgets every frame, floors included. Bitmaps in use elsewhere live on there.
+  ///
+  /// The canvases that are kept for seeking are given up too, those of all images that are charged to
+  /// the same budget.
   public func removeAll() {
     remove { _ in true }
+    budget.removeAll(of: .checkpoints)
   }
 
   /// Keeps the two frames of `animation` used last from eviction until the hold ends.
@@ -103,7 +104,7 @@ public final class MemoryFrameCache: FrameCaching {
     let removed = table.withLock { table in
       let before = table.statistics.cost
       let removed = table.remove(where: condition)
-      budget.charge(table.statistics.cost - before, as: .frames)
+      budget.charge(table.statistics.cost - before, to: self)
       return removed
     }
     // Named so that the bitmaps outlive the lock.
@@ -115,10 +116,6 @@ public final class MemoryFrameCache: FrameCaching {
 }
 
 extension MemoryFrameCache: BudgetMember {
-  package var kind: MemoryBudget.Kind { .frames }
-
-  package var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
-
   package func shed(_ byteCount: Int) -> Int {
     var dropped: [CachedFrame] = []
     return table.withLock { table in
@@ -128,7 +125,7 @@ extension MemoryFrameCache: BudgetMember {
         dropped.append(old)
       }
       let freed = before - table.statistics.cost
-      budget.refund(freed, as: .frames)
+      budget.refund(freed, of: share)
       return freed
     }
   }

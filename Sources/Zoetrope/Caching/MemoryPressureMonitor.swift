@@ -34,7 +34,7 @@ public actor MemoryPressureMonitor {
     let before = gauge.level
     let reading = budget.fit(read)
     let level = gauge.update(reading)
-    if level != before { budget.pressure = level }
+    budget.find(level)
     budget.settle()
     if level != before {
       log("memory pressure changed", isWorse: level > before, ["was": "\(before)"])
@@ -57,9 +57,8 @@ public actor MemoryPressureMonitor {
       poll()
       do { try await clock.sleep(for: interval) } catch { break }
     }
-    if gauge.level != .none { budget.pressure = .none }
     gauge = PressureGauge()
-    budget.forgetRoom()
+    budget.forgetFindings()
   }
 
   private func log(_ message: Logger.Message, isWorse: Bool, _ more: Logger.Metadata) {

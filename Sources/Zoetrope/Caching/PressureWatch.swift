@@ -55,7 +55,7 @@ package final class PressureWatch: Sendable {
         self.planLook(for: budget)
         do { try await self.clock.sleep(for: self.pause(for: budget)) } catch { break }
       }
-      if !self.isEnabled { budget.forgetRoom() }
+      if !self.isEnabled { budget.forgetFindings() }
       self.running.store(false, ordering: .releasing)
       // What was stored since the last look found this task running.
       self.start(for: budget)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What a replay on the way back leaves behind, so that the next steps back need not repeat it.
 ///
 /// For each frame of the stretch it keeps the pixels that the frame after it changes, and the picture
@@ -13,11 +15,10 @@ struct ReplayTrail: ~Copyable {
     let cost: Int
   }
 
-  private let store: CheckpointStore
   private let frames: [FrameControl]
   private let bounds: PixelRect
   private let bytesPerPixel: Int
-  private var canvasCost: Int { store.canvasCost }
+  private let canvasCost: Int
   /// Each leads to its frame from the one after it: to `firstKept` first, then in order.
   private var patches: [Patch] = []
   /// By the frame that is drawn on them.
@@ -30,16 +31,17 @@ struct ReplayTrail: ~Copyable {
   /// Frames from one canvas to the next; 0 for none.
   private var spacing = 0
   private var patchCost = 0
-  private var charged = 0
 
-  init(_ image: AnimatedImage, store: CheckpointStore) {
-    self.store = store
+  /// A trail in `image`, a canvas of which takes `canvasCost` bytes.
+  init(_ image: AnimatedImage, canvasCost: Int) {
+    self.canvasCost = canvasCost
     frames = image.frames
     bounds = PixelRect(image.canvasSize)
     bytesPerPixel = image.options.canvasFormat.bytesPerPixel
   }
 
-  deinit { store.reserve(-charged) }
+  /// Bytes held.
+  var cost: Int { patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost }
 
   /// Gets ready for a replay of `stretch`, after which the frame behind it is shown, with room for
   /// `capacity` canvases' bytes in all.
@@ -58,7 +60,6 @@ struct ReplayTrail: ~Copyable {
       let canvasRoom = max(room / 2 / canvasCost, 1)
       spacing = max(stretch.upperBound - firstKept, stretch.count / (canvasRoom + 1) + 1)
     }
-    settle()
   }
 
   /// Whether the patches of all frames of `stretch` fit.
@@ -72,8 +73,7 @@ struct ReplayTrail: ~Copyable {
   }
 
   mutating func keepCanvas(_ canvas: Bitmap, at index: Int) {
-    canvases[index] = canvas
-    settle()
+    if wantsCanvas(at: index) { canvases[index] = canvas }
   }
 
   /// Keeps of `frame` what the frame after it will change, if there is room.
@@ -86,15 +86,14 @@ struct ReplayTrail: ~Copyable {
     let cost = cost(after: frame.index)
     patches.append(Patch(pixels: pixels, damage: frame.damage, cost: cost))
     patchCost += cost
-    // Told to the store in steps of a canvas, since a patch may be a few pixels.
-    if patchCost - charged >= canvasCost { settle() }
   }
 
   /// The replay has arrived: `frame` is shown, and steps back start from it.
   mutating func arrive(at frame: CompositedFrame) {
+    // Without patches, as when all was given up meanwhile, no step could start from the picture.
+    guard !patches.isEmpty else { return }
     picture = Canvas(frame.bitmap)
     position = frame.index
-    settle()
   }
 
   /// Goes back to frame `index`, if every patch on the way is there. Patches used are given up:
@@ -110,7 +109,6 @@ struct ReplayTrail: ~Copyable {
       patchCost -= patch.cost
       position -= 1
     }
-    settle()
     switch picture {
     case .none: return nil
     case .some(let picture):
@@ -124,13 +122,14 @@ struct ReplayTrail: ~Copyable {
     canvases.keys.filter { $0 <= index }.max().map { ($0, canvases[$0]) }
   }
 
+  /// Gives everything up; a replay that is under way keeps nothing more.
   mutating func removeAll() {
-    guard charged > 0 else { return }
     patches.removeAll()
     patchCost = 0
     canvases.removeAll()
     picture = nil
-    settle()
+    stretch = 0..<0
+    spacing = 0
   }
 
   private func room(of capacity: Int) -> Int { max(capacity - canvases.count - 1, 1) * canvasCost }
@@ -162,12 +161,56 @@ struct ReplayTrail: ~Copyable {
     let (first, second) = changedRects(after: index)
     return max((first.size.area + (second?.size.area ?? 0)) * bytesPerPixel, 64)
   }
+}
 
-  /// Has the store make room for what is held now.
-  private mutating func settle() {
-    let cost = patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost
-    guard cost != charged else { return }
-    store.reserve(cost - charged)
-    charged = cost
+/// The ``ReplayTrail`` of one reader, charged to a budget and given up when that asks for it: a reader
+/// that nobody uses cannot give anything back itself.
+final class ChargedTrail: Sendable {
+  let share = BudgetShare(.checkpoints)
+  private let store: CheckpointStore
+  private let trail: Mutex<ReplayTrail>
+
+  init(_ image: AnimatedImage, store: CheckpointStore) {
+    self.store = store
+    trail = Mutex(ReplayTrail(image, canvasCost: store.canvasCost))
+  }
+
+  deinit {
+    store.reserve(-share.heldBytes)
+    store.budget.refundAll(of: share)
+  }
+
+  /// Whether nothing is held.
+  var isEmpty: Bool { share.heldBytes == 0 }
+
+  /// Asks or changes the trail, and has the budget and the store make room for what it holds then.
+  func withTrail<Result: Sendable>(
+    _ body: (inout ReplayTrail) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    store.budget.stamp(share)
+    let (result, change) = try trail.withLock { trail throws(AnimatedImageError) in
+      let before = trail.cost
+      let result = try body(&trail)
+      let change = trail.cost - before
+      // Under the lock, so that the budget never asks for what was not charged yet.
+      store.budget.charge(change, to: self)
+      return (result, change)
+    }
+    if change != 0 { store.reserve(change) }
+    if change > 0 { store.budget.settle() }
+    return result
+  }
+}
+
+extension ChargedTrail: BudgetMember {
+  func shed(_ byteCount: Int) -> Int {
+    let freed = trail.withLock { trail in
+      let freed = trail.cost
+      trail.removeAll()
+      store.budget.refund(freed, of: share)
+      return freed
+    }
+    store.reserve(-freed)
+    return freed
   }
 }

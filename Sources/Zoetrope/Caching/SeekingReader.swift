@@ -9,11 +9,16 @@ public final class SeekingReader {
   private let store: CheckpointStore
   /// Cached frames that replays may start from, if any; asked for each time.
   package var shownFrames: @Sendable () -> ShownFrames? = { nil }
-  private var trail: ReplayTrail
+  private let trail: ChargedTrail
   /// Frames back that count as a step, so that more of them are likely; further is a jump.
   private static let longestStep = 8
   /// Whether canvases are kept along the way.
   private var keepsCheckpoints: Bool
+  /// Whether the frames between the last one and the next are known to whoever asks, who goes on in
+  /// order: then one canvas is kept for the next time, that of the frame asked for.
+  var isFollowingOrder = false
+  /// The frame whose canvas is kept although no others are; -1 for none.
+  private var keptTarget = -1
   /// The frame given last; -1 before the first.
   private var lastIndex = -1
   /// Whether a checkpoint has the canvas too, which is then copied before it is drawn on.
@@ -35,7 +40,7 @@ public final class SeekingReader {
     self.keepsCheckpoints = keepsCheckpoints
     reader = FrameReader(image)
     self.store = store
-    trail = ReplayTrail(image, store: store)
+    trail = ChargedTrail(image, store: store)
   }
 
   /// The image that is read.
@@ -60,16 +65,20 @@ public final class SeekingReader {
         .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
     }
     let previous = lastIndex
-    if index < previous, let frame = try trail.step(backTo: index) {
+    if index < previous, !trail.isEmpty,
+      let frame = try trail.withTrail({ trail throws(AnimatedImageError) in
+        try trail.step(backTo: index)
+      })
+    {
       lastIndex = index
       return frame
     }
     // The first frame needs nothing before it: a short loop that begins again is not going back.
     let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
-    if !isBackward { trail.removeAll() }
+    if !isBackward, !trail.isEmpty { try trail.withTrail { $0.removeAll() } }
     try seek(to: index, isBackward: isBackward, isCancelled)
     let frame = try drawNext()
-    if isBackward { trail.arrive(at: frame) }
+    if isBackward { try trail.withTrail { $0.arrive(at: frame) } }
     guard frame.index == index else {
       throw AnimatedImageError(.parameter, "no frame \(index)", format: image.format)
     }
@@ -86,25 +95,37 @@ public final class SeekingReader {
     reader.limitDecodingAhead(to: index == lastIndex + 1 ? nil : index)
     if index == current { return }
     var start = store.start(for: index)
-    if start.index != index { keepsCheckpoints = true }
-    if let kept = trail.start(for: index), kept.index > start.index { start = kept }
+    if start.index != index, isFollowingOrder {
+      keptTarget = index
+    } else if start.index != index {
+      keepsCheckpoints = true
+    }
+    if !trail.isEmpty, let kept = try trail.withTrail({ $0.start(for: index) }),
+      kept.index > start.index
+    {
+      start = kept
+    }
     let reached = max(start.index, current <= index ? current : 0)
     if reached + 1 < index, let found = shownFrames()?.last(in: reached..<index, of: image.frames) {
       start = (found.index + 1, found.canvas)
     }
-    if isBackward { start = earlier(than: start, for: index) }
+    if isBackward { start = try earlier(than: start, for: index) }
     if current > index || start.index > current { try restart(at: start) }
     if isBackward {
-      trail.begin(reader.nextIndex..<index, capacity: store.trailCapacity)
+      let (stretch, capacity) = (reader.nextIndex..<index, store.trailCapacity)
+      try trail.withTrail { $0.begin(stretch, capacity: capacity) }
     }
     while reader.nextIndex < index {
       if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
       let next = reader.nextIndex
-      if isBackward, trail.wantsCanvas(at: next) {
-        trail.keepCanvas(try reader.snapshot().canvas, at: next)
+      if isBackward, try trail.withTrail({ $0.wantsCanvas(at: next) }) {
+        let canvas = try reader.snapshot().canvas
+        try trail.withTrail { $0.keepCanvas(canvas, at: next) }
       }
       let frame = try drawNext()
-      if isBackward { try trail.keep(frame) }
+      if isBackward {
+        try trail.withTrail { trail throws(AnimatedImageError) in try trail.keep(frame) }
+      }
     }
   }
 
@@ -112,13 +133,14 @@ public final class SeekingReader {
   /// one to draw on and one to step back on: further back than `start` while it stays cheap and fits.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
-  ) -> (index: Int, canvas: Bitmap?) {
+  ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {
     var start = start
     let capacity = store.trailCapacity
     while start.index > 0, start.index < index {
       let earlier = store.start(for: start.index - 1)
       let stretch = earlier.index..<index
-      guard store.isShort(stretch), trail.fits(stretch, capacity: capacity) else { break }
+      guard store.isShort(stretch), try trail.withTrail({ $0.fits(stretch, capacity: capacity) })
+      else { break }
       start = earlier
     }
     return start
@@ -140,7 +162,7 @@ public final class SeekingReader {
 
   /// The reader's next frame, measured; its canvas is offered to the store first.
   private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
-    if keepsCheckpoints,
+    if keepsCheckpoints || reader.nextIndex == keptTarget,
       try store.offer(
         reader.nextIndex, { () throws(AnimatedImageError) in try reader.snapshot().canvas })
     {

@@ -38,7 +38,10 @@ extension SharedFrames {
       // A cached reader reads the whole file first, unless its identity is known.
       openingThreads: cache != nil && image.access.identity == nil ? .loading : nil,
       usesPlaybackThread: usesPlaybackThread,
-      burst: isLight && usesPlaybackThread ? 1 : 0
+      burst: isLight && usesPlaybackThread ? 1 : 0,
+      resting: RestingCost(
+        in: image.access.budget,
+        ofReader: checkpoints.canvasCost + (renderer.scaler == nil ? 0 : renderer.bitmapCost))
     ) { () throws(AnimatedImageError) in
       guard let cache else {
         return SeekingReader(image, store: checkpoints, keepsCheckpoints: false)

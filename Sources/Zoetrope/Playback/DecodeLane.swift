@@ -18,13 +18,16 @@ final class DecodeLane: Sendable {
     var history = DecodeHistory()
     /// Whether the producer was made and has been asked for a frame.
     var isOpen = false
+    /// Whether nobody plays, so that the producer rests when there is no work.
+    var isResting = false
 
     /// Whether all that waits is likely to be quick, as far as the first of it tells.
     var isLight: Bool { tickets.first.map { history.isLight($0.index) } ?? false }
   }
 
   private let makeProducer: Factory
-  /// Only ever locked by the one thread that serves the lane: never waited for.
+  /// Locked by the one thread that serves the lane, and for a moment when it is told to rest: hardly
+  /// ever waited for.
   private let producer = Mutex<(any FrameProducing)?>(nil)
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
@@ -53,6 +56,7 @@ final class DecodeLane: Sendable {
   func enqueue(_ ticket: FrameTicket) {
     let (schedules, isLight, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index))
+      queue.isResting = false
       defer { queue.isScheduled = true }
       return (!queue.isScheduled, queue.isLight, queue.isOpen)
     }
@@ -68,7 +72,10 @@ final class DecodeLane: Sendable {
   }
 
   private func serve() {
-    guard let next = nextTicket() else { return }
+    // Until the producer rests: who waits until nothing runs finds nothing set aside.
+    live.add(.decode)
+    defer { live.remove(.decode) }
+    guard let next = nextTicket() else { return restIfAsked() }
     let time = decode(next.index, for: next)
     // A thread is asked for again only when there is work: waking one up to find none costs more
     // than many a frame.
@@ -78,7 +85,19 @@ final class DecodeLane: Sendable {
       queue.isScheduled = !queue.tickets.isEmpty
       return (queue.isScheduled, queue.isLight)
     }
-    if goesOn { schedule(on: threads, isLight: isLight) }
+    if goesOn { schedule(on: threads, isLight: isLight) } else { restIfAsked() }
+  }
+
+  /// Has the producer give up what it set aside for players, once it has no work.
+  func rest() {
+    queue.withLock { $0.isResting = true }
+    restIfAsked()
+  }
+
+  private func restIfAsked() {
+    guard queue.withLock({ $0.isResting }) else { return }
+    // If it is at work, whoever serves the lane does this afterwards.
+    _ = producer.withLockIfAvailable { $0?.rest() }
   }
 
   /// The oldest ticket that somebody still holds.
@@ -97,8 +116,6 @@ final class DecodeLane: Sendable {
   /// Holds the ticket weakly meanwhile: when the last one who wants the frame goes, a replay on the
   /// way to it ends. Returns how long it took.
   private func decode(_ index: Int, for wanted: WeakTicket) -> Duration {
-    live.add(.decode)
-    defer { live.remove(.decode) }
     let clock = ContinuousClock()
     let start = clock.now
     let isCancelled: @Sendable () -> Bool = { wanted.ticket == nil }

@@ -35,6 +35,12 @@ package final class FrameTicket: Sendable {
   /// The frame, when there is one by now.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
 
+  /// Bytes of its picture, once there is one.
+  var cost: Int {
+    guard case .success(let frame) = outcome else { return 0 }
+    return frame.bitmap.cost
+  }
+
   /// How many wait for it.
   var waiterCount: Int { state.withLock { $0.waiters.count + $0.clients.count } }
 

@@ -105,6 +105,7 @@ final class PlaybackSession: Sendable {
       guard !state.hasStarted, !state.machine.state.isEnded else { return nil }
       state.hasStarted = true
       state.origin = moment
+      shared.begin()
       return makeDriver(&state)
     }
     if let drivers { replace(drivers) }
@@ -168,6 +169,8 @@ final class PlaybackSession: Sendable {
 
   /// Does what was decided under the lock, now that it is free.
   private func carryOut(_ aftermath: PlaybackAftermath) {
+    // First, so that who waits until nothing is played finds that all was given back.
+    if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
     aftermath.obsoleteDriver?.cancel()
     if let skip = aftermath.skip { log(skip: skip.count, before: skip.frame) }
     aftermath.delivery?.finish()

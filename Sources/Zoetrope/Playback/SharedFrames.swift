@@ -7,7 +7,8 @@ internal import Synchronization
 /// have drifted apart get a decoding position each, up to ``maximumPositions``.
 ///
 /// Memory: the frames its consumers hold at the moment (see ``PlaybackOptions/decodeAhead``), the
-/// `keeping` frames that were shown last, and one canvas for each decoding position.
+/// `keeping` frames that were shown last, and one canvas for each decoding position. While nobody plays
+/// or waits, the last two are charged to the ``MemoryBudget`` and go when it asks for them.
 public final class SharedFrames: Sendable {
   /// Decoding positions kept at most for consumers that are apart.
   public static let maximumPositions = 4
@@ -32,6 +33,8 @@ public final class SharedFrames: Sendable {
   /// where that takes little of the time, and little memory.
   package let burst: Int
   private let makeProducer: DecodeLane.Factory
+  private let resting: RestingCost?
+  package let share = BudgetShare(.checkpoints)
   private let state = Mutex(State())
 
   private struct WeakTicket {
@@ -52,6 +55,8 @@ public final class SharedFrames: Sendable {
     var recent: [FrameTicket] = []
     var decodeCount = 0
     var userCount = 0
+    /// Streams that play and calls that wait for a frame.
+    var activeCount = 0
   }
 
   /// Shares the frames of `image`; nothing is decoded yet.
@@ -71,7 +76,7 @@ public final class SharedFrames: Sendable {
     playCount: PlayCount, keeping: Int = 2,
     threads: DecodeThreads = .shared, openingThreads: DecodeThreads? = nil,
     usesPlaybackThread: Bool = false,
-    burst: Int = 0,
+    burst: Int = 0, resting: RestingCost? = nil,
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
     self.frames = frames
@@ -85,7 +90,10 @@ public final class SharedFrames: Sendable {
     self.usesPlaybackThread = usesPlaybackThread
     self.burst = burst
     self.makeProducer = makeProducer
+    self.resting = resting
   }
+
+  deinit { resting?.budget.refundAll(of: share) }
 
   /// Frames that were asked to be decoded so far.
   ///
@@ -100,6 +108,8 @@ public final class SharedFrames: Sendable {
     guard frames.indices.contains(index) else {
       throw AnimatedImageError(.parameter, "no frame \(index) among \(frames.count)")
     }
+    begin()
+    defer { end() }
     let ticket = ticket(for: index, user: 0).ticket
     guard let outcome = await ticket.value() else {
       throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
@@ -113,6 +123,33 @@ public final class SharedFrames: Sendable {
   /// When every stream has ended, that is at most one frame's decoding away. Ends nothing itself, and
   /// is not ended by cancelling.
   public func idle() async { await live.reach(.noWork) }
+
+  /// Somebody plays or waits from now on, until ``end()``.
+  func begin() {
+    state.withLock { state in
+      state.activeCount += 1
+      // Its users need it now: it cannot be given up, so it does not count.
+      if state.activeCount == 1 { resting?.budget.refundAll(of: share) }
+    }
+  }
+
+  /// Ends what ``begin()`` began. To be called under no lock.
+  func end() {
+    let lanes = state.withLock { state -> [DecodeLane]? in
+      state.activeCount -= 1
+      guard state.activeCount == 0 else { return nil }
+      if let resting {
+        let recent = state.recent.reduce(0) { $0 + $1.cost }
+        let cost = recent + state.positions.count * resting.readerCost
+        resting.budget.charge(cost, to: self)
+        resting.budget.stamp(share)
+      }
+      return state.positions.map(\.lane)
+    }
+    guard let lanes else { return }
+    for lane in lanes { lane.rest() }
+    resting?.budget.settle()
+  }
 
   /// How many wait for frame `index`.
   package func waiterCount(for index: Int) -> Int {
@@ -184,6 +221,36 @@ public final class SharedFrames: Sendable {
     position.lastUser = user
     state.positions.append(position)
     return position.lane
+  }
+}
+
+extension SharedFrames: BudgetMember {
+  package func shed(_ byteCount: Int) -> Int {
+    // Freed after the lock is given back. A lane at work goes on with its frame.
+    var dropped: (positions: [Position], recent: [FrameTicket]) = ([], [])
+    let freed = state.withLock { state in
+      guard state.activeCount == 0 else { return 0 }
+      dropped = (state.positions, state.recent)
+      state.positions = []
+      state.recent = []
+      let freed = share.heldBytes
+      resting?.budget.refund(freed, of: share)
+      return freed
+    }
+    withExtendedLifetime(dropped) {}
+    return freed
+  }
+}
+
+/// What frames that nobody plays are charged as.
+package struct RestingCost: Sendable {
+  let budget: MemoryBudget
+  /// Bytes that one decoding position holds.
+  let readerCost: Int
+
+  init(in budget: MemoryBudget, ofReader readerCost: Int) {
+    self.budget = budget
+    self.readerCost = readerCost
   }
 }
 

@@ -79,6 +79,27 @@ import ZoetropeTestSupport
     await group.end()
   }
 
+  @Test func `pressure ends with the watch, and is found again by the next one`() async {
+    let group = Group(limit: 64 << 20)
+    let budget = group.budget(of: 1 << 30)
+    group.stall = 50
+    let cache = MemoryFrameCache(budget: budget)
+    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    await group.clock.sleepers(count: 1)
+    #expect(budget.pressure == .severe)
+    budget.watchesPressure = false
+    #expect(budget.pressure == .none && budget.effectiveLimit == 1 << 30)
+    budget.watchesPressure = true
+    await group.look(after: .seconds(1))
+    #expect(budget.pressure == .severe)
+    // What the caller has set is another matter.
+    budget.pressure = .some
+    group.stall = 0
+    budget.watchesPressure = false
+    #expect(budget.pressure == .some)
+    await group.end()
+  }
+
   @Test(arguments: [-20 << 20, 20 << 20])
   func `what is stored or given up while memory is read does not widen the room`(change: Int) {
     let budget = MemoryBudget(byteLimit: 1 << 30)
@@ -112,6 +133,13 @@ import ZoetropeTestSupport
 
     init(limit: Int) { self.limit = limit }
 
+    /// Per cent of the time in which all tasks wait for memory.
+    var stall: Int {
+      get { stalls.load(ordering: .relaxed) }
+      set { stalls.store(newValue, ordering: .relaxed) }
+    }
+    private let stalls = Atomic<Int>(0)
+
     var others: Int {
       get { taken.load(ordering: .relaxed) }
       set { taken.store(newValue, ordering: .relaxed) }
@@ -122,7 +150,7 @@ import ZoetropeTestSupport
       let watch = PressureWatch(clock: clock) { [weak self] in
         guard let self else { return MemoryReading() }
         defer { looks.add() }
-        return MemoryReading(usage: usage, limit: limit)
+        return MemoryReading(fullStall: Double(stall), usage: usage, limit: limit)
       }
       let budget = MemoryBudget(byteLimit: byteLimit, watch: watch)
       held.withLock { $0 = budget }

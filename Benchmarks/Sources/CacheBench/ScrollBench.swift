@@ -1,0 +1,118 @@
+import Synchronization
+import Zoetrope
+import ZoetropeTestSupport
+
+/// Hit rates while a list of 50 animations at 200x200 is scrolled within 64 MiB, pass by pass, beside
+/// those of the best policy on the same requests.
+enum ScrollBench {
+  private static let count = 50
+  private static let limit = 64 << 20
+  private static let passes = 5
+  private static let rendering = Rendering(
+    target: TargetSize(width: 200, height: 200), fit: .fill)
+
+  /// Whether the cache reached 0.8 of the best from the second pass on, however the list was scrolled.
+  static func run() async throws -> Bool {
+    var isGood = true
+    for (name, frameCount, visible, shown) in [
+      ("one-play", 24, 5, 5), ("two-plays", 24, 5, 10), ("part", 60, 4, 5),
+      ("many-plays", 12, 6, 12),
+    ] {
+      let files = (0..<count).map {
+        DeltaGIF.make(width: 300 + 2 * $0, height: 280, frameCount: frameCount, patch: 40)
+      }
+      for turns in [false, true] {
+        let list = ScrolledList(
+          count: count, visible: visible, frames: shown, passes: passes, turns: turns)
+        let ratios = try await run(
+          "scroll.\(name).\(turns ? "turning" : "around")", files, frameCount, list)
+        if ratios.dropFirst().contains(where: { $0 < 0.8 }) { isGood = false }
+      }
+    }
+    return isGood
+  }
+
+  private static func run(
+    _ name: String, _ files: [[UInt8]], _ frameCount: Int, _ list: ScrolledList
+  ) async throws -> [Double] {
+    let budget = MemoryBudget(byteLimit: limit)
+    let cache = MemoryFrameCache(budget: budget)
+    let images = try files.map { try AnimatedImage(bytes: $0, options: .init(parallelism: 1)) }
+    let recorder = RecordingCache(cache)
+    let options = PlaybackOptions(
+      playCount: .indefinite, fixedDelay: .zero, latePolicy: .stretch, buffering: .lossless,
+      decodeAhead: 1)
+    var players: [Int: Player] = [:]
+    var ends: [(requests: Int, hits: Int)] = []
+    for events in list.passes {
+      for event in events {
+        switch event {
+        case .appear(let number):
+          let frames = SharedFrames(
+            images[number], rendering: rendering, cache: recorder, budget: budget)
+          let scheduler = FrameScheduler(sharing: frames, options: options)
+          players[number] = Player(
+            frames: frames, scheduler: scheduler, stream: scheduler.frames().makeAsyncIterator())
+        case .show(let number):
+          var player = players.removeValue(forKey: number)
+          _ = await player?.stream.next()
+          players[number] = player
+        case .vanish(let number):
+          let player = players.removeValue(forKey: number)
+          player?.scheduler.stop()
+          await player?.frames.idle()
+        }
+      }
+      ends.append((recorder.requests.count, cache.statistics.hits))
+    }
+    let requests = recorder.requests
+    let best = BestCache.hits(of: requests, limit: limit) { _ in 200 * 200 * 4 }
+    var ratios: [Double] = []
+    var begin = (requests: 0, hits: 0)
+    for (pass, end) in ends.enumerated() {
+      let count = Double(end.requests - begin.requests)
+      let found = Double(end.hits - begin.hits)
+      let possible = Double(best[begin.requests..<end.requests].count { $0 })
+      begin = end
+      ratios.append(possible == 0 ? 1 : found / possible)
+      for (figure, value) in [
+        ("hits", found / count), ("best", possible / count), ("of-best", ratios[pass]),
+      ] {
+        CacheBench.report("\(name).pass-\(pass + 1).\(figure)", value * 100, "%")
+      }
+    }
+    CacheBench.report(
+      "\(name).frames-held", Double(cache.statistics.cost) / 1_048_576, "MiB")
+    return ratios
+  }
+}
+
+private struct Player {
+  let frames: SharedFrames
+  let scheduler: FrameScheduler<ContinuousClock>
+  var stream: AsyncStream<ScheduledFrame>.Iterator
+}
+
+/// A cache that writes down what it is asked for, as numbers.
+private final class RecordingCache: FrameCaching {
+  private let cache: MemoryFrameCache
+  private let state = Mutex((requests: [Int](), numbers: [FrameKey: Int]()))
+
+  init(_ cache: MemoryFrameCache) { self.cache = cache }
+
+  var requests: [Int] { state.withLock { $0.requests } }
+
+  func frame(for key: FrameKey) -> CachedFrame? {
+    state.withLock { state in
+      let number = state.numbers[key] ?? state.numbers.count
+      state.numbers[key] = number
+      state.requests.append(number)
+    }
+    return cache.frame(for: key)
+  }
+
+  func store(_ frame: CachedFrame, for key: FrameKey) { cache.store(frame, for: key) }
+  func remove(_ content: ContentIdentity) { cache.remove(content) }
+  func removeAll() { cache.removeAll() }
+  func hold(_ animation: AnimationKey) -> FrameHold { cache.hold(animation) }
+}
