@@ -66,6 +66,8 @@ import ZoetropeTestSupport
     for player in players {
       player.scheduler.stop()
       await player.consumer.value
+      // A stream that was left says so to its player from a task of its own.
+      _ = await player.scheduler.ending()
     }
     for frames in shared { await frames.idle() }
     #expect(cache.faults() == [])
