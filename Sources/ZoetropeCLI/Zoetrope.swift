@@ -12,7 +12,8 @@ struct ZoetropeCommand: ParsableCommand {
     discussion: """
       Exit status: 0 all good, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing to \
       decode, 4 output cannot be written, 5 refused by limits, 6 damaged under a strict option, \
-      7 the terminal cannot be used, 130 interrupted.
+      7 the terminal cannot be used, 130 interrupted. Several inputs give the status that all of them \
+      have, else 1, in whatever order they are.
       """,
     version: VersionText.text,
     subcommands: [

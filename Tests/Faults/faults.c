@@ -3,11 +3,14 @@
 //   clang -shared -fPIC -o faults.so faults.c -ldl; LD_PRELOAD=./faults.so FAULT=short zoetrope ...
 //
 // FAULT is one of: interrupt (every other call ends with EINTR), short (a few bytes at a time), both,
+// stuck (opening a file that is called *.gif never ends, whatever signal handlers there are),
 // read:N and write:N (EIO and ENOSPC from byte N on), close, link (the calls that give a file its name).
 // Standard input, output and error count like any file; libraries are mapped, not read.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -15,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int interrupts, shortens, fails_close, fails_link;
+static int interrupts, shortens, fails_close, fails_link, sticks;
 static long read_limit = -1, write_limit = -1;
 static atomic_long calls, bytes_read, bytes_written;
 
@@ -26,6 +29,7 @@ __attribute__((constructor)) static void prepare(void) {
   shortens = strcmp(fault, "short") == 0 || strcmp(fault, "both") == 0;
   fails_close = strcmp(fault, "close") == 0;
   fails_link = strcmp(fault, "link") == 0;
+  sticks = strcmp(fault, "stuck") == 0;
   if (strncmp(fault, "read:", 5) == 0) read_limit = atol(fault + 5);
   if (strncmp(fault, "write:", 6) == 0) write_limit = atol(fault + 6);
 }
@@ -44,6 +48,20 @@ static size_t shortened(size_t count) {
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+// As where a server is gone: only the end of the process ends the call.
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = va_arg(rest, int);
+  va_end(rest);
+  size_t length = strlen(path);
+  if (sticks && length > 4 && strcmp(path + length - 4, ".gif") == 0) {
+    write(2, "stuck\n", 6);
+    while (1) pause();
+  }
+  return NEXT(open)(path, flags, mode);
+}
 
 ssize_t read(int file, void *bytes, size_t count) {
   if (is_interrupted()) return -1;

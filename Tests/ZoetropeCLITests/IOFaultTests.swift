@@ -8,7 +8,7 @@ import Testing
 /// file under a final name that is not whole.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct IOFaultTests {
   /// The library that stands between, compiled once.
-  private static let library = Result {
+  static let library = Result {
     let tool = try Tool()
     defer { tool.cleanUp() }
     let source = FilePath(#filePath).removingLastComponent().removingLastComponent()

@@ -23,7 +23,8 @@ import Zoetrope
 
   @Test(arguments: [
     ("plain é 猫", "plain é 猫"), ("a\u{1b}[31mb", #"a\x1B[31mb"#), ("a\nb", #"a\x0Ab"#),
-    ("x\u{202e}gpj", #"x\u{202E}gpj"#), ("\u{9b}2J", #"\x9B2J"#),
+    ("x\u{202e}gpj", #"x\u{202E}gpj"#), ("a\u{61c}b", #"a\u{61C}b"#), ("a\u{ad}b", #"a\xADb"#),
+    ("\u{9b}2J", #"\x9B2J"#),
   ])
   func `text from a file cannot steer a terminal`(_ text: String, _ shown: String) {
     #expect(text.sanitized == shown)
@@ -51,13 +52,23 @@ import Zoetrope
     #expect(ExitStatus.combined([]) == .success)
     #expect(ExitStatus.combined([.undecodable, .undecodable]) == .undecodable)
     #expect(ExitStatus.combined([.success, .undecodable]) == .partial)
+    for statuses in [[ExitStatus.limit, .undecodable], [.undecodable, .limit]] {
+      #expect(ExitStatus.combined(statuses) == .partial)
+    }
   }
 
-  @Test func `only temporary files of this tool have an owner`() {
-    #expect(OutputFile.owner(ofTemporary: ".zoetrope-12-3.tmp") == 12)
-    for name in [".zoetrope-12.tmp", "zoetrope-1-2.tmp", ".zoetrope--1-2.tmp", ".zoetrope-a-b.tmp"]
-    {
-      #expect(OutputFile.owner(ofTemporary: name) == nil)
-    }
+  @Test(arguments: [
+    (".zoetrope-1f3a9c0077.tmp", true), (".zoetrope-12-3.tmp", true), (".zoetrope-.tmp", false),
+    ("zoetrope-12.tmp", false), (".zoetrope-12.png", false), (".zoetrope-mine.tmp", false),
+  ])
+  func `only names that this tool gives are temporary files`(_ name: String, _ isOurs: Bool) {
+    #expect(TemporaryFile.isTemporary(name) == isOurs)
+  }
+
+  @Test(arguments: [
+    (9_999, nil), (12_500, "12.5 s"), (2_000_000, "33 min 20 s"), (7_505_000, "2 h 5 min 5 s"),
+  ])
+  func `long times are also told in minutes`(_ milliseconds: Int, _ words: String?) {
+    #expect(Decimal(thousandths: milliseconds * 1000).minutesAndSeconds == words)
   }
 }

@@ -65,7 +65,8 @@ struct Tool {
   ///
   /// Not `system`, which has this whole process ignore SIGINT and SIGQUIT until the command ends: what
   /// another thread starts in that time ignores them as well.
-  private static func wait(for command: [String], filesIn directory: String? = nil) throws -> Int32 {
+  private static func wait(for command: [String], filesIn directory: String? = nil) throws -> Int32
+  {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }

@@ -92,7 +92,8 @@ package final class FileSource: ByteSource {
   static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> stat {
     let status = try anyStatus(of: descriptor)
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw AnimatedImageError(.io, "not a regular file")
+      throw AnimatedImageError(
+        .io, status.st_mode & S_IFMT == S_IFDIR ? "is a directory" : "not a regular file")
     }
     return status
   }

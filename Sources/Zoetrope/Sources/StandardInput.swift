@@ -47,7 +47,8 @@ package enum StandardInput {
       }
       guard bytes.count <= byteLimit else {
         throw AnimatedImageError(
-          .limitExceeded, "the input is longer than \(byteLimit) bytes", byteOffset: byteLimit)
+          .limitExceeded, "the input is too long, the limit is \(byteLimit) bytes",
+          byteOffset: byteLimit)
       }
     }
   }

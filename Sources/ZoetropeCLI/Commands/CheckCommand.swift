@@ -9,8 +9,12 @@ struct CheckCommand: ZoetropeSubcommand {
     abstract: "Decode everything and say what is wrong, where, and what it costs.",
     discussion: """
       Exit status: 0 nothing is lost, 1 something is but there are frames, 3 nothing can be decoded; \
-      with --strict, 6 for any deviation from the format, also one that costs nothing. Equal \
-      remarks are told once, with their number; --json lists each.
+      with --strict, 6 for any deviation from the format, also one that costs nothing; of several \
+      files the status that all have, else 1. Equal remarks are told once, with their number; \
+      --json lists each. Results come as files are done.
+
+      --json prints one object a line for each file, in their order (schema zoetrope.check/2); of a \
+      file that cannot be decoded it has "error" with "code", "message", "byte" and "frame".
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
@@ -19,36 +23,21 @@ struct CheckCommand: ZoetropeSubcommand {
   @Flag(help: "Refuse every deviation from the format, also those that cost nothing.")
   var strict = false
 
-  @Flag(help: "Print JSON: one object for one file, an array for several.")
+  @Flag(help: "Print JSON, one object a line for each file.")
   var json = false
 
   @OptionGroup var decoding: DecodingArguments
 
   func execute() -> ExitStatus {
-    var statuses: [ExitStatus] = []
-    var writer = JSONWriter()
-    var text = ""
-    func add(_ writer: inout JSONWriter) {
-      for file in files where SignalFlag.status == nil {
-        let input = InputFile(file)
-        do throws(CommandFailure) {
-          let report = try DamageReport(input: input, options: decoding.options)
-          statuses.append(report.status(isStrict: strict))
-          if json { report.write(to: &writer) } else { text += report.text }
-        } catch {
-          statuses.append(error.status)
-          CommandRunner.report(error, asJSON: json)
-        }
+    CommandRunner.forEach(files, asJSON: json, schema: DamageReport.schema) {
+      input throws(CommandFailure) in
+      let image = try input.open(decoding.options)
+      // Caught while there may be a bar on the terminal, which is not to be left there.
+      let report = try SignalFlag.whileCaught { () throws(CommandFailure) in
+        try DamageReport(of: image, input: input)
       }
+      let output = json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
+      return (report.status(isStrict: strict), output)
     }
-    if files.count > 1 { writer.array(add) } else { add(&writer) }
-    let output = json ? writer.bytes + (writer.bytes.isEmpty ? [] : [0x0a]) : Array(text.utf8)
-    do throws(CommandFailure) {
-      try CommandRunner.print(output)
-    } catch {
-      if error.status != .success { CommandRunner.report(error, asJSON: json) }
-      return error.status
-    }
-    return SignalFlag.status ?? .combined(statuses)
   }
 }

@@ -8,8 +8,9 @@ struct ExtractCommand: ZoetropeSubcommand {
     abstract: "Write frames as PNG files, or as raw pixels.",
     discussion: """
       Frames are composited: each shows the whole canvas as a browser would. Nothing that exists is \
-      overwritten without --force, and no partial file ever has a final name; after an interruption \
-      --resume writes only what is missing.
+      overwritten without --force, an input never, and no partial file ever has a final name; after \
+      an interruption --resume writes only what is missing. All names are settled before the first \
+      frame is written.
 
       OUTPUT is a directory (files are called {stem}-{index:04}.png), a template with {name} (the \
       input's, with its extension) {stem} {index} {time_ms} {delay_ms} {ext} or %04d, where numbers \
@@ -18,13 +19,17 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). \
       They come in the order of the file, each once; ranges that run backwards are refused.
+
+      Times, given and in names, are those of --timing. Exit status of several files: the one that \
+      all have, else 1; when output fails, that of the failure.
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
   @Option(
-    name: .shortAndLong, help: "A directory, a template, or - for standard output.",
+    name: [.customShort("o", allowingJoined: true), .long],
+    help: "A directory, a template, or - for standard output.",
     completion: .file())
   var output: String
 
@@ -45,9 +50,10 @@ struct ExtractCommand: ZoetropeSubcommand {
   var max: Int?
 
   @Option(
+    parsing: .unconditional,
     help: """
-      Pictures by the clock instead of frames: so many a second over one play, with delays as \
-      browsers show them. A frame comes again while it is shown; {index} counts pictures.
+      Pictures by the clock instead of frames: so many a second over one play. A frame comes \
+      again while it is shown; {index} counts pictures.
       """)
   var fps: PictureRate?
 
@@ -70,12 +76,14 @@ struct ExtractCommand: ZoetropeSubcommand {
   var staticImage = StaticImageChoice.skip
 
   @Option(
-    help: "Write a JSON list of the frames, their times and files; - is standard output.",
+    help: """
+      Write JSON, a line for each input: its frames, their times and files; - is standard output.
+      """,
     completion: .file())
   var manifest: String?
 
   @Option(
-    name: .shortAndLong, parsing: .unconditional,
+    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
     help: "Threads. (default: one for each processor)")
   var jobs: Int?
 
@@ -94,15 +102,17 @@ struct ExtractCommand: ZoetropeSubcommand {
   @Flag(name: .shortAndLong, help: "No progress and no warnings.")
   var quiet = false
 
+  @OptionGroup var timing: TimingArguments
+
   @OptionGroup var scaling: ScalingArguments
 
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
-    guard every >= 1 else { throw ValidationError("--every wants a number from 1 up") }
-    guard max ?? 1 >= 1 else { throw ValidationError("--max wants a number from 1 up") }
+    guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
+    guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
     guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-      throw ValidationError("--jobs wants a number from 1 to 1024")
+      throw ValidationError("--jobs must be a number from 1 to 1024")
     }
     guard !raw || scaling.size == nil else {
       throw ValidationError("--raw keeps each frame's own size: leave out --size")
@@ -138,7 +148,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       selection: FrameSelection(
         frames: frames, time: time, every: every, maximum: max ?? .max),
       rate: fps, isRaw: raw, rendering: scaling.rendering, format: format,
-      staticImage: staticImage, manifest: manifest, jobs: jobs ?? 0,
+      staticImage: staticImage, manifest: manifest, policy: timing.policy, jobs: jobs ?? 0,
       isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, options: options)
   }
 

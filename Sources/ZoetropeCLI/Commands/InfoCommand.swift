@@ -7,14 +7,19 @@ struct InfoCommand: ZoetropeSubcommand {
     commandName: "info",
     abstract: "Show size, frames, plays, delays and metadata, without decoding pixels.",
     discussion: """
-      --json prints one object for one file and an array for several (schema zoetrope.animation/1). \
-      Delays are the stored fractions; effective_ms is what a player shows under --timing.
+      --json prints one object a line for each file, in their order and as they are done (schema \
+      zoetrope.animation/2). A file that cannot be read has "error" with "code", "message", "byte" \
+      and "frame" instead of the rest. "plays" is null when "forever" is true; "delay" is the stored \
+      fraction, "start_ms" and "effective_ms" are times as --timing has them; "file_base64" is there \
+      when the name is not UTF-8.
+
+      Exit status of several files: the one that all have, else 1.
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
-  @Flag(help: "Print JSON; it always lists the frames and the metadata.")
+  @Flag(help: "Print JSON, one object a line for each file, with frames and metadata.")
   var json = false
 
   @Flag(help: "List every frame.")
@@ -23,11 +28,7 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "List comments, text, colour and application blocks.")
   var metadata = false
 
-  @Option(
-    help: ArgumentHelp(
-      "How players treat short delays: browser, exact, ffmpeg, imageio, gtk, or MIN:REPL in ms.",
-      valueName: "policy"))
-  var timing = TimingArgument(policy: .browser)
+  @OptionGroup var timing: TimingArguments
 
   @OptionGroup var decoding: DecodingArguments
 

@@ -9,38 +9,16 @@ struct InfoRequest: Hashable {
   var policy = DelayPolicy.browser
   var options = DecodingOptions()
 
-  /// Prints a report for every file that can be opened, and an error for every other one.
+  /// Prints a report for every file that can be opened and an error for every other one, in the order
+  /// of the files, each as soon as it is there.
   func run() -> ExitStatus {
-    var statuses: [ExitStatus] = []
-    var json = JSONWriter()
-    var text = ""
-    func add(_ json: inout JSONWriter) {
-      for file in files where SignalFlag.status == nil {
-        let input = InputFile(file)
-        do throws(CommandFailure) {
-          let report = AnimationReport(
-            file: input.name, image: try input.open(options, isOnlyScanned: true), policy: policy)
-          statuses.append(.success)
-          if isJSON {
-            report.write(to: &json)
-          } else {
-            text += report.text(showsFrames: showsFrames, showsMetadata: showsMetadata)
-          }
-        } catch {
-          statuses.append(error.status)
-          CommandRunner.report(error, asJSON: isJSON)
-        }
-      }
+    CommandRunner.forEach(files, asJSON: isJSON, schema: AnimationReport.schema) {
+      input throws(CommandFailure) in
+      let report = AnimationReport(
+        input: input, image: try input.open(options, isOnlyScanned: true), policy: policy)
+      if isJSON { return (.success, CommandRunner.line { report.write(to: &$0) }) }
+      let text = report.text(showsFrames: showsFrames, showsMetadata: showsMetadata)
+      return (.success, Array(text.utf8))
     }
-    // One file gives one object, several an array, whichever of them can be opened.
-    if files.count > 1 { json.array(add) } else { add(&json) }
-    let output = isJSON ? json.bytes + (json.bytes.isEmpty ? [] : [0x0a]) : Array(text.utf8)
-    do throws(CommandFailure) {
-      try CommandRunner.print(output)
-    } catch {
-      if error.status != .success { CommandRunner.report(error, asJSON: isJSON) }
-      return error.status
-    }
-    return SignalFlag.status ?? .combined(statuses)
   }
 }

@@ -59,14 +59,16 @@ struct PlayCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional, help: "Draw only this frame, in the text, and end; -1 is the last.")
-  var frame: Int?
+  var frame: FrameNumber?
 
   @Flag(
     name: .customLong("no-motion"),
     help: "Show one frame; the environment variables NO_MOTION and ZOETROPE_REDUCED_MOTION too.")
   var hasNoMotion = false
 
-  @Option(help: "Plays in all: a number, file (as the file says) or inf. (default: file)")
+  @Option(
+    parsing: .unconditional,
+    help: "Plays in all: a number, file (as the file says) or inf. (default: file)")
   var loops: LoopsArgument?
 
   @Option(
@@ -79,14 +81,10 @@ struct PlayCommand: ZoetropeSubcommand {
   @Option(help: "What happens to late frames: skip, stretch, latest or catchup[=RATE].")
   var late = LateArgument(policy: .skip)
 
-  @Option(help: "Show every frame for this many milliseconds.")
+  @Option(parsing: .unconditional, help: "Show every frame for this many milliseconds.")
   var delay: UInt32?
 
-  @Option(
-    help: ArgumentHelp(
-      "How short delays are shown: browser, exact, ffmpeg, imageio, gtk, or MIN:REPL in ms.",
-      valueName: "policy"))
-  var timing = TimingArgument(policy: .browser)
+  @OptionGroup var timing: TimingArguments
 
   @Flag(help: "Play backwards.")
   var reverse = false
@@ -95,8 +93,9 @@ struct PlayCommand: ZoetropeSubcommand {
   var bounce = false
 
   @Option(
-    parsing: .unconditional, help: "Stop after this many seconds by the clock on the wall.")
-  var duration: Double?
+    parsing: .unconditional,
+    help: "Stop after this time by the clock on the wall: 10 or 10s, 500ms.")
+  var duration: TimeArgument?
 
   @Option(
     help:
@@ -110,33 +109,48 @@ struct PlayCommand: ZoetropeSubcommand {
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
-    guard speed.isFinite, speed > 0 else { throw ValidationError("--speed is above 0.") }
-    if let duration, !(duration >= 0) { throw ValidationError("--duration is not negative.") }
-    guard !files.isEmpty else { throw ValidationError("A file is needed.") }
+    guard Self.speeds.contains(speed) else {
+      throw ValidationError("--speed must be a number from 0.001 to 1000")
+    }
+    guard !files.isEmpty else { throw ValidationError("a file is needed") }
   }
+
+  /// What `--speed` may be: with the longest delays, times stay such as the clock can tell.
+  static let speeds = 0.001...1000.0
 
   func execute() -> ExitStatus {
     FrameMemory.returnsAtOnce()
     let inputs = files.map { InputFile($0) }
-    if let failure = traceFailure {
-      CommandRunner.report(failure, asJSON: false)
-      return failure.status
+    let isDumb = TerminalCapabilities(environment: .current).isDumb
+    let isPlayed = output == .none || isatty(STDOUT_FILENO) == 1 && !isDumb
+    do throws(CommandFailure) {
+      try checkTrace(inputs, isPlayed: isPlayed)
+    } catch {
+      CommandRunner.report(error, asJSON: false)
+      return error.status
     }
     if output == .none { return playWithoutDrawing(inputs) }
     let settings = settings
-    let isDumb = TerminalCapabilities(environment: .current).isDumb
-    guard isatty(STDOUT_FILENO) == 1, !isDumb else {
+    guard isPlayed else {
       return StillOutput(settings: settings, inputs: inputs).run()
     }
     return TerminalPlay(settings: settings, inputs: inputs).run()
   }
 
   /// Told before anything is played: a trace that cannot be kept was played for nothing.
-  private var traceFailure: CommandFailure? {
-    guard let trace, trace != "-", !force,
-      OutputFile.isTaken(FilePath(bytes: RawArguments.bytes(of: trace)))
-    else { return nil }
-    return WriteFailure.exists(trace).commandFailure
+  private func checkTrace(_ inputs: [InputFile], isPlayed: Bool) throws(CommandFailure) {
+    guard let trace else { return }
+    guard isPlayed else {
+      throw .usage(
+        "one frame is written where nothing can be played, and that has no trace; --trace wants "
+          + "a terminal or --protocol none")
+    }
+    guard trace != "-" else { return }
+    let path = FilePath(bytes: RawArguments.bytes(of: trace))
+    try InputIdentities(inputs).check(path)
+    if !force, OutputFile.isTaken(path), let failure = WriteFailure.exists(trace).commandFailure {
+      throw failure
+    }
   }
 
   private var isStandingStill: Bool { hasNoMotion || MotionPreference.isReduced }
@@ -174,7 +188,7 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.isStill = frame != nil
     // Files that stand still would otherwise be gone in no time.
     settings.holds = hold ? true : once || frame != nil ? false : isStandingStill ? true : nil
-    settings.wallTime = duration.map { .seconds($0) }
+    settings.wallTime = duration?.time
     settings.start = frame.map { .frame($0) } ?? start
     settings.playback = playback
     settings.decoding = decoding.options
@@ -188,7 +202,7 @@ struct PlayCommand: ZoetropeSubcommand {
     for input in inputs where SignalFlag.status == nil {
       let request = PlayRequest(
         input: input, decoding: decoding.options, playback: playback, start: start,
-        wallTime: duration.map { .seconds($0) }, trace: trace,
+        wallTime: duration?.time, trace: trace,
         isForced: force || !statuses.isEmpty)
       statuses.append(request.run())
     }

@@ -19,17 +19,18 @@ struct StillCommand: ZoetropeSubcommand {
   var file: String
 
   @Option(
-    name: .shortAndLong, help: "A file, a directory, a template, or - for standard output.",
+    name: [.customShort("o", allowingJoined: true), .long],
+    help: "A file, a directory, a template, or - for standard output.",
     completion: .file())
   var output: String
 
   @Option(parsing: .unconditional, help: "The frame, counted from 0; -1 is the last.")
-  var frame: Int?
+  var frame: FrameNumber?
 
   @Option(
     parsing: .unconditional,
-    help: "The frame on screen at a time such as 1.5s, with stored delays; later plays count.")
-  var at: TimeRange?
+    help: "The frame on screen at a time such as 1.5s, as --timing shows it; later plays count.")
+  var at: TimeArgument?
 
   @Option(help: "first, default or nonblank.")
   var poster = PosterChoice.default
@@ -40,26 +41,27 @@ struct StillCommand: ZoetropeSubcommand {
   @Flag(help: "Replace a file that exists.")
   var force = false
 
+  @OptionGroup var timing: TimingArguments
+
   @OptionGroup var scaling: ScalingArguments
 
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
     guard frame == nil || at == nil else { throw ValidationError("--frame or --at, not both") }
-    if let at, at.start != at.end { throw ValidationError("--at wants one moment, such as 1.5s") }
     guard !output.isEmpty else { throw ValidationError("the output name is empty") }
   }
 
   func execute() -> ExitStatus {
     StillRequest(
       file: file, output: output, choice: choice, rendering: scaling.rendering, format: format,
-      isForced: force, options: decoding.options
+      policy: timing.policy, isForced: force, options: decoding.options
     ).run()
   }
 
   private var choice: StillRequest.Choice {
     if let frame { return .frame(frame) }
-    if let at { return .time(at.start) }
+    if let at { return .time(at.time) }
     return .poster(poster)
   }
 }

@@ -4,8 +4,7 @@ import Zoetrope
 /// `zoetrope still` as a value.
 struct StillRequest: Hashable {
   enum Choice: Hashable {
-    /// Counted from 0; negative from the end.
-    case frame(Int)
+    case frame(FrameNumber)
     case time(Duration)
     case poster(PosterChoice)
   }
@@ -16,6 +15,8 @@ struct StillRequest: Hashable {
   /// How the picture is scaled; nil when it is not.
   var rendering: Rendering?
   var format = OutputFormat.png
+  /// How long each frame is shown, for everything that names a time.
+  var policy = DelayPolicy.browser
   var isForced = false
   var options = DecodingOptions()
 
@@ -24,7 +25,9 @@ struct StillRequest: Hashable {
     do throws(CommandFailure) {
       let input = InputFile(file)
       let template = try template()
+      let identities = InputIdentities([input])
       let image = try input.open(options)
+      try rendering?.check(against: image, file: input.name)
       let still: CompositedFrame?
       let frame: CompositedFrame
       do throws(AnimatedImageError) {
@@ -36,10 +39,17 @@ struct StillRequest: Hashable {
         throw CommandFailure(error, file: input.name, damage: options.damage)
       }
       let values = OutputTemplate.Values(
-        input: input, index: still == nil ? frame.index : nil, of: image, format: format)
-      try write(frame.bitmap, metadata: image.metadata, to: template?.name(values))
+        input: input, index: still == nil ? frame.index : nil, of: image, policy: policy,
+        format: format)
+      let name = template?.name(values)
+      if let name {
+        try identities.check(FilePath(bytes: name))
+      } else {
+        try identities.check(.standardOutput)
+      }
+      try write(frame.bitmap, metadata: image.metadata, to: name)
       guard let damage = frame.damage, !damage.kind.isTolerated else { return .success }
-      FileDescriptor.note("zoetrope: \(input.name.sanitized): \("\(damage)".sanitized)\n")
+      CommandRunner.report(damage, of: input, asJSON: false)
       return .partial
     } catch {
       if error.status != .success { CommandRunner.report(error, asJSON: false) }
@@ -59,9 +69,9 @@ struct StillRequest: Hashable {
     let reader = FrameReader(image)
     switch choice {
     case .frame(let number):
-      return try reader.frame(at: number < 0 ? image.frames.count + number : number)
+      return try reader.frame(at: number.index(count: image.frames.count))
     case .time(let time):
-      return try reader.frame(at: image.frameIndex(at: time, policy: .exact))
+      return try reader.frame(at: image.frameIndex(at: time, policy: policy))
     case .poster(.first): return try reader.frame(at: 0)
     case .poster(.default): return try reader.frame(at: 0)
     case .poster(.nonblank):
@@ -102,7 +112,7 @@ struct StillRequest: Hashable {
       let given = RawArguments.bytes(of: output)
       if !OutputStream.isNeeded(for: path) {
         try OutputFile.makeDirectory(OutputFile.directory(of: path))
-        OutputFile.sweep(OutputFile.directory(of: path))
+        TemporaryFile.sweep(OutputFile.directory(of: path))
       }
       try SignalFlag.whileCaught { () throws(WriteFailure) in
         try OutputFile.write(

@@ -12,7 +12,7 @@ struct ExtractionPlan {
 
   let outputs: [Output]
 
-  /// - Throws: A usage failure when the selection is empty or two frames would have one name.
+  /// - Throws: A usage failure when the selection is empty.
   init(
     image: AnimatedImage, input: InputFile, request: ExtractRequest,
     destination: OutputDestination
@@ -20,10 +20,10 @@ struct ExtractionPlan {
     var indices: [Int?] = []
     if request.staticImage != .skip, image.staticImage != nil { indices.append(nil) }
     if let rate = request.rate {
-      indices = try Self.pictures(of: image, at: rate, maximum: request.selection.maximum)
+      indices = try Self.pictures(of: image, at: rate, request)
     } else if request.staticImage != .only {
       do throws(FrameSelector.MissingFrame) {
-        indices += try request.selection.indices(in: image.frames)
+        indices += try request.selection.indices(in: image.frames, policy: request.policy)
       } catch {
         var failure = CommandFailure.usage(
           "there is no frame \(error.number), the frames are 0 to \(error.count - 1)")
@@ -36,7 +36,7 @@ struct ExtractionPlan {
         request.staticImage == .only
           ? "there is no static image apart from the frames"
           : "the selection holds no frame; there are \(image.frames.count), and a play lasts "
-            + "\(image.frames.storedDuration) ms with the stored delays")
+            + "\(Decimal(image.duration(policy: request.policy))) ms with \(request.policy) timing")
       failure.file = input.name
       throw failure
     }
@@ -44,40 +44,32 @@ struct ExtractionPlan {
       outputs = indices.map { Output(index: $0, path: nil) }
       return
     }
-    var starts: [Int] = []
-    var now = Decimal(thousandths: 0)
-    for frame in image.frames {
-      starts.append(now.thousandths / 1000)
-      now += Decimal(frame.delay)
-    }
-    var seen: Set<FilePath> = []
+    let starts = image.startTimes(policy: request.policy)
+      .map(OutputTemplate.Values.milliseconds)
     var outputs: [Output] = []
     for (number, index) in indices.enumerated() {
       var values = OutputTemplate.Values(
-        name: input.fullStem, stem: input.stem, index: index,
-        timeMilliseconds: index.map { starts[$0] } ?? 0,
-        delayMilliseconds: index.map { image.frames[$0].delay.milliseconds } ?? 0,
+        name: input.fullStem, stem: input.stem, index: index, starts: starts,
         fileExtension: request.format.rawValue)
       if let rate = request.rate {
         values.index = number
-        values.timeMilliseconds = Decimal(rate.time(ofPicture: number)).thousandths / 1000
-        values.delayMilliseconds = Decimal(rate.time(ofPicture: 1)).thousandths / 1000
+        values.timeMilliseconds = OutputTemplate.Values.milliseconds(
+          rate.time(ofPicture: number))
+        values.delayMilliseconds = OutputTemplate.Values.milliseconds(rate.time(ofPicture: 1))
       }
-      let path = FilePath(bytes: template.name(values))
-      guard seen.insert(path).inserted else {
-        throw .usage("two frames would be called \(path); put {index} into the output name")
-      }
-      outputs.append(Output(index: index, path: path))
+      outputs.append(Output(index: index, path: FilePath(bytes: template.name(values))))
     }
     self.outputs = outputs
   }
 
-  /// The frames of one play by the clock, as browsers time it: what is sampled is what is seen.
+  /// The frames of one play by the clock: what is sampled is what is seen.
   private static func pictures(
-    of image: AnimatedImage, at rate: PictureRate, maximum: Int
+    of image: AnimatedImage, at rate: PictureRate, _ request: ExtractRequest
   ) throws(CommandFailure) -> [Int] {
-    let durations = image.frames.map { DelayPolicy.browser.shownDuration(of: $0.delay) }
-    if let frames = rate.frames(shownFor: durations, maximum: maximum) { return frames }
+    let durations = image.frames.map { request.policy.shownDuration(of: $0.delay) }
+    if let frames = rate.frames(shownFor: durations, maximum: request.selection.maximum) {
+      return frames
+    }
     throw .usage("--fps gives more than \(PictureRate.mostPictures) pictures; --max limits them")
   }
 

@@ -20,59 +20,36 @@ struct FileExtraction {
   /// Whether each output of the plan is already there and is to stay.
   private let isFinished: [Bool]
 
-  /// Opens the file, settles every output name, and looks at what is there already.
+  /// Opens the file, where that was not done yet.
   init(
-    input: InputFile, request: ExtractRequest, destination: OutputDestination,
-    stream: OutputStream
+    _ preparation: ExtractionPreparation, request: ExtractRequest, stream: OutputStream
   ) throws(CommandFailure) {
-    self.input = input
+    if let failure = preparation.failure { throw failure }
+    input = preparation.input
     self.request = request
     self.stream = stream
-    var options = request.options
-    // Encoding a PNG takes some ten times as long as decoding its frame.
-    options.parallelism =
-      request.format == .png ? (request.threadCount + 7) / 8 : request.threadCount
-    image = try input.open(options)
-    plan = try ExtractionPlan(
-      image: image, input: input, request: request, destination: destination)
-    isFinished = try Self.prepare(plan, request)
-    try refuseOlderOutputs()
-  }
-
-  /// Makes directories, removes what dead runs left, and refuses to overwrite.
-  private static func prepare(
-    _ plan: ExtractionPlan, _ request: ExtractRequest
-  ) throws(CommandFailure) -> [Bool] {
+    let image: AnimatedImage
+    if let opened = preparation.image {
+      image = opened
+    } else {
+      image = try input.open(request.decodingOptions)
+    }
+    self.image = image
+    try request.rendering?.check(against: image, file: input.name)
+    if let plan = preparation.plan {
+      (self.plan, isFinished) = (plan, preparation.isFinished)
+    } else {
+      plan = try ExtractionPlan(
+        image: image, input: input, request: request, destination: preparation.destination)
+      isFinished = plan.outputs.map { _ in false }
+    }
     do throws(WriteFailure) {
       for directory in plan.directories {
         try OutputFile.makeDirectory(directory)
-        OutputFile.sweep(directory)
+        TemporaryFile.sweep(directory)
       }
-      var finished: [Bool] = []
-      for output in plan.outputs {
-        let isTaken = !request.isForced && output.path.map(OutputFile.isTaken) ?? false
-        if isTaken, !request.isResuming { throw .exists(output.path.map { "\($0)" } ?? "-") }
-        finished.append(isTaken)
-      }
-      return finished
     } catch {
-      if case .exists(let name) = error {
-        throw CommandFailure(
-          .cannotWrite, code: "exists",
-          "\(name) exists; --force replaces it, --resume keeps it and goes on")
-      }
       throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
-    }
-  }
-
-  /// Refuses to go on from frames that cannot be of this file: it has been written since.
-  private func refuseOlderOutputs() throws(CommandFailure) {
-    guard let source = input.path else { return }
-    for (output, isFinished) in zip(plan.outputs, isFinished) where isFinished {
-      guard let path = output.path, OutputFile.isOlder(path, than: source) else { continue }
-      throw CommandFailure(
-        .cannotWrite, code: "stale",
-        "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
     }
   }
 
@@ -116,9 +93,8 @@ struct FileExtraction {
     let (written, failure) = writer.finish()
     progress.finish(writer.progress)
     let kept = isFinished.count { $0 } + written.count
-    var report = AnimationReport(
-      file: input.name, image: image, policy: .browser,
-      outputs: outputs(places: places, written: written))
+    var report = AnimationReport(input: input, image: image, policy: request.policy)
+    report.outputs = outputs(places: places, written: written)
     report.frameDamage = frameDamage
     report.outputSize = request.rendering.map {
       Rendition($0, of: image.canvasSize, options: image.options).size
@@ -139,24 +115,27 @@ struct FileExtraction {
     let failure = stop ?? writing.flatMap(\.commandFailure) ?? decoding
     if !request.isQuiet {
       for item in report.damage where !item.kind.isTolerated {
-        FileDescriptor.note("zoetrope: \(input.name.sanitized): \("\(item)".sanitized)\n")
+        CommandRunner.report(item, of: input, asJSON: request.reportsJSON)
       }
     }
     let status = failure?.status ?? (report.hasLosses ? .partial : .success)
+    var report = report
+    report.failure = failure
     return Result(
       status: status, report: report, failure: failure, outputIsGone: writing == .closedPipe)
   }
 
-  /// What is there now for each frame, by index: written in this run, or kept from an earlier one.
-  private func outputs(places: [Int], written: [Int: WrittenFrame]) -> [Int: WrittenFrame] {
-    var outputs: [Int: WrittenFrame] = [:]
+  /// What is there now for each frame, by index, and for the static image: written in this run, or
+  /// kept from an earlier one.
+  private func outputs(places: [Int], written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
+    var outputs: [Int?: WrittenFrame] = [:]
     for (place, number) in places.enumerated() {
-      if let index = plan.outputs[number].index { outputs[index] = written[place] }
+      if let frame = written[place] { outputs[plan.outputs[number].index] = frame }
     }
     for (number, output) in plan.outputs.enumerated() where isFinished[number] {
-      guard let index = output.index, let path = output.path else { continue }
-      outputs[index] = WrittenFrame(
-        name: "\(path)", byteCount: OutputFile.byteCount(of: path) ?? 0)
+      guard let path = output.path else { continue }
+      outputs[output.index] = WrittenFrame(
+        name: FileName(path), byteCount: OutputFile.byteCount(of: path) ?? 0)
     }
     return outputs
   }

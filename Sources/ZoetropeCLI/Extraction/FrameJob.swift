@@ -13,6 +13,6 @@ struct FrameJob: Sendable {
 /// A frame that was written.
 struct WrittenFrame: Hashable, Sendable {
   /// The output's name; `-` for standard output.
-  let name: String
+  let name: FileName
   let byteCount: Int
 }

@@ -70,7 +70,7 @@ final class FrameWriter {
   }
 
   /// How many frames and bytes have been written so far.
-  var progress: (frames: Int, bytes: Int) {
+  var progress: (frames: Int, bytes: Int?) {
     shared.update { ($0.written.count, $0.byteCount) }
   }
 
@@ -112,7 +112,7 @@ final class FrameWriter {
       let bytes = try encoder.encode(job.bitmap)
       if let path = job.path {
         try OutputFile.write(bytes, to: path, isReplacing: context.isReplacing)
-        shared.update { $0.finish(job.place, name: "\(path)", byteCount: bytes.count) }
+        shared.update { $0.finish(job.place, name: FileName(path), byteCount: bytes.count) }
       } else {
         try stream(bytes, place: job.place, shared, context.stream)
       }
@@ -128,7 +128,7 @@ final class FrameWriter {
   private static func stream(
     _ bytes: [UInt8], place: Int, _ shared: Monitor<State>, _ stream: OutputStream
   ) throws(WriteFailure) {
-    let name = stream == .standardOutput ? "-" : stream.name
+    let name = FileName(Array((stream == .standardOutput ? "-" : stream.name).utf8))
     var next = shared.update { state -> [UInt8]? in
       state.ready[place] = bytes
       return state.startStreaming()
@@ -151,7 +151,7 @@ final class FrameWriter {
 }
 
 extension FrameWriter.State {
-  fileprivate mutating func finish(_ place: Int, name: String, byteCount: Int) {
+  fileprivate mutating func finish(_ place: Int, name: FileName, byteCount: Int) {
     written[place] = WrittenFrame(name: name, byteCount: byteCount)
     self.byteCount += byteCount
     pending -= 1

@@ -15,6 +15,12 @@ struct InputFile: Hashable {
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
+  /// As it was given, for JSON.
+  var fileName: FileName { path.map { FileName($0) } ?? FileName(Array(name.utf8)) }
+
+  /// Whether it can be read only once: standard input, a pipe or a device.
+  var isReadOnce: Bool { path.map(OutputFile.isPipe) ?? true }
+
   /// The name without the directories.
   var shortName: String { path?.lastComponent?.string ?? name }
 

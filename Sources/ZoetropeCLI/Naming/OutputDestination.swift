@@ -9,6 +9,9 @@ enum OutputDestination: Hashable, Sendable {
   /// Each to a file of its own.
   case files(OutputTemplate)
 
+  /// Whether frames go out one after another.
+  var isStream: Bool { if case .files = self { false } else { true } }
+
   /// Reads the argument of `-o`.
   ///
   /// `-` is standard output; what is there and is no file is written one frame after another. Text

@@ -56,7 +56,9 @@ struct OutputTemplate: Hashable, Sendable {
       case .text(let bytes): bytes
       case .name: values.name
       case .stem: values.stem
-      case .index(let width): Self.padded(values.index.map(String.init) ?? "static", width)
+      case .index(let width):
+        // A word has no leading zeros.
+        values.index.map { Self.padded(String($0), width) } ?? Array("static".utf8)
       case .time(let width): Self.padded(String(values.timeMilliseconds), width)
       case .delay(let width): Self.padded(String(values.delayMilliseconds), width)
       case .fileExtension: Array(values.fileExtension.utf8)

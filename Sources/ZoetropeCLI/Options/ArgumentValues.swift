@@ -67,6 +67,14 @@ extension TimeRange: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }
 
+extension TimeArgument: ExpressibleByArgument {
+  init?(argument: String) { self.init(argument) }
+}
+
+extension FrameNumber: ExpressibleByArgument {
+  init?(argument: String) { self.init(argument) }
+}
+
 extension PictureRate: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }

@@ -27,14 +27,14 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
 
 /// The words of `--start`: a frame, negative from the end, or a time with its unit.
 enum StartArgument: ExpressibleByArgument, Hashable {
-  case frame(Int)
+  case frame(FrameNumber)
   case time(Duration)
 
   init?(argument: String) {
-    if let index = Int(argument) {
-      self = .frame(index)
-    } else if argument.hasSuffix("s"), let range = TimeRange(argument) {
-      self = .time(range.start)
+    if let number = FrameNumber(argument) {
+      self = .frame(number)
+    } else if argument.hasSuffix("s"), let time = TimeRange.time(argument[...]) {
+      self = .time(time)
     } else {
       return nil
     }
@@ -43,7 +43,7 @@ enum StartArgument: ExpressibleByArgument, Hashable {
   /// The frame of `image` that is meant.
   func index(in image: AnimatedImage, policy: DelayPolicy) -> Int {
     switch self {
-    case .frame(let index): index < 0 ? image.frames.count + index : index
+    case .frame(let number): number.index(count: image.frames.count)
     case .time(let time): image.frameIndex(at: time, policy: policy)
     }
   }
@@ -56,14 +56,16 @@ struct LateArgument: ExpressibleByArgument, Hashable {
   init(policy: LatePolicy) { self.policy = policy }
 
   init?(argument: String) {
-    let parts = argument.split(separator: "=", maxSplits: 1)
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     switch (parts.first, parts.count) {
     case ("skip", 1), ("drop", 1): policy = .skip
     case ("stretch", 1), ("keep", 1): policy = .stretch
     case ("latest", 1): policy = .latest
     case ("catchup", 1): policy = .catchUp(maximumRate: 2)
     case ("catchup", 2):
-      guard let rate = Double(parts[1]), rate > 1, rate.isFinite else { return nil }
+      guard let rate = Double(parts[1]), rate > 1, PlayCommand.speeds.contains(rate) else {
+        return nil
+      }
       policy = .catchUp(maximumRate: rate)
     default: return nil
     }

@@ -59,3 +59,17 @@ struct SizeArgument: ExpressibleByArgument, Hashable {
 
 extension ScalingFit: ExpressibleByArgument {}
 extension ScalingFilter: ExpressibleByArgument {}
+
+extension Rendering {
+  /// Refuses pictures of more pixels than a canvas may have: they take as much memory and time.
+  func check(against image: AnimatedImage, file: String) throws(CommandFailure) {
+    let size = Rendition(self, of: image.canvasSize, options: image.options).size
+    let (area, isTooMuch) = size.width.multipliedReportingOverflow(by: size.height)
+    let limit = image.options.limits.canvasPixels
+    guard isTooMuch || area > limit else { return }
+    throw CommandFailure(
+      .limit, code: "limitExceeded",
+      "--size gives pictures of \(size), the limit is \(limit) pixels; --limits none lifts the limits",
+      file: file)
+  }
+}

@@ -2,7 +2,8 @@
 struct ProgressBar: Hashable {
   let done: Int
   let total: Int
-  let bytes: Int
+  /// Written so far; nil where nothing is written.
+  let bytes: Int?
   let elapsed: Duration
   /// Whether the terminal shows eighths of a column; else the bar is made of `#`.
   var hasBlocks = true
@@ -11,7 +12,7 @@ struct ProgressBar: Hashable {
   func line(width: Int) -> String? {
     guard width >= 20, total > 0 else { return nil }
     var text = " \(done)/\(total) frames"
-    if width >= 50 { text += "  \(Self.size(bytes))" }
+    if width >= 50, let bytes { text += "  \(Self.size(bytes))" }
     if width >= 60, let left = secondsLeft { text += "  \(left) s left" }
     // The last column stays free: some terminals wrap when it is filled.
     let room = min(40, width - 1 - text.count)

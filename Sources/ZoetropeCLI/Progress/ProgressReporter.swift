@@ -23,7 +23,7 @@ struct ProgressReporter {
   }
 
   /// Tells of `done`, unless that was done less than a tenth of a second ago.
-  mutating func update(_ done: (frames: Int, bytes: Int)) {
+  mutating func update(_ done: (frames: Int, bytes: Int?)) {
     guard style != .none else { return }
     let now = ContinuousClock.now
     // Nothing is shown for what is over in a moment.
@@ -33,7 +33,7 @@ struct ProgressReporter {
   }
 
   /// Removes the bar, or writes the last line of JSON.
-  mutating func finish(_ done: (frames: Int, bytes: Int)) {
+  mutating func finish(_ done: (frames: Int, bytes: Int?)) {
     switch style {
     case .json: show(done, elapsed: .now - start, phase: "done")
     case .bar where shownWidth > 0:
@@ -43,7 +43,7 @@ struct ProgressReporter {
   }
 
   private mutating func show(
-    _ done: (frames: Int, bytes: Int), elapsed: ContinuousClock.Instant.Duration, phase: String
+    _ done: (frames: Int, bytes: Int?), elapsed: ContinuousClock.Instant.Duration, phase: String
   ) {
     if style == .json {
       var json = JSONWriter()

@@ -1,11 +1,15 @@
 import Zoetrope
 
 extension AnimationReport {
-  /// Writes the report as one object of the schema `zoetrope.animation/1`.
+  /// Writes the report as one object.
+  ///
+  /// Names, sizes and delays are the file's; `start_ms` and `effective_ms` are times as ``policy``
+  /// has them, which `--at`, `--time` and `--start` name.
   func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("schema", "zoetrope.animation/1")
-      json.field("file", file)
+      json.field("schema", Self.schema)
+      json.field("file", input.fileName, base64Key: "file_base64")
+      failure?.writeError(to: &json)
       json.field("format", image.format.rawValue)
       json.field("bytes", image.byteCount)
       json.field("width", image.canvasSize.width)
@@ -13,15 +17,20 @@ extension AnimationReport {
       if let outputSize { json.field("output_size", [outputSize.width, outputSize.height]) }
       json.field("frame_count", image.frames.count)
       if image.format != .gif {
-        json.object("default_image") { $0.field("is_frame_0", image.staticImage == nil) }
+        json.object("default_image") { json in
+          json.field("is_frame_0", image.staticImage == nil)
+          outputs?[nil]?.write(to: &json)
+        }
       }
       json.object("loop") { json in
         json.field("raw", image.storedLoopCount.map(Int.init))
         json.field("raw_present", image.storedLoopCount != nil)
-        switch image.playCount {
-        case .finite(let plays): json.field("plays", plays)
-        case .indefinite: json.field("plays", "forever")
+        if case .finite(let plays) = image.playCount {
+          json.field("plays", plays)
+        } else {
+          json.field("plays", Int?.none)
         }
+        json.field("forever", image.playCount == .indefinite)
       }
       json.object("duration_ms") {
         $0.field("exact", storedDuration)
@@ -38,7 +47,8 @@ extension AnimationReport {
     var start = Decimal(thousandths: 0)
     for frame in image.frames {
       let at = start
-      start += Decimal(frame.delay)
+      let shown = Decimal(policy.shownDuration(of: frame.delay))
+      start += shown
       if let outputs, outputs[frame.index] == nil { continue }
       json.object { json in
         json.field("index", frame.index)
@@ -48,17 +58,14 @@ extension AnimationReport {
           $0.field("den", Int(frame.delay.denominator))
         }
         json.field("delay_ms", Decimal(frame.delay))
-        json.field("effective_ms", Decimal(policy.shownDuration(of: frame.delay)))
+        json.field("effective_ms", shown)
         json.field("rect", [frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height])
         json.field("dispose", frame.disposal.name)
         json.field("blend", frame.blend == .source ? "source" : "over")
         json.field("independent", frame.isIndependent)
         json.field("interlaced", frame.isInterlaced)
         json.field("bytes", [frame.byteRange.lowerBound, frame.byteRange.count])
-        if let written = outputs?[frame.index] {
-          json.field("output", written.name)
-          json.field("output_bytes", written.byteCount)
-        }
+        outputs?[frame.index]?.write(to: &json)
       }
     }
   }
@@ -111,14 +118,17 @@ extension AnimationReport {
 
   /// Writes one item of damage.
   static func write(_ damage: Damage, to json: inout JSONWriter) {
-    json.object {
-      $0.field("kind", damage.kind.name)
-      $0.field("tolerated", damage.kind.isTolerated)
-      $0.field("frame", damage.frameIndex)
-      $0.field("at_byte", damage.byteOffset)
-      $0.field("valid_rows", damage.validRows)
-      $0.field("reason", damage.detail)
-    }
+    json.object { writeFields(of: damage, to: &$0) }
+  }
+
+  /// Writes what there is to say of one item of damage, as fields of the object in hand.
+  static func writeFields(of damage: Damage, to json: inout JSONWriter) {
+    json.field("kind", damage.kind.name)
+    json.field("tolerated", damage.kind.isTolerated)
+    json.field("frame", damage.frameIndex)
+    json.field("at_byte", damage.byteOffset)
+    json.field("valid_rows", damage.validRows)
+    json.field("reason", damage.detail)
   }
 }
 
@@ -130,5 +140,12 @@ extension DisposalMethod {
     case .background: "background"
     case .previous: "previous"
     }
+  }
+}
+
+extension WrittenFrame {
+  fileprivate func write(to json: inout JSONWriter) {
+    json.field("output", name, base64Key: "output_base64")
+    json.field("output_bytes", byteCount)
   }
 }

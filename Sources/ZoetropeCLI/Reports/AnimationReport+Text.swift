@@ -3,7 +3,7 @@ import Zoetrope
 extension AnimationReport {
   /// The report for people, some lines, newline at the end.
   func text(showsFrames: Bool, showsMetadata: Bool) -> String {
-    var text = "\(file.sanitized): \(headline)\n"
+    var text = "\(input.name.sanitized): \(headline)\n"
     text += Self.row("bytes", "\(image.byteCount)")
     if image.frames.count > 1 || image.format != .png {
       text += Self.row("duration", durations)
@@ -37,6 +37,7 @@ extension AnimationReport {
     let shown = shownDuration
     let stored = storedDuration
     var text = "\(shown) ms a play"
+    if let words = shown.minutesAndSeconds { text += " (\(words))" }
     if shown != stored { text += " with \(policy) timing, \(stored) ms as stored" }
     return text
   }
@@ -90,14 +91,15 @@ extension AnimationReport {
     var text = "  " + Self.line(titles, widths) + "\n"
     var start = Decimal(thousandths: 0)
     for frame in image.frames {
+      let shown = Decimal(policy.shownDuration(of: frame.delay))
       let cells = [
         "\(frame.index)\(frame.isIndependent ? "*" : "")", "\(start)", "\(Decimal(frame.delay))",
-        "\(Decimal(policy.shownDuration(of: frame.delay)))", "\(frame.rect)", frame.disposal.name,
+        "\(shown)", "\(frame.rect)", frame.disposal.name,
         frame.blend == .source ? "source" : "over",
         "\(frame.byteRange.lowerBound)+\(frame.byteRange.count)",
       ]
       text += "  " + Self.line(cells, widths) + "\n"
-      start += Decimal(frame.delay)
+      start += shown
     }
     return text + "  * can be decoded without an earlier frame\n"
   }

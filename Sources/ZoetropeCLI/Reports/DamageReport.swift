@@ -2,7 +2,9 @@ import Zoetrope
 
 /// What `check` says about one file: everything was decoded, and this was wrong.
 struct DamageReport {
-  let file: String
+  static let schema = "zoetrope.check/2"
+
+  let input: InputFile
   let format: AnimationFormat
   let frameCount: Int
   let damage: [Damage]
@@ -20,22 +22,29 @@ struct DamageReport {
     }
   }
 
-  /// Decodes every frame of `input`.
-  init(input: InputFile, options: DecodingOptions) throws(CommandFailure) {
-    let image = try input.open(options)
+  /// Decodes every frame of `image`, with a bar on a terminal meanwhile.
+  init(of image: AnimatedImage, input: InputFile) throws(CommandFailure) {
     var damage = image.damage
     // A file may report a hundred thousand things: each is looked up, not searched for, and by as
     // little as tells it apart, since they are all in memory.
     var known = Set(damage.lazy.map(Place.init))
     let reader = FrameReader(image)
+    var progress = ProgressReporter(style: .auto, total: image.frames.count)
+    var count = 0
+    defer { progress.finish((count, nil)) }
     do throws(AnimatedImageError) {
       while SignalFlag.status == nil, let frame = try reader.next() {
         if let item = frame.damage, known.insert(Place(item)).inserted { damage.append(item) }
+        count += 1
+        progress.update((count, nil))
       }
     } catch {
-      throw CommandFailure(error, file: input.name, damage: options.damage)
+      throw CommandFailure(error, file: input.name, damage: image.options.damage)
     }
-    file = input.name
+    if let status = SignalFlag.status {
+      throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
+    }
+    self.input = input
     format = image.format
     frameCount = image.frames.count
     self.damage = damage
@@ -65,7 +74,7 @@ struct DamageReport {
   var text: String {
     let verdict = damage.isEmpty ? "ok" : hasLosses ? "damaged" : "ok, with deviations"
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
-    var text = "\(file.sanitized): \(verdict), \(frames)\n"
+    var text = "\(input.name.sanitized): \(verdict), \(frames)\n"
     let counts = damage.reduce(into: [Remark: Int]()) { $0[Remark($1), default: 0] += 1 }
     var told: Set<Remark> = []
     for item in damage where told.insert(Remark(item)).inserted {
@@ -78,11 +87,11 @@ struct DamageReport {
     return text
   }
 
-  /// Writes the report as one object of the schema `zoetrope.check/1`.
+  /// Writes the report as one object of ``schema``.
   func write(to json: inout JSONWriter) {
     json.object {
-      $0.field("schema", "zoetrope.check/1")
-      $0.field("file", file)
+      $0.field("schema", Self.schema)
+      $0.field("file", input.fileName, base64Key: "file_base64")
       $0.field("format", format.rawValue)
       $0.field("frame_count", frameCount)
       $0.field("status", damage.isEmpty ? "ok" : hasLosses ? "damaged" : "deviations")

@@ -27,6 +27,16 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
     return "\(thousandths / 1000).\(digits)"
   }
 
+  /// A time in milliseconds as people say it, from ten seconds on: `12.5 s`, `33 min 20 s`,
+  /// `2 h 5 min 0 s`; nil for less.
+  var minutesAndSeconds: String? {
+    let seconds = thousandths / 1_000_000
+    if seconds < 10 { return nil }
+    if seconds < 60 { return "\(Decimal(thousandths: thousandths / 1000)) s" }
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+    return (hours > 0 ? "\(hours) h " : "") + "\(minutes) min \(seconds % 60) s"
+  }
+
   static func < (left: Decimal, right: Decimal) -> Bool { left.thousandths < right.thousandths }
 
   static func + (left: Decimal, right: Decimal) -> Decimal {

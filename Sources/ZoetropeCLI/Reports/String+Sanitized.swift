@@ -1,3 +1,5 @@
+import ZoetropeTerminal
+
 extension String {
   /// The text without anything that steers a terminal or reorders a line: control characters become
   /// `\xNN`, characters that set the direction of text `\u{NNNN}`.
@@ -30,13 +32,6 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// C0, DEL, C1, and the characters that turn or hide the text round them.
-  var isUnsafeToPrint: Bool {
-    switch value {
-    case 0..<0x20, 0x7f..<0xa0, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff,
-      0xfff9...0xfffb, 0xe0000...0xe007f:
-      true
-    default: false
-    }
-  }
+  /// Control characters, and what turns or hides the text round it.
+  var isUnsafeToPrint: Bool { TerminalText.isControl(self) || TerminalText.isInvisible(self) }
 }

@@ -11,14 +11,16 @@ struct FrameSelection: Hashable, Sendable {
   /// No more than this many.
   var maximum = Int.max
 
-  /// The indices of the frames, in order. Times are the stored delays: no delay policy applies.
-  func indices(in frames: [FrameControl]) throws(FrameSelector.MissingFrame) -> [Int] {
+  /// The indices of the frames, in order; each is shown as long as `policy` says.
+  func indices(
+    in frames: [FrameControl], policy: DelayPolicy
+  ) throws(FrameSelector.MissingFrame) -> [Int] {
     var chosen = try self.frames?.indices(count: frames.count) ?? Array(frames.indices)
     if let time {
       var shown: [(start: Duration, end: Duration)] = []
       var now = Duration.zero
       for frame in frames {
-        let end = now + frame.delay.duration
+        let end = now + policy.shownDuration(of: frame.delay)
         shown.append((now, end))
         now = end
       }

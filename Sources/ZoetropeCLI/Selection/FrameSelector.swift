@@ -34,7 +34,7 @@ struct FrameSelector: Hashable, Sendable {
     for item in items {
       switch item {
       case .single(let number):
-        let index = number < 0 ? count + number : number
+        let index = FrameNumber(number).index(count: count)
         guard (0..<count).contains(index) else { throw MissingFrame(number: number, count: count) }
         chosen[index] = true
       case .range(let first, let last):
@@ -70,7 +70,7 @@ extension FrameSelector.Item {
       return
     }
     var rest = text
-    guard let first = Self.number(&rest) else { return nil }
+    guard let first = FrameNumber.read(&rest) else { return nil }
     if rest.isEmpty {
       self = .single(first)
       return
@@ -80,7 +80,7 @@ extension FrameSelector.Item {
       self = .range(first, nil)
       return
     }
-    guard let last = Self.number(&rest), rest.isEmpty else { return nil }
+    guard let last = FrameNumber.read(&rest), rest.isEmpty else { return nil }
     // One end counted from the front and one from the back may be anything, until the file is known.
     guard (first < 0) != (last < 0) || first <= last else { return nil }
     self = .range(first, last)
@@ -94,7 +94,7 @@ extension FrameSelector.Item {
       var rest = part
       if part.isEmpty {
         values.append(nil)
-      } else if let value = Self.number(&rest), rest.isEmpty {
+      } else if let value = FrameNumber.read(&rest), rest.isEmpty {
         values.append(value)
       } else {
         return nil
@@ -104,10 +104,27 @@ extension FrameSelector.Item {
     guard step > 0 else { return nil }
     self = .slice(start: values[0], stop: values[1], step: step)
   }
+}
+
+/// The number of a frame: counted from 0, negative from the end (`-1` is the last). Every frame on the
+/// command line is read here.
+struct FrameNumber: Hashable, Sendable {
+  let number: Int
+
+  init(_ number: Int) { self.number = number }
+
+  init?(_ text: String) {
+    var rest = text[...]
+    guard let number = Self.read(&rest), rest.isEmpty else { return nil }
+    self.number = number
+  }
+
+  /// The index that is meant in a file of `count` frames, which need not have it.
+  func index(count: Int) -> Int { number < 0 ? count + number : number }
 
   /// Takes a whole number, perhaps negative, from the front of `text`; nine digits at most, so that
   /// no sum of two overflows.
-  private static func number(_ text: inout Substring) -> Int? {
+  static func read(_ text: inout Substring) -> Int? {
     let isNegative = text.first == "-"
     let digits = text.dropFirst(isNegative ? 1 : 0).prefix { $0.isASCII && $0.isNumber }
     guard (1...9).contains(digits.count), let value = Int(digits) else { return nil }

@@ -34,7 +34,8 @@ struct TimeRange: Hashable, Sendable {
     return first < end && (last > start || (first == last && first >= start))
   }
 
-  /// A number with an optional unit, exact to the microsecond.
+  /// A number with an optional unit, `s` or `ms`, exact to the microsecond. Every time on the command
+  /// line is read here.
   static func time(_ text: Substring) -> Duration? {
     var digits = text
     var scale = 1_000_000
@@ -45,7 +46,9 @@ struct TimeRange: Hashable, Sendable {
       digits = text.dropLast()
     }
     let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), let whole = number(parts[0]) else { return nil }
+    guard (1...2).contains(parts.count) else { return nil }
+    let startsWithPoint = parts.count == 2 && parts[0].isEmpty
+    guard let whole = startsWithPoint ? 0 : number(parts[0]) else { return nil }
     var microseconds = whole * scale
     if parts.count == 2 {
       guard let fraction = number(parts[1]) else { return nil }
@@ -62,5 +65,15 @@ struct TimeRange: Hashable, Sendable {
       return nil
     }
     return Int(text)
+  }
+}
+
+/// One time, as ``TimeRange/time(_:)`` reads it: `1.5s`, `500ms`, and `2` for seconds.
+struct TimeArgument: Hashable, Sendable {
+  let time: Duration
+
+  init?(_ text: String) {
+    guard let time = TimeRange.time(text[...]) else { return nil }
+    self.time = time
   }
 }

@@ -28,7 +28,9 @@ struct CommandFailure: Error, Hashable {
     default: status = .undecodable
     }
     code = error.code.name
-    message = error.detail
+    // Memory that the system does not have is no limit of ours, and no option gives it.
+    let isLimit = error.code == .limitExceeded && error.detail.contains("the limit is")
+    message = isLimit ? "\(error.detail); --limits none lifts the limits" : error.detail
     self.file = file
     byte = error.byteOffset
     frame = error.frameIndex
@@ -47,18 +49,32 @@ struct CommandFailure: Error, Hashable {
     return text
   }
 
-  /// The line for `--json`, newline included.
+  /// A line of JSON for standard error, newline included.
   var json: [UInt8] {
     var json = JSONWriter()
-    json.object {
-      $0.object("error") {
-        $0.field("code", code)
-        $0.field("message", message)
-        $0.field("file", file)
-        $0.field("byte", byte)
-        $0.field("frame", frame)
-      }
-    }
+    json.object { writeError(to: &$0, naming: true) }
     return json.bytes + [0x0a]
   }
+
+  /// Writes an object of `schema` for an input of which there is only the failure to tell.
+  func write(to json: inout JSONWriter, schema: String) {
+    json.object {
+      $0.field("schema", schema)
+      $0.field("file", fileName, base64Key: "file_base64")
+      writeError(to: &$0)
+    }
+  }
+
+  /// Writes the field `error`, with the file when `naming` it.
+  func writeError(to json: inout JSONWriter, naming: Bool = false) {
+    json.object("error") {
+      $0.field("code", code)
+      $0.field("message", message)
+      if naming { $0.field("file", fileName, base64Key: "file_base64") }
+      $0.field("byte", byte)
+      $0.field("frame", frame)
+    }
+  }
+
+  private var fileName: FileName? { file.map { FileName(argument: $0) } }
 }

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import SystemPackage
 import Zoetrope
 
@@ -7,12 +6,10 @@ import Zoetrope
 ///
 /// The bytes go to a temporary name in the same directory and are renamed when they are complete: a
 /// process that is killed leaves no partial file under a final name, only a temporary one, which the
-/// next run that writes to the directory removes. A link that the user named stays a link, and what
+/// next run that writes to the directory removes (see ``TemporaryFile``). A link that the user named stays a link, and what
 /// it leads to is written; one in the way of a name that was made up here is replaced.
 /// Devices, pipes and descriptors are no files in this sense; bytes go straight to ``OutputStream``.
 enum OutputFile {
-  private static let serial = Atomic<Int>(0)
-
   /// Writes `bytes` to `path`; replaces a file that is there only when `isReplacing`.
   ///
   /// - Parameters:
@@ -38,28 +35,13 @@ enum OutputFile {
     _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, stopsOnSignal: Bool
   ) throws(WriteFailure) {
     let name = "\(path)"
-    let number = serial.add(1, ordering: .relaxed).oldValue
-    let temporary = directory(of: path).appending(".zoetrope-\(getpid())-\(number).tmp")
-    let descriptor: FileDescriptor
-    do {
-      descriptor = try FileDescriptor.open(
-        temporary, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
-        permissions: FilePermissions(rawValue: 0o666))
-    } catch {
-      throw .system(error as? Errno ?? .ioError, name)
-    }
+    let file = try TemporaryFile(in: directory(of: path), for: name)
+    defer { file.release() }
     do throws(WriteFailure) {
-      do throws(WriteFailure) {
-        try descriptor.writeFully(bytes, name: name, stopsOnSignal: stopsOnSignal)
-      } catch {
-        try? descriptor.close()
-        throw error
-      }
-      // Some file systems report a full disk only here.
-      do { try descriptor.close() } catch { throw .system(error as? Errno ?? .ioError, name) }
-      try rename(temporary, to: path, isReplacing: isReplacing)
+      try file.write(bytes, stopsOnSignal: stopsOnSignal)
+      try rename(file.path, to: path, isReplacing: isReplacing)
     } catch {
-      remove(temporary)
+      remove(file.path)
       throw error
     }
   }
@@ -96,7 +78,7 @@ enum OutputFile {
     }
   }
 
-  private static func remove(_ path: FilePath) {
+  static func remove(_ path: FilePath) {
     _ = unsafe path.withPlatformString { unsafe unlink($0) }
   }
 
@@ -169,34 +151,5 @@ enum OutputFile {
     guard result == 0 || (errno == EEXIST && isDirectory(path)) else {
       throw .system(Errno(rawValue: errno), "\(path)")
     }
-  }
-
-  /// Removes temporary files in `directory` whose process is gone.
-  static func sweep(_ directory: FilePath) {
-    guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else { return }
-    defer { unsafe closedir(stream) }
-    while let entry = unsafe readdir(stream) {
-      // `d_name` holds a NUL-terminated name of at most 255 bytes.
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
-          unsafe String(cString: $0)
-        }
-      }
-      guard let process = owner(ofTemporary: name), kill(process, 0) == -1, errno == ESRCH else {
-        continue
-      }
-      remove(directory.appending(name))
-    }
-  }
-
-  /// The process that made the temporary file called `name`; nil for other files.
-  static func owner(ofTemporary name: String) -> pid_t? {
-    guard name.hasPrefix(".zoetrope-"), name.hasSuffix(".tmp") else { return nil }
-    let parts = name.dropFirst(10).dropLast(4).split(
-      separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let process = pid_t(parts[0]), process > 0, Int(parts[1]) != nil else {
-      return nil
-    }
-    return process
   }
 }

@@ -26,3 +26,8 @@ enum WriteFailure: Error, Hashable, Sendable {
     }
   }
 }
+
+extension WriteFailure: CustomStringConvertible {
+  /// For people, as a command tells it.
+  var description: String { commandFailure?.message ?? "the reader has gone" }
+}

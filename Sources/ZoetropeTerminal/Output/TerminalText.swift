@@ -14,16 +14,20 @@ public enum TerminalText {
         result.append("\u{2026}")
         break
       }
-      let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-      result.append(isControl ? "\u{FFFD}" : scalar)
+      result.append(isControl(scalar) ? "\u{FFFD}" : scalar)
       count += 1
     }
     return String(result)
   }
 
+  /// C0, DEL and C1.
+  package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+  }
+
   /// Line and paragraph separators, direction marks, zero-width characters, tags, and places that
   /// are no characters: they can hide or reorder what stands beside them.
-  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F,
       0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE0FFF:

@@ -1,10 +1,10 @@
 /// Base64 with padding, as RFC 4648 has it.
-enum Base64 {
+package enum Base64 {
   private static let alphabet = [UInt8](
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// Appends the base64 of `bytes`.
-  static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
+  package static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
     output.reserveCapacity(output.count + (bytes.count + 2) / 3 * 4)
     let table = alphabet
     let letters = table.span

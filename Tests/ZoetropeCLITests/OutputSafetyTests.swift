@@ -1,0 +1,296 @@
+import Glibc
+import SystemPackage
+import TestRunning
+import Testing
+
+@testable import ZoetropeCLI
+
+/// Nothing is lost by writing: not an input, not another output, not a file that was there.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OutputSafetyTests {
+  private func eleven() -> SampleGIF {
+    var gif = SampleGIF()
+    gif.frames = (0..<11).map { (UInt8($0 % 3), 4) }
+    return gif
+  }
+
+  @Test(arguments: [[], ["--force"], ["--resume"]])
+  func `outputs of two files with one name are found before anything is written`(
+    _ options: [String]
+  ) throws {
+    try withTool(eleven()) { (tool: Tool) throws in
+      try tool.write(eleven().bytes, to: "cat1.gif")
+      // cat + 10 and cat1 + 0 are one name.
+      let result = try tool.run(
+        ["extract", "cat.gif", "cat1.gif", "-o", "o/{stem}{index}.png"] + options)
+      #expect(result.status == 2)
+      #expect(result.errors.contains("two outputs would be called o/cat10.png"))
+      #expect(try tool.list() == ["cat.gif", "cat1.gif"])
+    }
+  }
+
+  @Test func `an output that exists is found before any file's first is written`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(SampleGIF().bytes, to: "dog.gif")
+      #expect(try tool.run("extract", "dog.gif", "-o", "o/", "--frames", "2").status == 0)
+      let result = try tool.run("extract", "cat.gif", "dog.gif", "-o", "o/")
+      #expect(result.status == 4)
+      #expect(result.errors.contains("o/dog-0002.png exists"))
+      #expect(try tool.list("o") == ["dog-0002.png"])
+    }
+  }
+
+  @Test func `pipes among several files are read once`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = """
+        mkfifo p && { timeout 20 cat cat.gif >p & } ; \
+        timeout 20 "$ZOETROPE" extract p cat.gif - -o o/ <cat.gif && wait
+        """
+      #expect(try tool.shell(script) == 0)
+      #expect(try tool.list("o").count == 9)
+    }
+  }
+
+  @Test(arguments: [
+    "still in.png -o in.png --force", "still in.png -o link --force",
+    "still in.png -o ./d/../in.png --force", "still in.png -o hard.png --force",
+    "still in.png -o in.png", "still - -o in.png --force <in.png",
+    "still link --format rgba -o - >>in.png",
+    "extract in.png -o {name} --force", "extract in.png -o in.png --resume --max 1",
+    "extract link -o in.png --force --max 1", "extract in.png -o o/ --manifest link --force",
+    "extract in.png --format rgba -o /dev/fd/3 3>>in.png",
+    "play in.png --protocol none --trace in.png --force",
+    "play in.png --protocol none --trace link --force",
+  ])
+  func `an input is not written over`(_ line: String) throws {
+    try withTool { (tool: Tool) throws in
+      let fixture = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent().appending("Fixtures/APNG/delays.png")
+      let script = "cp '\(fixture)' in.png && mkdir d && ln -s in.png link && ln in.png hard.png"
+      #expect(try tool.shell(script) == 0)
+      let before = try tool.read("in.png")
+      #expect(
+        try tool.shell(
+          "\"$ZOETROPE\" \(line) 2>err >>/dev/null".replacing(
+            ">>in.png 2>err >>/dev/null", with: ">>in.png 2>err")) == 2)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(errors.contains("give the output another name"))
+      #expect(try tool.read("in.png") == before)
+      #expect(try tool.list() == ["cat.gif", "d", "err", "hard.png", "in.png", "link"])
+    }
+  }
+
+  @Test func `resuming replaces a manifest and no other file`() throws {
+    try withTool { (tool: Tool) throws in
+      let extract = ["extract", "cat.gif", "-o", "o/"]
+      #expect(try tool.run(extract + ["--manifest", "list.json"]).status == 0)
+      let whole = try tool.read("list.json")
+      #expect(try tool.run(extract + ["--resume", "--manifest", "list.json"]).status == 0)
+      #expect(try tool.read("list.json") == whole)
+      for bytes in [Array(#"{"mine":1}"#.utf8), []] {
+        try tool.write(bytes, to: "mine.json")
+        let refused = try tool.run(extract + ["--resume", "--manifest", "mine.json"])
+        #expect(refused.status == 4)
+        #expect(
+          refused.errors == "zoetrope: mine.json exists and is no manifest; --force replaces it\n")
+        #expect(try tool.read("mine.json") == bytes)
+      }
+      #expect(try tool.run(extract + ["--force", "--manifest", "mine.json"]).status == 0)
+      #expect(try tool.read("mine.json") == whole)
+    }
+  }
+
+  @Test func `a manifest is not written over a frame`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run(
+        "extract", "cat.gif", "-o", "o/", "--manifest", "./o/../o/cat-0001.png", "--force")
+      #expect(result.status == 2)
+      #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+
+  @Test func `what dead runs left is swept, whatever its number, and stops nothing`() throws {
+    try withTool { (tool: Tool) throws in
+      // What a run in a container leaves, where every run is process 1.
+      let script = "mkdir o && touch o/.zoetrope-1-0.tmp o/.zoetrope-$$-0.tmp o/.zoetrope-7f3a.tmp"
+      #expect(try tool.shell(script) == 0)
+      #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--force").status == 0)
+      #expect(try tool.list("o") == ["cat-0000.png", "cat-0001.png", "cat-0002.png"])
+    }
+  }
+
+  @Test func `a file that another run is writing is left alone`() throws {
+    try withTool { (tool: Tool) throws in
+      // A lock is what tells a live run's file, whatever its name and wherever the run is.
+      let script = """
+        mkdir o && touch o/.zoetrope-999999999-0.tmp o/.zoetrope-7f.tmp && \
+        flock -n o/.zoetrope-7f.tmp "$ZOETROPE" extract cat.gif -o o/
+        """
+      #expect(try tool.shell(script) == 0)
+      #expect(
+        try tool.list("o") == [".zoetrope-7f.tmp", "cat-0000.png", "cat-0001.png", "cat-0002.png"])
+    }
+  }
+
+  @Test func `runs that sweep and write one directory at a time lose nothing`() throws {
+    try withTool(eleven()) { (tool: Tool) throws in
+      let script = """
+        for n in 1 2 3 4; do cp cat.gif c$n.gif; done; \
+        for n in 1 2 3 4; do { for k in 1 2 3; do timeout 50 "$ZOETROPE" extract c$n.gif -o o \
+        --force 2>>err || echo failed >>err; done & } ; done; wait; cat err
+        """
+      #expect(try tool.shell("touch err; \(script) >all") == 0)
+      #expect(try tool.read("all").isEmpty)
+      #expect(try tool.list("o").count == 44)
+      #expect(try tool.list("o").allSatisfy { $0.hasSuffix(".png") })
+    }
+  }
+}
+
+/// One policy for every time, and statuses that do not depend on order.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct TimingAgreementTests {
+  /// Browsers show each of these for 100 ms; stored, they take no time at all.
+  private var still: SampleGIF {
+    var gif = SampleGIF()
+    gif.frames = [(0, 0), (1, 0), (2, 0)]
+    return gif
+  }
+
+  @Test func `every option that names a time means what a browser shows`() throws {
+    try withTool(still) { (tool: Tool) throws in
+      let rgba = ["--format", "rgba", "-o", "-"]
+      let at = try tool.run(["still", "cat.gif", "--at", "150ms"] + rgba)
+      #expect(at.output == still.pixels(1))
+      let time = try tool.run(["extract", "cat.gif", "--time", "100ms-200ms"] + rgba)
+      #expect(time.output == still.pixels(1))
+      let rate = try tool.run(["extract", "cat.gif", "--fps", "10"] + rgba)
+      #expect(rate.output == still.pixels(0) + still.pixels(1) + still.pixels(2))
+      let start = try tool.run(
+        "play", "cat.gif", "--protocol", "none", "--start", "150ms", "--once", "--trace", "-",
+        "--speed", "20")
+      #expect(start.text.split(separator: "\n").dropFirst().first?.contains(#""index":1"#) == true)
+      #expect(try tool.run("extract", "cat.gif", "-o", "o/{time_ms:04}-{delay_ms}.png").status == 0)
+      #expect(try tool.list("o") == ["0000-100.png", "0100-100.png", "0200-100.png"])
+      #expect(try tool.run("still", "cat.gif", "--frame", "2", "-o", "s-{time_ms}.png").status == 0)
+      #expect(try tool.list().contains("s-200.png"))
+      let list = try JSONLine.one(
+        tool.run("extract", "cat.gif", "-o", "m/", "--manifest", "-").output)
+      #expect(list["frames"].elements.map { $0["start_ms"].integer } == [0, 100, 200])
+    }
+  }
+
+  @Test func `every command takes the policy`() throws {
+    try withTool(still) { (tool: Tool) throws in
+      let timing = ["--timing", "20:50", "--format", "rgba", "-o", "-"]
+      #expect(
+        try tool.run(["still", "cat.gif", "--at", "60ms"] + timing).output == still.pixels(1))
+      #expect(
+        try tool.run(["extract", "cat.gif", "--time", "60ms"] + timing).output == still.pixels(1))
+      #expect(try tool.run(["extract", "cat.gif", "--fps", "20"] + timing).output.count == 288)
+      let exact = try tool.run(
+        "extract", "cat.gif", "--time", "60ms", "--timing", "exact", "-o", "-")
+      #expect(exact.status == 2)
+      #expect(exact.errors.contains("a play lasts 0 ms with exact timing"))
+    }
+  }
+
+  @Test(arguments: ["info", "check", "extract -o o/ --force"])
+  func `the status of several files does not depend on their order`(_ command: String) throws {
+    try withTool { (tool: Tool) throws in
+      var huge = SampleGIF().bytes
+      huge.replaceSubrange(6..<10, with: [255, 255, 255, 255])
+      try tool.write(huge, to: "huge.gif")
+      try tool.write([1, 2, 3], to: "no.gif")
+      let words = command.split(separator: " ").map(String.init)
+      #expect(try tool.run(words + ["huge.gif", "no.gif"]).status == 1)
+      #expect(try tool.run(words + ["no.gif", "huge.gif"]).status == 1)
+      #expect(try tool.run(words + ["no.gif", "none"]).status == 3)
+      let limit = try tool.run(words + ["huge.gif"])
+      #expect(limit.status == 5)
+      #expect(limit.errors.contains("; --limits none lifts the limits"))
+    }
+  }
+}
+
+/// Values of options that no file and no clock can meet.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OptionValueTests {
+  private static let options = [
+    "play cat.gif --protocol none --duration V", "play cat.gif --protocol none --speed V",
+    "play cat.gif --protocol none --start V", "play cat.gif --protocol none --delay V",
+    "play cat.gif --protocol none --late catchup=V", "play cat.gif --frame V",
+    "play cat.gif --protocol none --timing V:V", "play cat.gif --protocol none --loops V",
+    "still cat.gif -o s.png --at V", "still cat.gif -o s.png --frame V",
+    "extract cat.gif -o o/ --fps V", "extract cat.gif -o o/ --time V",
+    "extract cat.gif -o o/ --time V-", "extract cat.gif -o o/ --frames V",
+    "extract cat.gif -o o/ --every V", "extract cat.gif -o o/ --max V",
+    "extract cat.gif -o o/ -j V",
+    "extract cat.gif -o o/ --size Vx", "extract cat.gif -o o/ --size VxV",
+  ]
+
+  private static func words(_ line: String, _ value: String) -> [String] {
+    line.split(separator: " ").map { String($0.replacing("V", with: value)) }
+  }
+
+  /// 2 for most, 0 where a large number makes sense; a crash would be more than 128.
+  @Test(arguments: options)
+  func `numbers without sense are refused, and none ends in a crash`(_ line: String) throws {
+    try withTool { (tool: Tool) throws in
+      for value in ["nan", "1e300", "-inf", "99999999999999999999", "", "-1e300"] {
+        let arguments = Self.words(line, value)
+        let result = try tool.run(arguments)
+        #expect(result.status == 2, "\(value)")
+        #expect(!result.errors.isEmpty)
+      }
+      #expect(try tool.list() == ["cat.gif"])
+      guard !line.contains("s.png"), !line.contains("-o o/") else { return }
+      let isEndless = line.hasPrefix("play") && !line.contains("--duration")
+      for value in ["9223372036854775807", "999999999", "4294967295"] {
+        let result = try tool.run(
+          Self.words(line, value) + (isEndless ? ["--duration", "0.05"] : ["--once"]))
+        #expect([0, 2].contains(result.status), "\(value)")
+      }
+    }
+  }
+
+  @Test func `a size that no memory holds is refused by the limit on canvases`() throws {
+    try withTool { (tool: Tool) throws in
+      for command in ["still", "extract"] {
+        let result = try tool.run(command, "cat.gif", "-o", "-", "--size", "65535x65535")
+        #expect(result.status == 5)
+        #expect(result.errors.contains("--size gives pictures of 65535x"))
+      }
+    }
+  }
+
+  @Test func `a short option takes its value in the same word`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("extract", "cat.gif", "-oout", "-j2").status == 0)
+      #expect(try tool.list("out").count == 3)
+      #expect(try tool.run("still", "cat.gif", "-os.png").status == 0)
+      #expect(try tool.list().contains("s.png"))
+    }
+  }
+
+  @Test func `a trace is refused where one frame is all that is written`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("play", "cat.gif", "--trace", "t.json")
+      #expect(result.status == 2)
+      #expect(result.errors.contains("--trace wants a terminal or --protocol none"))
+      #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+
+  @Test func `a directory is called one`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("info", ".")
+      #expect(result.errors == "zoetrope: .: is a directory\n")
+    }
+  }
+
+  @Test func `a refused file is told without words of the program's own`() {
+    #expect(
+      "\(WriteFailure.system(.readOnlyFileSystem, "cat-0000.png"))"
+        == "cat-0000.png: Read-only file system")
+    #expect("\(WriteFailure.exists("a.png"))" == "a.png exists; --force replaces it")
+    #expect("\(WriteFailure.encoding("too large"))" == "too large")
+  }
+}
