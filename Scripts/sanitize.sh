@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs the tests under sanitizers: Scripts/sanitize.sh [address] [thread]
 # The address sanitizer comes with that of undefined behaviour for C, and with the leak check. FILTER and
-# SKIP are regular expressions for the names of tests: the whole suite takes some ten minutes each.
+# SKIP are regular expressions for the names of tests: the whole suite takes some ten minutes under the
+# address sanitizer. Under that of threads, suites that compute on one thread or start programs leave
+# themselves out (see ThreadedTests).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- address thread

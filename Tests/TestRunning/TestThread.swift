@@ -2,6 +2,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
+#if SANITIZE_THREAD
+  import Zoetrope
+#endif
+
 /// A thread that runs the tasks which prefer it; they may block it.
 public final class TestThread: TaskExecutor {
   private struct State {

@@ -9,6 +9,8 @@ public import Testing
 public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
   /// The turns that are waited for before a case begins, if it takes any.
   fileprivate let turns: Turns?
+  /// Whether the thread sanitizer has nothing to find in the cases.
+  fileprivate let isSequential: Bool
 
   /// Programs that compete for processors would miss the times that tests expect of them.
   fileprivate static let programs = Turns(max(2, ProcessInfo.processInfo.activeProcessorCount))
@@ -26,6 +28,9 @@ public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
+    #if SANITIZE_THREAD
+      if isSequential { try Test.cancel("the thread sanitizer has nothing to find here") }
+    #endif
     await turns?.take()
     defer { turns?.giveBack() }
     try await TestThread.run(function)
@@ -33,10 +38,13 @@ public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == ThreadedTests {
-  /// Cases compute for long: each runs on a thread of its own.
-  public static var computes: Self { Self(turns: nil) }
+  /// Cases compute for long: each runs on a thread of its own. Left out under the thread sanitizer.
+  public static var computes: Self { Self(turns: nil, isSequential: true) }
+
+  /// Cases start threads and block or compute beside them: each runs on a thread of its own.
+  public static var startsThreads: Self { Self(turns: nil, isSequential: false) }
 
   /// Cases start programs and wait for them: each runs on a thread of its own, and no more at a time
-  /// than there are processors.
-  public static var runsPrograms: Self { Self(turns: ThreadedTests.programs) }
+  /// than there are processors. Left out under the thread sanitizer.
+  public static var runsPrograms: Self { Self(turns: ThreadedTests.programs, isSequential: true) }
 }

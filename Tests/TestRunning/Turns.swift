@@ -1,5 +1,9 @@
 import Synchronization
 
+#if SANITIZE_THREAD
+  import Zoetrope
+#endif
+
 /// A number of turns, taken in the order in which they are asked for.
 public final class Turns: Sendable {
   private struct State {

@@ -4,14 +4,14 @@ import TestRunning
 import Testing
 
 /// How the tests of this package run beside each other.
-@Suite(.timeLimit(.minutes(1)), .computes) struct TestRunningTests {
+@Suite(.timeLimit(.minutes(1)), .startsThreads) struct TestRunningTests {
   @Test func `the number of cases that run at a time is limited`() throws {
     let value = unsafe getenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH")
     let width = try #require(unsafe value.flatMap { unsafe Int(String(cString: $0)) })
     #expect(width > 0)
   }
 
-  @Test func `a case of a suite that computes runs on none of the pool's threads`() async {
+  @Test func `a case with a thread of its own runs on none of the pool's threads`() async {
     let mine = pthread_self()
     for _ in 0..<100 {
       let other = await Task.detached { pthread_self() }.value

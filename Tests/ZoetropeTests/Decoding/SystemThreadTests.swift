@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 
 /// Where threads may run, whatever processor they begin on.
-@Suite(.timeLimit(.minutes(1)), .computes) struct SystemThreadTests {
+@Suite(.timeLimit(.minutes(1)), .startsThreads) struct SystemThreadTests {
   /// What the system says of the calling thread under `name`.
   private static func status(_ name: String) throws -> Substring {
     let text = try String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)

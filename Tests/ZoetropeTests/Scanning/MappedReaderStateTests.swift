@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 
 /// What the two threads of `MappedReader` do next, decided without either.
-@Suite(.timeLimit(.minutes(1)), .computes) struct MappedReaderStateTests {
+@Suite(.timeLimit(.minutes(1)), .startsThreads) struct MappedReaderStateTests {
   private typealias Reader = MappedReader<Int>
 
   @Test func `alone, the caller takes one block after the other as it is`() {

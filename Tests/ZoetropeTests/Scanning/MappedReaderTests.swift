@@ -6,7 +6,7 @@ import Testing
 @testable import Zoetrope
 
 /// Scanning a large file through a mapping: the same as reading it, whatever becomes of the file.
-@Suite(.timeLimit(.minutes(1)), .computes) struct MappedReaderTests {
+@Suite(.timeLimit(.minutes(1)), .startsThreads) struct MappedReaderTests {
   private typealias Reader = MappedReader<Int>
 
   private func withFile(

@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 
 @testable import Zoetrope
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(1)), .startsThreads)
 struct ScanningTests {
   /// A GIF of `count` frames, every second one with a palette of its own, whose data are as many
   /// bytes as `size` says; they are no codes, which no scan looks at.
