@@ -96,10 +96,10 @@ extension FramePixels.Layout {
   var bytesPerPixel: Int {
     switch self {
     case .indexed8, .grey8: 1
-    case .greyAlpha8, .grey16: 2
-    case .rgb8: 3
+    case .greyAlpha8, .grey16, .keyedGrey16: 2
+    case .rgb8, .keyedRGB8: 3
     case .rgba8, .greyAlpha16: 4
-    case .rgb16: 6
+    case .rgb16, .keyedRGB16: 6
     case .rgba16: 8
     }
   }

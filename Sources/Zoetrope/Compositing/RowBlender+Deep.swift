@@ -2,7 +2,7 @@
 extension RowBlender {
   /// Blends onto RGBA of 16 bits in the machine's byte order, exactly; 8-bit samples count times 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`; read for ``FramePixels/Layout/indexed8`` only.
+  /// - Parameter palette: 256 colours as `RGBA.word`; or a key; read for layouts that have them only.
   @unsafe
   package static func overDeep(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,

@@ -8,88 +8,169 @@
 package enum RowBlender {
   /// Blends onto RGBA of 8 bits; 16-bit samples are cut to their high byte first.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`; read for ``FramePixels/Layout/indexed8`` only.
+  /// - Parameter palette: 256 colours as `RGBA.word`; or a key; read for layouts that have them only.
   @unsafe
   package static func over(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
     to target: UnsafeMutablePointer<UInt32>, count: Int, palette: UnsafePointer<UInt32>
   ) {
-    let size: Int
     switch layout {
     case .grey8, .rgb8, .grey16, .rgb16:
       unsafe RowExpander.write(layout, from: source, to: target, count: count, palette: palette)
-      return
-    case .rgba8:
-      unsafe blend(source, target, count)
-      return
-    case .indexed8: size = 1
-    case .greyAlpha8: size = 2
-    case .greyAlpha16: size = 4
-    case .rgba16: size = 8
-    }
-    // Expanded in pieces that stay in the first-level cache.
-    let piece = 512
-    unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: piece) { scratch in
-      guard let pixels = scratch.baseAddress else { return }
-      for x in stride(from: 0, to: count, by: piece) {
-        let part = min(piece, count - x)
-        unsafe RowExpander.write(
-          layout, from: source + x * size, to: pixels, count: part, palette: palette)
-        unsafe blend(UnsafeRawPointer(pixels), target + x, part)
+    case .rgba8: unsafe blend(source, target, count)
+    case .indexed8: unsafe blendIndexed(source, target, count, palette)
+    case .greyAlpha8, .greyAlpha16, .rgba16, .keyedRGB8, .keyedGrey16, .keyedRGB16:
+      let size = layout.bytesPerPixel
+      // Expanded in pieces that stay in the first-level cache, and small enough to lie on the stack.
+      let piece = 256
+      unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: piece) { scratch in
+        guard let pixels = scratch.baseAddress else { return }
+        for x in stride(from: 0, to: count, by: piece) {
+          let part = min(piece, count - x)
+          unsafe RowExpander.write(
+            layout, from: source + x * size, to: pixels, count: part, palette: palette)
+          unsafe blend(UnsafeRawPointer(pixels), target + x, part)
+        }
       }
     }
   }
 
   private typealias Quad = SIMD4<UInt32>
 
-  /// RGBA over RGBA: sixteen pixels that are alike in their alphas at once, else four by four.
+  private typealias Quads = (Quad, Quad, Quad, Quad)
+
+  /// RGBA over RGBA, sixteen pixels at once, then four, then the last ones.
   @unsafe
   private static func blend(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
   ) {
-    let alphas = Quad(repeating: 0xff00_0000)
+    let address = UnsafeMutableRawPointer(target)
     var x = 0
     while x &+ 16 <= count {
       let over = unsafe (
         quad(source, x), quad(source, x &+ 4), quad(source, x &+ 8), quad(source, x &+ 12)
       )
-      let address = UnsafeMutableRawPointer(target)
+      unsafe lay(over, address, x)
+      x &+= 16
+    }
+    while x &+ 4 <= count {
+      unsafe lay(quad(source, x), address, x)
+      x &+= 4
+    }
+    unsafe layLast(count &- x, target + max(x, 0)) { rest in
+      unsafe source.loadUnaligned(fromByteOffset: (x &+ rest) &* 4, as: UInt32.self)
+    }
+  }
+
+  /// Palette colours of any alpha over RGBA, in the same steps.
+  @unsafe
+  private static func blendIndexed(
+    _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int,
+    _ palette: UnsafePointer<UInt32>
+  ) {
+    let address = UnsafeMutableRawPointer(target)
+    let indices = unsafe source.assumingMemoryBound(to: UInt8.self)
+    @inline(__always) func color(_ x: Int) -> UInt32 { unsafe palette[Int(indices[x])] }
+    @inline(__always) func colors(_ x: Int) -> Quad {
+      Quad(color(x), color(x &+ 1), color(x &+ 2), color(x &+ 3))
+    }
+    var x = 0
+    while x &+ 16 <= count {
       let start = x
       x &+= 16
-      if (over.0 | over.1 | over.2 | over.3) & alphas == .zero { continue }
-      if over.0 & over.1 & over.2 & over.3 & alphas == alphas {
-        unsafe store((over.0, over.1, over.2, over.3), address, start)
-        continue
+      let group = unsafe IndexedBlitter.Group(indices + start)
+      if group.isUniform {
+        let alpha = color(start) >> 24
+        if alpha == 0 { continue }
+        if alpha == 255 {
+          unsafe IndexedBlitter.splat(group, palette, target + start)
+          continue
+        }
       }
-      let under = unsafe (
-        quad(address, start), quad(address, start &+ 4), quad(address, start &+ 8),
-        quad(address, start &+ 12)
-      )
-      if under.0 & under.1 & under.2 & under.3 & alphas == alphas {
-        unsafe store(
-          (
-            overOpaque(over.0, under.0), overOpaque(over.1, under.1),
-            overOpaque(over.2, under.2), overOpaque(over.3, under.3)
-          ), address, start)
-      } else if (under.0 | under.1 | under.2 | under.3) & alphas == .zero {
-        unsafe store(
-          (
-            overClear(over.0, under.0), overClear(over.1, under.1), overClear(over.2, under.2),
-            overClear(over.3, under.3)
-          ), address, start)
+      let over = (colors(start), colors(start &+ 4), colors(start &+ 8), colors(start &+ 12))
+      unsafe lay(over, address, start)
+    }
+    while x &+ 4 <= count {
+      unsafe lay(colors(x), address, x)
+      x &+= 4
+    }
+    unsafe layLast(count &- x, target + max(x, 0)) { color(x &+ $0) }
+  }
+
+  private static var opaque: Quad { Quad(repeating: 0xff00_0000) }
+
+  /// Lays sixteen pixels over those from `x` on, all in the cheapest way that is right for all.
+  @inline(__always) @unsafe
+  private static func lay(_ over: Quads, _ address: UnsafeMutableRawPointer, _ x: Int) {
+    if (over.0 | over.1 | over.2 | over.3) & opaque == .zero { return }
+    if over.0 & over.1 & over.2 & over.3 & opaque == opaque {
+      unsafe store(over, address, x)
+      return
+    }
+    let under = unsafe (
+      quad(address, x), quad(address, x &+ 4), quad(address, x &+ 8), quad(address, x &+ 12)
+    )
+    if under.0 & under.1 & under.2 & under.3 & opaque == opaque {
+      unsafe store(
+        (
+          overOpaque(over.0, under.0), overOpaque(over.1, under.1),
+          overOpaque(over.2, under.2), overOpaque(over.3, under.3)
+        ), address, x)
+    } else if (under.0 | under.1 | under.2 | under.3) & opaque == .zero
+      || (partial(over.0) | partial(over.1) | partial(over.2) | partial(over.3)) == .zero
+    {
+      unsafe store(
+        (
+          replacing(under.0, with: over.0), replacing(under.1, with: over.1),
+          replacing(under.2, with: over.2), replacing(under.3, with: over.3)
+        ), address, x)
+    } else {
+      unsafe store(
+        (
+          overAny(over.0, under.0), overAny(over.1, under.1), overAny(over.2, under.2),
+          overAny(over.3, under.3)
+        ), address, x)
+    }
+  }
+
+  /// Lays four pixels over those from `x` on.
+  @inline(__always) @unsafe
+  private static func lay(_ over: Quad, _ address: UnsafeMutableRawPointer, _ x: Int) {
+    if over & opaque == .zero { return }
+    let under = unsafe quad(address, x)
+    let pixels =
+      if under & opaque == opaque {
+        overOpaque(over, under)
+      } else if under & opaque == .zero || partial(over) == .zero {
+        replacing(under, with: over)
       } else {
-        unsafe store(
-          (
-            overAny(over.0, under.0), overAny(over.1, under.1), overAny(over.2, under.2),
-            overAny(over.3, under.3)
-          ), address, start)
+        overAny(over, under)
       }
+    unsafe address.storeBytes(of: pixels, toByteOffset: x &* 4, as: Quad.self)
+  }
+
+  /// Lays up to three pixels over those at `target`; the others of their four are transparent.
+  @inline(__always) @unsafe
+  private static func layLast(
+    _ count: Int, _ target: UnsafeMutablePointer<UInt32>, _ pixel: (Int) -> UInt32
+  ) {
+    guard count > 0 else { return }
+    var (over, under) = (Quad.zero, Quad.zero)
+    for x in 0..<count {
+      over[x] = pixel(x)
+      under[x] = unsafe target[x]
     }
-    while x < count {
-      unsafe target[x] = blend(
-        source.loadUnaligned(fromByteOffset: x &* 4, as: UInt32.self), target[x])
-      x &+= 1
+    unsafe withUnsafeMutableBytes(of: &under) { under in
+      guard let address = under.baseAddress else { return }
+      unsafe lay(over, address, 0)
     }
+    for x in 0..<count { unsafe target[x] = under[x] }
+  }
+
+  /// Zero where the alpha is 0 or 255.
+  @inline(__always)
+  private static func partial(_ pixels: Quad) -> Quad {
+    (pixels &+ 0x0100_0000) & 0xfe00_0000
   }
 
   @inline(always) @unsafe
@@ -107,9 +188,9 @@ package enum RowBlender {
     unsafe address.storeBytes(of: quads.3, toByteOffset: x &* 4 &+ 48, as: Quad.self)
   }
 
-  /// Four pixels over transparent ones.
+  /// Four pixels over transparent ones, or pixels that are opaque or transparent over any.
   @inline(always)
-  private static func overClear(_ over: Quad, _ under: Quad) -> Quad {
+  private static func replacing(_ under: Quad, with over: Quad) -> Quad {
     over.replacing(with: under, where: over &>> 24 .== .zero)
   }
 

@@ -1,11 +1,12 @@
 /// Writes one row of a frame's samples onto a row of a canvas, replacing what was there.
 ///
 /// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout and nothing
-/// past them is read; `target` has room for `count` pixels; they do not overlap.
+/// past them is read; `target` has room for `count` pixels. They do not overlap, unless a pixel of the
+/// layout takes four bytes and the target begins at or before the source.
 package enum RowExpander {
   /// Writes RGBA of 8 bits; of 16-bit samples the high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`; read for ``FramePixels/Layout/indexed8`` only.
+  /// - Parameter palette: 256 colours as `RGBA.word`; or a key; read for layouts that have them only.
   @unsafe
   package static func write(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -18,9 +19,13 @@ package enum RowExpander {
         into: target)
     case .grey8: unsafe writeGrey(source, target, count)
     case .greyAlpha8: unsafe writeGreyAlpha(source, target, count)
-    case .rgb8: unsafe writeRGB(source, target, count)
+    case .rgb8: unsafe writeRGB(source, target, count, key: nil)
+    case .keyedRGB8: unsafe writeRGB(source, target, count, key: palette[0])
     case .rgba8:
       unsafe UnsafeMutableRawPointer(target).copyMemory(from: source, byteCount: max(count, 0) * 4)
+    case .keyedGrey16, .keyedRGB16:
+      unsafe write(layout.withoutKey, from: source, to: target, count: count, palette: palette)
+      unsafe clearKeyed(source, target, count, size: layout.bytesPerPixel, palette)
     case .grey16: unsafe writeDeepGrey(source, target, count)
     case .greyAlpha16: unsafe writeDeepGreyAlpha(source, target, count)
     case .rgb16: unsafe writeDeepRGB(source, target, count)
@@ -74,30 +79,65 @@ package enum RowExpander {
     unsafe UnsafeMutableRawPointer(target).storeBytes(of: pixels, as: SIMD16<UInt16>.self)
   }
 
-  @unsafe
+  /// - Parameter key: The colour of transparent pixels, without alpha.
+  @inline(__always) @unsafe
   private static func writeRGB(
-    _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
+    _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int, key: UInt32?
   ) {
+    typealias Pixels = SIMD4<UInt32>
+    @inline(__always) func pixels(_ words: Pixels) -> Pixels {
+      guard let key else { return words | 0xff00_0000 }
+      let colors = words & 0xff_ffff
+      return colors | Pixels(repeating: 0xff00_0000).replacing(with: 0, where: colors .== key)
+    }
     var x = 0
     // Each word takes one byte of the next pixel along, so the last pixel of the row is left out.
     while x &+ 8 < count {
       let pixel = unsafe source + x &* 3
-      let first = unsafe SIMD4(
+      let first = unsafe Pixels(
         pixel.loadUnaligned(as: UInt32.self), (pixel + 3).loadUnaligned(as: UInt32.self),
         (pixel + 6).loadUnaligned(as: UInt32.self), (pixel + 9).loadUnaligned(as: UInt32.self))
-      let second = unsafe SIMD4(
+      let second = unsafe Pixels(
         (pixel + 12).loadUnaligned(as: UInt32.self), (pixel + 15).loadUnaligned(as: UInt32.self),
         (pixel + 18).loadUnaligned(as: UInt32.self), (pixel + 21).loadUnaligned(as: UInt32.self))
-      let pixels = SIMD8(lowHalf: first, highHalf: second) | 0xff00_0000
-      unsafe UnsafeMutableRawPointer(target + x).storeBytes(of: pixels, as: SIMD8<UInt32>.self)
+      let to = unsafe UnsafeMutableRawPointer(target + x)
+      unsafe to.storeBytes(of: pixels(first), as: Pixels.self)
+      unsafe (to + 16).storeBytes(of: pixels(second), as: Pixels.self)
       x &+= 8
     }
     while x < count {
       let pixel = unsafe source + x &* 3
       let low = unsafe UInt32(pixel.loadUnaligned(as: UInt16.self))
-      let high = unsafe UInt32((pixel + 2).load(as: UInt8.self))
-      unsafe target[x] = low | high << 16 | 0xff00_0000
+      let color = unsafe low | UInt32((pixel + 2).load(as: UInt8.self)) << 16
+      unsafe target[x] = color == key ? color : color | 0xff00_0000
       x &+= 1
+    }
+  }
+
+  /// Makes the pixels transparent whose `size` bytes are those of the key in `palette`.
+  @unsafe
+  private static func clearKeyed(
+    _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int, size: Int,
+    _ palette: UnsafePointer<UInt32>
+  ) {
+    for x in 0..<max(count, 0) where unsafe isKey(source + x &* size, size: size, palette) {
+      unsafe target[x] &= 0xff_ffff
+    }
+  }
+
+  /// Whether the `size` bytes of a pixel, 2, 3 or 6, are those of the key in `palette`.
+  @inline(__always) @unsafe
+  static func isKey(
+    _ pixel: UnsafeRawPointer, size: Int, _ palette: UnsafePointer<UInt32>
+  ) -> Bool {
+    let low = unsafe UInt32(UInt16(littleEndian: pixel.loadUnaligned(as: UInt16.self)))
+    switch size {
+    case 2: return unsafe low == palette[0]
+    case 3: return unsafe low | UInt32((pixel + 2).load(as: UInt8.self)) << 16 == palette[0]
+    default:
+      let middle = unsafe UInt16(littleEndian: (pixel + 2).loadUnaligned(as: UInt16.self))
+      let high = unsafe UInt16(littleEndian: (pixel + 4).loadUnaligned(as: UInt16.self))
+      return unsafe low | UInt32(middle) << 16 == palette[0] && UInt32(high) == palette[1]
     }
   }
 
@@ -150,6 +190,18 @@ package enum RowExpander {
       let lanes = unsafe source.loadUnaligned(fromByteOffset: x &* 8, as: SIMD4<UInt16>.self)
       let bytes = SIMD4<UInt8>(truncatingIfNeeded: lanes)
       unsafe UnsafeMutableRawPointer(target + x).storeBytes(of: bytes, as: SIMD4<UInt8>.self)
+    }
+  }
+}
+
+extension FramePixels.Layout {
+  /// The layout of the same samples where no pixel is transparent.
+  var withoutKey: Self {
+    switch self {
+    case .keyedRGB8: .rgb8
+    case .keyedGrey16: .grey16
+    case .keyedRGB16: .rgb16
+    default: self
     }
   }
 }

@@ -28,7 +28,7 @@ struct CanvasForm {
     let header = image.header
     guard header.format != .gif, image.options.decoder == .fast,
       image.options.canvasFormat == .rgba8,
-      let format = PNGSampleFormat(header), format.pixelSize == 4
+      let format = PNGSampleFormat(header), format.isDirect, format.pixelSize == 4
     else { return nil }
     size = header.canvasSize
     bytesPerRow = PixelFormat.rgba8.bytesPerRow(width: size.width)

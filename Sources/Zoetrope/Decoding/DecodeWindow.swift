@@ -65,7 +65,8 @@ extension ImageHeader {
   func decodedPixelSize(_ options: DecodingOptions) -> Int {
     if format == .gif { return 1 }
     let converted = options.canvasFormat == .rgba16 && bitDepth == 16 ? 8 : 4
-    let kept = options.decoder == .fast ? PNGSampleFormat(self)?.pixelSize : nil
-    return kept ?? converted
+    guard options.decoder == .fast, let format = PNGSampleFormat(self) else { return converted }
+    // Pixels that are packed or interlaced lie in memory twice.
+    return format.isDirect ? format.pixelSize : format.pixelSize + format.filterSize
   }
 }

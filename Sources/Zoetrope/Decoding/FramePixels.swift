@@ -13,6 +13,9 @@ package final class FramePixels: @unchecked Sendable {
     case grey8, greyAlpha8, rgb8, rgba8
     /// 16 bits a sample, most significant byte first, as PNG stores them.
     case grey16, greyAlpha16, rgb16, rgba16
+    /// As without a key; a pixel whose bytes are those of the key is transparent. The key lies in
+    /// ``palette``: its first four bytes in the first entry, lowest byte first, the others in the second.
+    case keyedRGB8, keyedGrey16, keyedRGB16
   }
 
   package var layout = Layout.rgba8
@@ -25,7 +28,7 @@ package final class FramePixels: @unchecked Sendable {
   /// Whether the rows lie in GIF's interlaced order: stored row `r` is shown at `GIFInterlace.row`.
   package var isInterlaced = false
   /// For ``Layout/indexed8``: 256 colours as `RGBA.word`. Entries past the file's palette are opaque
-  /// black. An entry with alpha 0 is transparent.
+  /// black. An entry with alpha 0 is transparent. For keyed layouts, the key.
   package var palette = [UInt32](repeating: 0xff00_0000, count: 256)
   /// GIF: the index that leaves the canvas as it is.
   package var transparentIndex: UInt8?
@@ -63,6 +66,23 @@ package final class FramePixels: @unchecked Sendable {
     guard storage.byteCount < byteCount else { return }
     let rounded = Self.rounded(byteCount, largest: largestByteCount)
     storage = try PixelStorage(asking: rounded, zeroed: false)
+  }
+
+  /// Sets the palette to `colors`, as many as there is room for, and all other entries to `rest`.
+  func setPalette(_ colors: Span<UInt32>, rest: UInt32) {
+    var entries = takePalette()
+    let count = min(colors.count, entries.count)
+    for i in 0..<count { entries[i] = colors[i] }
+    for i in count..<entries.count { entries[i] = rest }
+    palette = entries
+  }
+
+  /// Takes the palette out to be changed and put back: through the class's property, each of 256 entries
+  /// would cost a check of exclusive access.
+  func takePalette() -> [UInt32] {
+    var entries: [UInt32] = []
+    swap(&entries, &palette)
+    return entries
   }
 
   /// Bytes of a block that is to hold `byteCount`, where a frame of the whole canvas takes `largest`.

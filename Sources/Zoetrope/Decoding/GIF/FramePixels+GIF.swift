@@ -13,27 +13,24 @@ extension FramePixels {
     hasBinaryAlpha = true
     validPixels = 0
     damage = nil
-    let count =
-      record.localPaletteCount > 0
-      ? Self.fill(&palette, with: localPalette) : Self.fill(&palette, with: header.palette)
-    for i in count..<256 { palette[i] = RGBA.black.word }
+    if record.localPaletteCount > 0 {
+      setPalette(localPalette)
+    } else {
+      setPalette(header.palette.span, rest: RGBA.black.word)
+    }
     if let transparentIndex { palette[Int(transparentIndex)] = RGBA.clear.word }
   }
 
-  /// Writes colours of three bytes each; how many.
-  private static func fill(_ palette: inout [UInt32], with bytes: RawSpan) -> Int {
-    let count = min(bytes.byteCount / 3, palette.count)
+  /// Sets the palette to colours of three bytes each; entries past them are opaque black.
+  private func setPalette(_ bytes: RawSpan) {
     let bytes = Span<UInt8>(_bytes: bytes)
+    var entries = takePalette()
+    let count = min(bytes.count / 3, entries.count)
     for i in 0..<count {
       let (red, green, blue) = (bytes[3 * i], bytes[3 * i + 1], bytes[3 * i + 2])
-      palette[i] = RGBA(red: red, green: green, blue: blue).word
+      entries[i] = RGBA(red: red, green: green, blue: blue).word
     }
-    return count
-  }
-
-  private static func fill(_ palette: inout [UInt32], with colors: [UInt32]) -> Int {
-    let count = min(colors.count, palette.count)
-    for i in 0..<count { palette[i] = colors[i] }
-    return count
+    for i in count..<entries.count { entries[i] = RGBA.black.word }
+    palette = entries
   }
 }

@@ -42,8 +42,8 @@ package struct GIFFastDecoder: FrameDecoding {
       defer {
         let colors =
           record.localPaletteCount > 0 ? record.localPaletteCount : header.palette.count
-        if colors < 1 << codeSize, colors > 0 {
-          pixels.noteIndices(past: colors, in: record.control)
+        if colors > 0 {
+          pixels.noteIndices(past: colors, below: 1 << codeSize, in: record.control)
         }
       }
       guard let (kind, detail) = Self.damage(result, blocks, count: count) else { return }

@@ -24,14 +24,17 @@ struct PNGPixelLanes {
   /// come along and are never stored.
   @inline(always)
   init(at address: UnsafeRawPointer, size: Int) {
-    let word: UInt64
+    unsafe self.init(word: Self.word(at: address, size: size))
+  }
+
+  @inline(always)
+  static func word(at address: UnsafeRawPointer, size: Int) -> UInt64 {
     switch size {
-    case 1: unsafe word = UInt64(address.load(as: UInt8.self))
-    case 2: unsafe word = UInt64(address.loadUnaligned(as: UInt16.self))
-    case 3, 4: unsafe word = UInt64(address.loadUnaligned(as: UInt32.self))
-    default: unsafe word = address.loadUnaligned(as: UInt64.self)
+    case 1: unsafe UInt64(address.load(as: UInt8.self))
+    case 2: unsafe UInt64(address.loadUnaligned(as: UInt16.self))
+    case 3, 4: unsafe UInt64(address.loadUnaligned(as: UInt32.self))
+    default: unsafe address.loadUnaligned(as: UInt64.self)
     }
-    unsafe self.init(word: word)
   }
 
   /// A lane for each byte of `word`, the lowest first.

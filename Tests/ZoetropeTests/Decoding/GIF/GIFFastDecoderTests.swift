@@ -86,6 +86,26 @@ struct GIFFastDecoderTests {
     #expect(Self.indices(pixels) == Self.picture)
   }
 
+  @Test func `an index past the palette is black and reported, wherever it lies`() throws {
+    var random = SplitMix64(seed: 2)
+    for position in 0..<200 {
+      var picture = Self.picture.map { min($0, 2) }
+      var packer = LZWPacker(minimumCodeSize: 2)
+      var frame = Frame(codes: packer.pack(picture, random: &random))
+      // Three colours, of four that an index of two bits can name.
+      frame.localPalette = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+      #expect(try frame.decoded().damage == nil)
+      picture[position] = 3
+      packer = LZWPacker(minimumCodeSize: 2)
+      frame = Frame(codes: packer.pack(picture, random: &random))
+      frame.localPalette = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+      let pixels = try frame.decoded()
+      #expect(pixels.damage?.kind == .pixelIndex)
+      #expect(pixels.damage?.detail.contains("row \(position / 20) ") == true)
+      #expect(pixels.palette[3] == 0xff00_0000 && Self.indices(pixels) == picture)
+    }
+  }
+
   @Test func `every cut keeps an exact prefix and says where the data end`() throws {
     let frame = Frame(codes: Self.codes)
     var last = 0
