@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # make_set.sh DIR: builds the bench set with ffmpeg and gifsicle, some 300 MB in a minute,
-# most of it to scan. A file that is there is kept, so that a second run starts at once.
+# most of it to scan, and DIR/writers with Pillow, imageio, ImageMagick and apngasm, as far as they are
+# installed. A file that is there is kept, so that a second run starts at once.
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 cd "$1"
 palette="split[a][b];[a]palettegen[p];[b][p]paletteuse"
@@ -45,3 +47,11 @@ apng palette.png "testsrc2=s=640x360:r=25:d=2,$palette=dither=none" -pix_fmt pal
 apng frames_100.png "testsrc2=s=640x360:r=25:d=4,format=rgba" -pred up
 apng frames_1000.png "testsrc2=s=640x360:r=25:d=40,format=rgba" -pred up
 [ -e scan_100mb.gif ] || gifsicle $(yes dithered.gif | head -12) -o scan_100mb.gif
+
+# What other programs make of the same films: palettes of few colours, interlacing, small frames.
+mkdir -p writers
+if python3 -c 'import PIL, numpy' 2>/dev/null; then
+  python3 "$here/make_writers.py" writers
+else
+  echo "no Pillow and numpy: the files of other writers are left out" >&2
+fi

@@ -1,5 +1,5 @@
-// libpng_peer FILE REPEATS: every frame of an APNG as a PNG of its own through libpng and zlib, to
-// RGBA rows that are not composited; best of REPEATS.
+// libpng_peer FILE REPEATS: every frame of an APNG, or the picture of a PNG, as a PNG of its own through
+// libpng and zlib, to RGBA rows that are not composited; best of REPEATS.
 #include <png.h>
 #include <string.h>
 #include "peer.h"
@@ -50,11 +50,12 @@ static void picture(const uint8_t *bytes, size_t count, uint8_t *rows, uint32_t 
 
 static int decode(const uint8_t *bytes, size_t count) {
   const uint8_t *header = bytes + 16, *palette = 0, *transparency = 0;
-  uint32_t paletteCount = 0, transparencyCount = 0, width = 0, height = 0;
+  uint32_t paletteCount = 0, transparencyCount = 0, width = word(header), height = word(header + 4);
   uint8_t *data = malloc(count + 64), *file = malloc(count + 4096);
   uint8_t *rows = malloc((size_t)word(header) * word(header + 4) * 4);
   size_t length = 0;
-  int frames = 0, open = 0;
+  // A plain PNG's picture is its one frame.
+  int frames = 0, open = 1;
   for (size_t i = 8; i + 12 <= count; i += 12 + word(bytes + i)) {
     uint32_t size = word(bytes + i);
     const uint8_t *type = bytes + i + 4, *body = bytes + i + 8;
@@ -75,6 +76,7 @@ static int decode(const uint8_t *bytes, size_t count) {
       frames++;
       length = 0;
     }
+    if (!memcmp(type, "acTL", 4)) open = 0;
     if (!memcmp(type, "PLTE", 4)) palette = body, paletteCount = size;
     if (!memcmp(type, "tRNS", 4)) transparency = body, transparencyCount = size;
     if (!memcmp(type, "fcTL", 4)) open = 1, width = word(body + 4), height = word(body + 8);
