@@ -13,7 +13,7 @@ MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still
 CHECK ?= ../shared/tools/check_corpus.py
 
-.PHONY: help install build release demo test lint format fixtures conformance bench bench-stages \
+.PHONY: help install build release demo test lint format fixtures conformance bench bench-stages bench-sweep \
 	bench-info bench-recordings bench-terminal bench-scale bench-cache bench-pressure docs api-check \
 	sanitize coverage fuzz differential mutations hostile soak kill-test clean
 
@@ -58,7 +58,10 @@ conformance: release ## compares every frame with a browser's: make conformance 
 	python3 $(CHECK) $(CORPUS) $(ZOETROPE)
 
 bench: install ## runs us and the peers on one bench set, writes Benchmarks/RESULTS.md: ratios, memory
-	$(MAKE) -C Benchmarks bench
+	$(MAKE) -C Benchmarks bench CORPUS="$$(realpath -m "$(CORPUS)")"
+
+bench-sweep: install ## every file over 0.3 ms beside giflib and libpng, the slowest: [CORPUS=dir]
+	$(MAKE) -C Benchmarks sweep CORPUS="$$(realpath -m "$(CORPUS)")"
 
 bench-terminal: release ## plays animations beside chafa and timg: bytes, lateness, memory, likeness
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS) --output Benchmarks/TERMINAL.md

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs us and the peers on one bench set, interleaved, and prints ratios as a Markdown page.
 
-usage: bench.py BENCH_DECODE ZOETROPE PEERS SET STAGES [one|all|info|extract|memory|stages ...]
+usage: bench.py BENCH_DECODE ZOETROPE PEERS SET STAGES [one|all|sweep|info|extract|memory|stages ...]
 
 A ratio is a peer's time in times of ours: 10 means that we take a tenth. Each is the median of
 three rounds, in each of which every program runs once, best of a few repeats; in brackets the
-least and the largest. "1 core" means pinned to one; the peers are pinned to one always.
+least and the largest. "1 core" means pinned to one; the peers are pinned to one always. The sweep takes
+every file of the set, of its folder `writers`, of the fixtures and of the folder CORPUS, if it is there.
 """
 import glob, math, os, platform, re, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -103,6 +104,68 @@ def decoding(jobs):
         table(f"{kind.upper().replace('PNG', 'APNG')}, every frame to RGBA, {jobs} core" + "s" * (jobs > 1),
               ["file", "our ms, best", "spread"] + [f"× {other}" for other in means] + ["peak MB"], rows)
         print(f"\nThe nearest any peer comes: {min(slowest)[0]:.1f} on {min(slowest)[1]}.")
+
+
+SLOW = 0.3  # milliseconds: below that, opening the file is what takes the time
+
+
+def attempt(command):
+    """Frames and milliseconds of a decoder, or None where it fails or does not end."""
+    try:
+        output = subprocess.run(PIN + command, capture_output=True, text=True, timeout=10)
+    except subprocess.TimeoutExpired:
+        return None
+    found = re.search(r"frames=(\d+) ms=([0-9.]+)", output.stdout)
+    return (int(found.group(1)), float(found.group(2))) if output.returncode == 0 and found else None
+
+
+def sweeping():
+    here = os.path.dirname(os.path.abspath(__file__))
+    folders = [films, f"{films}/writers"] + [f"{here}/../Fixtures/{name}" for name in ("GIF", "APNG", "Demo")]
+    corpus = os.environ.get("CORPUS", "")
+    folders += [folder for folder in (f"{corpus}/files", f"{corpus}/large") if corpus and os.path.isdir(folder)]
+    paths = [path for folder in folders for path in sorted(glob.glob(f"{folder}/*"))
+             if os.path.isfile(path) and not os.path.basename(path).startswith(("frames_", "scan_", "part"))]
+    found, unlike = {"gif": [], "png": []}, 0
+    for path in paths:
+        start = open(path, "rb").read(8)
+        kind = {b"GIF8": "gif", b"\x89PNG": "png"}.get(start[:4])
+        if not kind:
+            continue
+        def ours(repeats):
+            return attempt([bench, path, "--repeat", str(repeats), "--jobs", "1"])
+        def theirs(who, repeats):
+            program = f"{peers}/{who}_peer"
+            return attempt([program, path, str(repeats)] + (["1"] if who == "av" else [])) if os.path.exists(program) else None
+        library = {"gif": "giflib", "png": "libpng"}[kind]
+        own, other = ours(2), theirs(library, 2)
+        if not own or not other or own[0] != other[0]:
+            # Broken files, of which the decoders show different parts.
+            unlike += 1
+            continue
+        if max(own[1], other[1]) < SLOW:
+            continue
+        repeats = max(3, min(200, int(30 / max(own[1], other[1]))))
+        ratios = {library: [], "av": []}
+        for _ in range(ROUNDS):
+            settle()
+            own = ours(repeats)
+            for who in ratios:
+                other = theirs(who, repeats)
+                if own and other and other[0] == own[0] and own[1]:
+                    ratios[who].append(other[1] / own[1])
+        if own and ratios[library]:
+            av = f"{statistics.median(ratios['av']):.1f}" if ratios["av"] else ""
+            found[kind].append((statistics.median(ratios[library]), os.path.relpath(path, corpus or here), own[1], av))
+    for kind, library in (("gif", "giflib"), ("png", "libpng")):
+        files = sorted(found[kind])
+        if not files:
+            continue
+        rows = [[name, f"{took:.2f}", f"{ratio:.2f}", av] for ratio, name, took, av in files[:11]]
+        table(f"Every {kind.upper()} of the set, the fixtures and the corpus over {SLOW} ms, 1 core: the slowest",
+              ["file", "our ms", f"× {library}", "× libavcodec"], rows)
+        print(f"\nThe least of {len(files)} files is {files[0][0]:.2f}, the geometric mean {mean([file[0] for file in files]):.1f}.")
+    print(f"\n{unlike} files were left out: a decoder failed, or gave another number of frames.")
 
 
 def whole(ours, others, rounds):
@@ -210,7 +273,7 @@ def heading():
 
 def main():
     start = time.time()
-    parts = {"one": lambda: decoding(1), "all": lambda: decoding(cores), "info": scanning,
+    parts = {"one": lambda: decoding(1), "all": lambda: decoding(cores), "sweep": sweeping, "info": scanning,
              "extract": extracting, "memory": memory, "stages": timing}
     wanted = sys.argv[6:] or [part for part in parts if part != "all" or cores > 1]
     heading()
