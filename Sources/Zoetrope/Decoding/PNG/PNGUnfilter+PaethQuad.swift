@@ -1,6 +1,6 @@
-// Unsafe code: bounds as in PNGUnfilter.swift. Pixels are read and written as words of 4 bytes, which
-// for 3-byte pixels run one byte into the next one: a pixel is read before the one to its left is
-// written, and the last one of a row is written without that byte.
+// Unsafe code: bounds as in PNGUnfilter.swift. Pixels of 3 bytes are read and written as words of 4, which
+// run one byte into the next one: a pixel is read before the one to its left is written, and the last
+// one of a row is written without that byte.
 extension PNGUnfilter {
   /// The fewest pixels in a row for ``undoPaethQuad(_:above:count:_:)``.
   static let quadWidth = 8
@@ -14,10 +14,16 @@ extension PNGUnfilter {
     let row1 = unsafe row + (count &+ 1)
     let row2 = unsafe row1 + (count &+ 1)
     let row3 = unsafe row2 + (count &+ 1)
-    var quad = unsafe PaethQuad(above: above.loadUnaligned(as: UInt32.self))
+    @inline(__always) func load(_ address: UnsafeMutableRawPointer) -> UInt32 {
+      UInt32(truncatingIfNeeded: unsafe PNGPixelLanes.word(at: address, size: size))
+    }
+    @inline(__always) func put(_ word: UInt32, _ address: UnsafeMutableRawPointer) {
+      unsafe PNGPixelLanes.store(UInt64(word), at: address, size: size)
+    }
+    var quad = unsafe PaethQuad(above: load(above))
     // Reads the word at byte `x`; zero where a row has not begun or has ended.
     func word(_ row: UnsafeMutableRawPointer, _ x: Int) -> UInt32 {
-      x >= 0 && x < count ? unsafe (row + x).loadUnaligned(as: UInt32.self) : 0
+      x >= 0 && x < count ? unsafe load(row + x) : 0
     }
     func raw(_ x: Int) -> SIMD4<UInt32> {
       unsafe SIMD4(
@@ -26,7 +32,7 @@ extension PNGUnfilter {
     func store(_ word: UInt32, _ row: UnsafeMutableRawPointer, _ x: Int) {
       guard x >= 0, x < count else { return }
       if x + size < count {
-        unsafe PNGPixelLanes.store(UInt64(word), at: row + x, size: size)
+        unsafe put(word, row + x)
       } else {
         unsafe PNGPixelLanes.storeExactly(UInt64(word), at: row + x, size: size)
       }
@@ -49,17 +55,15 @@ extension PNGUnfilter {
     // All four rows are inside: their pixels end before the last one.
     while x &+ size < count {
       let ahead = x &+ size
-      unsafe quad.next(next, above: (above + ahead).loadUnaligned(as: UInt32.self))
+      unsafe quad.next(next, above: load(above + ahead))
       let words = unsafe quad.left
       unsafe next = SIMD4(
-        (row + ahead).loadUnaligned(as: UInt32.self),
-        (row1 + (x &- size)).loadUnaligned(as: UInt32.self),
-        (row2 + (x &- 3 &* size)).loadUnaligned(as: UInt32.self),
-        (row3 + (x &- 5 &* size)).loadUnaligned(as: UInt32.self))
-      unsafe (row + x).storeBytes(of: words.x, as: UInt32.self)
-      unsafe (row1 + (x &- 2 &* size)).storeBytes(of: words.y, as: UInt32.self)
-      unsafe (row2 + (x &- 4 &* size)).storeBytes(of: words.z, as: UInt32.self)
-      unsafe (row3 + (x &- 6 &* size)).storeBytes(of: words.w, as: UInt32.self)
+        load(row + ahead), load(row1 + (x &- size)), load(row2 + (x &- 3 &* size)),
+        load(row3 + (x &- 5 &* size)))
+      unsafe put(words.x, row + x)
+      unsafe put(words.y, row1 + (x &- 2 &* size))
+      unsafe put(words.z, row2 + (x &- 4 &* size))
+      unsafe put(words.w, row3 + (x &- 6 &* size))
       x = ahead
     }
     while x < count &+ 6 &* size {

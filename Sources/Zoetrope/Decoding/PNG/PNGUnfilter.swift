@@ -54,17 +54,17 @@ package enum PNGUnfilter {
           unsafe undoSub(row, count: rowBytes, pixel)
           break
         }
-        let isWide = size == 3 || size == 4
+        let isNarrow = size <= 4
         let below = unsafe y + 1 < rows ? (row + (pitch - 1)).load(as: UInt8.self) : none
-        if isWide, y + 3 < rows, rowBytes >= quadWidth * size,
+        if isNarrow, y + 3 < rows, rowBytes >= quadWidth * size,
           unsafe isPaeth(row - 1, rows: 4, pitch: pitch)
         {
           unsafe undoPaethQuad(row, above: above, count: rowBytes, pixel)
           y += 3
-        } else if isWide, below == paeth {
+        } else if isNarrow, below == paeth {
           unsafe undoPaethPair(row, above: above, count: rowBytes, pixel)
           y += 1
-        } else if isWide, below == up, y + 2 < rows,
+        } else if isNarrow, below == up, y + 2 < rows,
           unsafe (row + (2 * pitch - 1)).load(as: UInt8.self) == paeth
         {
           unsafe undoPaethUpPaeth(row, above: above, count: rowBytes, pixel)

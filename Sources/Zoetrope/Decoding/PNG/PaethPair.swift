@@ -1,4 +1,4 @@
-/// Two rows of the Paeth filter at once, for pixels of 3 or 4 bytes: the low half of each vector holds
+/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes: the low half of each vector holds
 /// a pixel of the first row, the high half one of a row further down, which runs one pixel behind, so
 /// that the pixels it needs from the first row are done.
 ///

@@ -1,4 +1,4 @@
-/// Four rows of the Paeth filter at once, for pixels of 3 or 4 bytes: each 32-bit word of the vector
+/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes: each 32-bit word of the vector
 /// holds a pixel of one row, each row runs two pixels behind the one above it, so that the pixels above
 /// it are done. (One would do; two take the moving of words out of the chain of dependent operations,
 /// which is what the time goes into.)
