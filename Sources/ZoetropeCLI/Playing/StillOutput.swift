@@ -42,13 +42,15 @@ struct StillOutput {
     var capabilities = TerminalCapabilities(environment: .current)
     // Without colours unless they are asked for: what reads the pipe is not known.
     capabilities.colors = settings.colors ?? (settings.mode == nil ? .none : capabilities.colors)
-    let mode = settings.mode ?? (capabilities.colors == .none ? .dots(.ascii) : .blocks(.fine))
+    let mode =
+      settings.mode
+      ?? (capabilities.colors == .none || !capabilities.hasUTF8 ? .dots(.ascii) : .blocks(.fine))
     let screen = Self.size()
     let room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows - 1)
     let layout = FrameLayout(
       of: frame.bitmap.size, in: room, screen: screen, fit: settings.fit, isCentered: false)
     var options = EncodingOptions.exact
-    options.backdrop = settings.backdrop.backdrop ?? .black
+    options.backdrop = settings.backdrop.backdrop ?? .terminal
     var encoder = mode.encoder(
       layout: layout, screen: screen, pictureSize: frame.bitmap.size, capabilities: capabilities,
       options: options)

@@ -15,7 +15,8 @@ extension TerminalCapabilities {
     {
       multiplexer = .screen
     }
-    colors = Self.colors(environment, term: term, isDumb: isDumb)
+    hasUTF8 = !environment.deniesUTF8
+    colors = colors(environment, term: term)
     name = environment["TERM_PROGRAM"] ?? environment["LC_TERMINAL"] ?? ""
     if let version = environment["TERM_PROGRAM_VERSION"] ?? environment["LC_TERMINAL_VERSION"],
       !name.isEmpty
@@ -28,10 +29,11 @@ extension TerminalCapabilities {
     apply(TerminalQuirks(name: name))
   }
 
-  private static func colors(
-    _ environment: TerminalEnvironment, term: String, isDumb: Bool
-  ) -> ColorDepth {
+  private func colors(_ environment: TerminalEnvironment, term: String) -> ColorDepth {
     if isDumb || environment.has("NO_COLOR") { return .none }
+    // What follows is inherited from the terminal around it and not true of GNU screen, whose
+    // version 4 takes 24-bit colours for other attributes.
+    if multiplexer == .screen { return .indexed }
     let claim = environment["COLORTERM"] ?? ""
     if claim == "truecolor" || claim == "24bit" || term.hasSuffix("-direct") { return .full }
     let fullTerms = ["xterm-kitty", "foot", "alacritty", "xterm-ghostty", "wezterm", "contour"]
@@ -52,7 +54,7 @@ extension TerminalCapabilities {
     if quirks.hasITerm2Images { hasITerm2Images = true }
     if quirks.drawsSextants { drawsSextants = true }
     if quirks.drawsOctants { drawsOctants = true }
-    if quirks.isFullColor, colors == .indexed { colors = .full }
+    if quirks.isFullColor, colors == .indexed, multiplexer != .screen { colors = .full }
     if quirks.misreportsKittyEdits { hasKittyEdits = false }
   }
 }

@@ -8,6 +8,7 @@ extension TerminalCapabilities {
     add("name", Self.quoted(name))
     add("protocol", Self.quoted(bestProtocol.rawValue))
     add("glyphs", Self.quoted(bestGlyphs.rawValue))
+    add("utf8", "\(hasUTF8)")
     add("colors", Self.quoted(colors.rawValue))
     add("kitty_graphics", "\(hasKittyGraphics)")
     add("kitty_edits", "\(hasKittyEdits)")

@@ -9,6 +9,7 @@ extension TerminalCapabilities {
     var textPixels: PixelSize?
     var textCells: (columns: Int, rows: Int)?
     var quirks = TerminalQuirks(name: name)
+    var columns: [Int] = []
     for reply in replies {
       switch reply {
       case .attributes(let list):
@@ -36,6 +37,7 @@ extension TerminalCapabilities {
           hasSixel = true
         }
       case .ready: reportsStatus = true
+      case .cursor(_, let column): columns.append(column)
       case .cellSize(let size): cellSize = size
       case .textAreaPixels(let size): textPixels = size
       case .textAreaCells(let columns, let rows): textCells = (columns, rows)
@@ -46,6 +48,8 @@ extension TerminalCapabilities {
       }
     }
     apply(quirks)
+    // Before and after a character of two bytes, where the locale says that these are two characters.
+    if !hasUTF8, columns.count == 2 { hasUTF8 = columns[1] - columns[0] == 1 }
     if quirks.hasKittyEdits, hasKittyGraphics { hasKittyEdits = true }
     if !hasKittyGraphics { hasKittyEdits = false }
     // tmux 3.3 swaps rows and columns here, so its answer is never divided by.

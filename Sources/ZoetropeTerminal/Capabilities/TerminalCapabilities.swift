@@ -6,6 +6,8 @@ public import Zoetrope
 public struct TerminalCapabilities: Sendable, Hashable {
   /// The terminal's own name and version, from XTVERSION or the environment; empty when not known.
   public var name = ""
+  /// Whether it takes UTF-8, as the locale says or, where that says no, as it showed itself.
+  public var hasUTF8 = true
   /// How many colours it shows.
   public var colors = ColorDepth.indexed
   /// Whether it knows kitty's graphics protocol.
@@ -65,9 +67,10 @@ public struct TerminalCapabilities: Sendable, Hashable {
   /// The best characters to draw pictures with; octants are left to those who ask for them.
   public var bestGlyphs: CellGlyphs { drawsSextants ? .sextants : .fine }
 
-  /// What transparent pixels should be laid over: the terminal's own background where it is known.
+  /// What transparent pixels should be laid over: the terminal's own background, in its colour where
+  /// that is known.
   public var backdrop: Backdrop {
-    guard let background else { return .black }
+    guard let background else { return .terminal }
     return .color(red: background.red, green: background.green, blue: background.blue)
   }
 }

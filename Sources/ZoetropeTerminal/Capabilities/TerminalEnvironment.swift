@@ -13,6 +13,7 @@ public struct TerminalEnvironment: Sendable, Hashable {
       "TERM", "COLORTERM", "NO_COLOR", "TMUX", "STY", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
       "LC_TERMINAL", "LC_TERMINAL_VERSION", "KITTY_WINDOW_ID", "WEZTERM_PANE", "KONSOLE_VERSION",
       "VTE_VERSION", "SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT", "GHOSTTY_RESOURCES_DIR",
+      "LC_ALL", "LC_CTYPE", "LANG",
     ]
     var found: [String: String] = [:]
     for name in names {
@@ -24,6 +25,14 @@ public struct TerminalEnvironment: Sendable, Hashable {
 
   /// The value of a variable; nil when it is not set.
   public subscript(name: String) -> String? { variables[name] }
+
+  /// Whether the locale is one without UTF-8. With none set at all, as in many containers, nothing is
+  /// said.
+  public var deniesUTF8: Bool {
+    guard let name = ["LC_ALL", "LC_CTYPE", "LANG"].first(where: { has($0) }) else { return false }
+    let locale = (variables[name] ?? "").lowercased()
+    return !locale.contains("utf-8") && !locale.contains("utf8")
+  }
 
   /// Whether a variable is set to something.
   func has(_ name: String) -> Bool { !(variables[name] ?? "").isEmpty }

@@ -27,13 +27,18 @@ public struct TerminalProbe: Sendable {
     let isSlow = start.isRemote || start.isSureToAnswer
     let limit = patience ?? (isSlow ? .seconds(1) : .milliseconds(150))
     let deadline = now().advanced(by: limit)
-    write(TerminalQuery(isMultiplexed: start.multiplexer != .none).bytes)
+    let query = TerminalQuery(
+      isMultiplexed: start.multiplexer != .none, asksForUTF8: !start.hasUTF8)
+    write(query.bytes)
     var isDone = false
     while !isDone {
       let left = now().duration(to: deadline)
       guard left > .zero, let bytes = read(left) else { break }
       for event in decoder.feed(bytes) {
         switch event {
+        case .key(let key) where !start.hasUTF8 && key.key == .function(3):
+          // Where the cursor is in row 1 has the form of this key.
+          replies.append(.cursor(row: 1, column: Int(key.modifiers.rawValue) + 1))
         case .key: typed.append(event)
         case .reply(let reply):
           replies.append(reply)

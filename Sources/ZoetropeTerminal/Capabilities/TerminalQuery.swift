@@ -12,9 +12,14 @@ public struct TerminalQuery: Sendable, Hashable {
   static let editID = 4212
 
   /// All questions; inside a multiplexer, only those that it answers itself.
-  public init(isMultiplexed: Bool = false) {
+  ///
+  /// With `asksForUTF8` a character of two bytes is written, between two questions where the cursor is,
+  /// and erased.
+  public init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
     var bytes: [UInt8] = []
     if !isMultiplexed {
+      // A program that was killed may have left an image half sent.
+      bytes += TerminalMode.lastChunk
       bytes.append(text: "\u{1B}_Gi=\(Self.imageID),a=q,s=1,v=1,t=d,f=24;AAAA\u{1B}\\")
       // An edit is answered with the frame's number, or with an error, or not at all.
       bytes.append(text: "\u{1B}_Gi=\(Self.editID),a=t,q=1,s=1,v=1,f=24;AAAA\u{1B}\\")
@@ -30,6 +35,11 @@ public struct TerminalQuery: Sendable, Hashable {
     if !isMultiplexed {
       // Sets a colour, asks for it back, and takes it back.
       bytes.append(ascii: "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[m")
+    }
+    if asksForUTF8 {
+      bytes.append(ascii: "\u{1B}7\u{1B}[6n")
+      bytes.append(text: "\u{E9}")
+      bytes.append(ascii: "\u{1B}[6n\u{1B}8\u{1B}[2X")
     }
     bytes.append(ascii: "\u{1B}[5n")
     bytes.append(ascii: "\u{1B}[c")

@@ -11,13 +11,26 @@ public struct Backdrop: Sendable, Hashable {
     return Backdrop(even: color, odd: color)
   }
 
-  /// Black, the default when the terminal does not say its own.
+  /// The terminal's own background, whose colour is not known.
+  ///
+  /// Characters and sixels leave it bare where less than half of a pixel is opaque, and draw the
+  /// other pixels in their own colours.
+  public static let terminal = Backdrop(even: .default, odd: .default)
+
+  /// Black.
   public static let black = Backdrop.color(red: 0, green: 0, blue: 0)
 
   /// Light and dark grey squares of 8 pixels of the picture.
   public static let checker = Backdrop(
     even: TerminalColor(red: 0x99, green: 0x99, blue: 0x99),
     odd: TerminalColor(red: 0x66, green: 0x66, blue: 0x66))
+
+  /// Whether transparent pixels are left out instead of laid over a colour.
+  var isBare: Bool { even == .default }
+
+  /// Whether a pixel of this alpha is left out over a bare backdrop.
+  @inline(__always)
+  static func isBare(alpha: UInt8) -> Bool { alpha < 128 }
 
   @inline(__always)
   func color(x: Int, y: Int) -> TerminalColor {

@@ -39,6 +39,8 @@ public enum DrawingMode: Sendable, Hashable {
       self = .dots(.ascii)
     } else if capabilities.bestProtocol != .cells {
       self = .graphics(capabilities.bestProtocol)
+    } else if !capabilities.hasUTF8 {
+      self = .dots(.ascii)
     } else if capabilities.colors == .none {
       self = .dots(.quadrants)
     } else {
@@ -60,10 +62,12 @@ public enum DrawingMode: Sendable, Hashable {
       return KittyEncoder(
         area: layout.area, pictureSize: pictureSize, crop: layout.crop,
         method: self == .graphics(.kittyEdits) ? .edits : .twoImages, imageID: imageID,
-        passthrough: passthrough, options: options)
+        shownSize: shownSize(layout.area, screen), passthrough: passthrough, options: options)
     case .graphics(.iterm2):
       return ITerm2Encoder(
-        area: layout.area, pictureSize: pictureSize, crop: layout.crop, passthrough: passthrough,
+        area: layout.area, pictureSize: pictureSize, crop: layout.crop,
+        // iTerm2 counts in points, each of which may be two pixels wide and high.
+        shownSize: shownSize(layout.area, screen, scale: 2), passthrough: passthrough,
         options: options)
     case .graphics(.sixel):
       return SixelEncoder(
@@ -72,12 +76,23 @@ public enum DrawingMode: Sendable, Hashable {
         keepsRegisters: capabilities.keepsSixelRegisters, passthrough: passthrough,
         options: options)
     case .graphics(.cells):
+      if !capabilities.hasUTF8 { return dots(.ascii, layout, screen, capabilities, options) }
       return blocks(capabilities.bestGlyphs, layout, screen, capabilities, options)
     case .blocks(let glyphs):
       return blocks(glyphs, layout, screen, capabilities, options)
     case .dots(let glyphs):
       return dots(glyphs, layout, screen, capabilities, options)
     }
+  }
+
+  /// The pixels that an area covers; nil when the size of a cell is only assumed.
+  private func shownSize(
+    _ area: CellRect, _ screen: ScreenSize, scale: Int = 1
+  ) -> PixelSize? {
+    guard screen.isCellKnown else { return nil }
+    return PixelSize(
+      width: area.columns * screen.cell.width * scale,
+      height: area.rows * screen.cell.height * scale)
   }
 
   private func blocks(

@@ -59,8 +59,7 @@ enum ControlSequence: Hashable {
       return .graphicsLimits(
         item: numbers[0], status: numbers[1], values: Array(numbers.dropFirst(2)))
     case (0, 0, 0x6E, 1): return numbers[0] == 0 ? .ready : nil
-    // F3 with modifiers is 1;2 to 1;16 R in the same form: a cursor in row 1 is not told apart
-    // from it, so positions are asked for with the private form.
+    // F3 with modifiers is 1;2 to 1;16 R in the same form as a cursor in row 1.
     case (question, 0, 0x52, 2...): return .cursor(row: numbers[0], column: numbers[1])
     case (0, 0, 0x52, 2) where numbers[0] > 1:
       return .cursor(row: numbers[0], column: numbers[1])

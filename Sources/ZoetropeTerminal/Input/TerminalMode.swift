@@ -13,6 +13,8 @@ public struct TerminalMode: Sendable, Hashable {
   public var isSynchronized: Bool
   /// Whether sixel colours stay defined from one image to the next: mode 1070 is switched off.
   public var keepsSixelRegisters: Bool
+  /// Whether images of kitty's protocol are sent.
+  public var usesKittyGraphics: Bool
   /// The images of kitty's protocol to delete.
   public var imageIDs: [Int]
   /// How sequences get through a multiplexer.
@@ -22,13 +24,15 @@ public struct TerminalMode: Sendable, Hashable {
   public init(
     usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
     usesInBandResize: Bool = false, isSynchronized: Bool = false,
-    keepsSixelRegisters: Bool = false, imageIDs: [Int] = [], passthrough: Passthrough = .none
+    keepsSixelRegisters: Bool = false, usesKittyGraphics: Bool = false, imageIDs: [Int] = [],
+    passthrough: Passthrough = .none
   ) {
     self.usesAlternateScreen = usesAlternateScreen
     self.usesKittyKeyboard = usesKittyKeyboard
     self.usesInBandResize = usesInBandResize
     self.isSynchronized = isSynchronized
     self.keepsSixelRegisters = keepsSixelRegisters
+    self.usesKittyGraphics = usesKittyGraphics || !imageIDs.isEmpty
     self.imageIDs = imageIDs
     self.passthrough = passthrough
   }
@@ -45,13 +49,19 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// What ends a sequence that was cut off half-way (CAN and ST), and synchronized output with it.
+  /// What ends a sequence that was cut off half-way (CAN and ST), an image of kitty's of which not all
+  /// chunks were sent, and synchronized output.
   public var abort: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{18}\u{1B}\\")
+    if usesKittyGraphics { passthrough.append(Self.lastChunk, to: &bytes) }
     if isSynchronized { bytes.append(ascii: "\u{1B}[?2026l") }
     return bytes
   }
+
+  /// The end of an image whose chunks were cut off; kitty takes everything that follows for more of
+  /// them otherwise, questions included. Without an open image it does nothing.
+  static let lastChunk = Array("\u{1B}_Gm=0,q=2;\u{1B}\\".utf8)
 
   /// What to write last. Begins with ``abort``.
   public var restore: [UInt8] {

@@ -8,12 +8,17 @@ public struct ScreenSize: Sendable, Hashable {
   public var rows: Int
   /// Pixels of one cell; 8 x 16 where the terminal does not say.
   public var cell: PixelSize
+  /// Whether the terminal said how large a cell is.
+  public var isCellKnown: Bool
 
-  /// Makes a size; sides below 1 become 1, an empty `cell` becomes 8 x 16.
-  public init(columns: Int, rows: Int, cell: PixelSize = PixelSize(width: 8, height: 16)) {
+  /// Makes a size; sides below 1 become 1. Without a `cell`, or with an empty one, it is taken to be
+  /// 8 x 16.
+  public init(columns: Int, rows: Int, cell: PixelSize? = nil) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
-    self.cell = cell.isEmpty ? PixelSize(width: 8, height: 16) : cell
+    let known = cell.flatMap { $0.isEmpty ? nil : $0 }
+    isCellKnown = known != nil
+    self.cell = known ?? PixelSize(width: 8, height: 16)
   }
 
   /// What the kernel's window size says.
@@ -24,8 +29,6 @@ public struct ScreenSize: Sendable, Hashable {
     self.init(
       columns: columns, rows: rows,
       cell: known
-        ? PixelSize(width: pixelWidth / columns, height: pixelHeight / rows)
-        : PixelSize(
-          width: 8, height: 16))
+        ? PixelSize(width: pixelWidth / columns, height: pixelHeight / rows) : nil)
   }
 }

@@ -128,12 +128,13 @@ struct CellEncoderTests {
     encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
     #expect(
       String(decoding: bytes, as: UTF8.self)
-        == "\u{1B}[3;2H\u{1B}[38;2;255;0;0;48;2;0;0;255m▄██\r\n\u{1B}[C███")
+        == "\u{1B}[3;2H\u{1B}[38;2;255;0;0;48;2;0;0;255m▄\u{1B}[48;2;255;0;0m  "
+        + "\r\n\u{1B}[C   ")
     sketch.pixels[5] = RGBA(red: 0, green: 0, blue: 255)
     sketch.pixels[9] = RGBA(red: 0, green: 0, blue: 255)
     bytes = []
     encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
-    #expect(String(decoding: bytes, as: UTF8.self) == "\u{1B}[3;4H▀\r\n\u{1B}[C▀")
+    #expect(String(decoding: bytes, as: UTF8.self) == "\u{1B}[3;4H\u{1B}[38;2;0;0;255m▄\r\n\u{1B}[C▄")
   }
 
   @Test(arguments: CellGlyphs.allCases)

@@ -14,8 +14,18 @@ struct TerminalModeTests {
         + "\u{1B}[?2048h\u{1B}[?1070l")
     #expect(
       String(decoding: mode.restore, as: UTF8.self)
-        == "\u{18}\u{1B}\\\u{1B}[?2026l\u{1B}_Ga=d,d=I,q=2,i=7\u{1B}\\\u{1B}[?1070h"
+        == "\u{18}\u{1B}\\\u{1B}_Gm=0,q=2;\u{1B}\\\u{1B}[?2026l\u{1B}_Ga=d,d=I,q=2,i=7\u{1B}\\\u{1B}[?1070h"
         + "\u{1B}[?2048l\u{1B}[<u\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
+  }
+
+  @Test func `an image that was cut off is ended, inside a multiplexer too`() {
+    #expect(!String(decoding: TerminalMode().abort, as: UTF8.self).contains("_G"))
+    let plain = TerminalMode(usesKittyGraphics: true).abort
+    #expect(String(decoding: plain, as: UTF8.self) == "\u{18}\u{1B}\\\u{1B}_Gm=0,q=2;\u{1B}\\")
+    let wrapped = TerminalMode(usesKittyGraphics: true, passthrough: .tmux).abort
+    #expect(
+      String(decoding: wrapped, as: UTF8.self)
+        == "\u{18}\u{1B}\\\u{1B}Ptmux;\u{1B}\u{1B}_Gm=0,q=2;\u{1B}\u{1B}\\\u{1B}\\")
   }
 
   @Test func `inline playing leaves the screen as it is`() {

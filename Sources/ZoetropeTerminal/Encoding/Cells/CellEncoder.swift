@@ -101,6 +101,14 @@ public struct CellEncoder: FrameEncoding {
   private func choose(column: Int, row: Int) -> ShownCell? {
     let now = shown[row * area.columns + column]
     let hold = options.holdThreshold
+    // Sums of whole pixels and of shares of them: near 1 where every pixel is opaque.
+    if options.backdrop.isBare, chooser.total.w < 0.999 {
+      let wanted = bareCell(column: column, row: row)
+      let isHeld =
+        now.split == wanted.split && now.ink.distance(to: wanted.ink) <= hold
+        && now.paper.distance(to: wanted.paper) <= hold
+      return isHeld ? nil : wanted
+    }
     if glyphs == .half {
       var wanted = cell(split: 1, column: column, row: row)
       if now.split != .max, now.ink.distance(to: wanted.ink) <= hold,
@@ -141,6 +149,23 @@ public struct CellEncoder: FrameEncoding {
     return ShownCell(split: UInt16(split), ink: ink, paper: paper)
   }
 
+  /// The loaded cell where some of its pixels are left out: the part that fewer than half of the
+  /// pixels cover has the terminal's own background.
+  private func bareCell(column: Int, row: Int) -> ShownCell {
+    let split = chooser.bestOutline()
+    func color(_ light: SIMD4<Float>, line: Int) -> TerminalColor {
+      light.w < 0.5
+        ? .default : mapper.color(of: light / light.w, x: column, y: row * 2 + line)
+    }
+    if split == 0 {
+      let paper = color(chooser.total, line: 0)
+      return ShownCell(split: 0, ink: paper, paper: paper)
+    }
+    let ink = color(chooser.inkLight(split), line: 1)
+    let paper = color(chooser.paperLight(split), line: 0)
+    return ShownCell(split: ink == paper ? 0 : UInt16(split), ink: ink, paper: paper)
+  }
+
   /// With few colours the best split is the one with the least error after rounding to them.
   private func bestOfPalette(first: ShownCell, column: Int, row: Int) -> ShownCell {
     var best = first
@@ -179,16 +204,14 @@ public struct CellEncoder: FrameEncoding {
     let snap = options.holdThreshold / 2
     let scalar: UInt32
     if glyph.shape == .whole {
+      // Always a space: a font's full block may leave a part of the cell bare, and the background
+      // shows there as a line.
       if let near = Self.near(wanted.paper, pen.background, snap) {
         painted.paper = near
-        scalar = glyph.scalar
-      } else if let near = Self.near(wanted.paper, pen.foreground, snap) {
-        painted.paper = near
-        scalar = glyph.opposite
       } else {
         pen.setColors(foreground: nil, background: wanted.paper, into: &output)
-        scalar = glyph.scalar
       }
+      scalar = glyph.scalar
       painted.ink = painted.paper
     } else {
       let straightInk = Self.near(wanted.ink, pen.foreground, snap)
@@ -199,7 +222,11 @@ public struct CellEncoder: FrameEncoding {
       let turnedPaper = Self.near(wanted.paper, pen.foreground, snap)
       var turned = turnedInk == nil ? PenState.cost(of: wanted.ink) : 0
       turned += turnedPaper == nil ? PenState.cost(of: wanted.paper) : 0
-      if glyph.opposite != 0, turned < straight {
+      // The terminal's own background cannot be had as ink.
+      let isTurned =
+        wanted.paper == .default
+        ? false : wanted.ink == .default || (glyph.opposite != 0 && turned < straight)
+      if isTurned {
         painted.ink = turnedInk ?? wanted.ink
         painted.paper = turnedPaper ?? wanted.paper
         scalar = glyph.opposite

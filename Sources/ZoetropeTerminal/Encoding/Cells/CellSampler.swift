@@ -5,7 +5,8 @@ internal import Zoetrope
 /// Each cell is cut into bands (by ``bandCuts``) and each band into ``halves`` equal parts; with
 /// `hasColumns` each cell is also cut into eight columns of its full height. All the sums that the
 /// block glyphs need follow from these, so no finer raster of samples is ever made. A value is the
-/// light in its part as a share of a whole cell of light 1.
+/// light in its part as a share of a whole cell of light 1. Over a backdrop that is left bare, the
+/// last channel is the share of the cell that its opaque pixels cover, and they alone have light.
 ///
 /// The order in which pixels are added does not depend on which cells are asked for, so a cell
 /// sampled alone gives bit for bit what it gives in a whole picture.
@@ -185,6 +186,7 @@ struct CellSampler: Sendable {
   private mutating func load(row y: Int, from left: Int, through right: Int, of bitmap: Bitmap) {
     let pixels = bitmap.pixels(row: source.y + y)
     let (tables, source, backdrop) = (self.tables, self.source, self.backdrop)
+    let isBare = backdrop.isBare
     let red = tables.red.span
     let green = tables.green.span
     let blue = tables.blue.span
@@ -192,7 +194,9 @@ struct CellSampler: Sendable {
     for x in left...right {
       let pixel = pixels[source.x + x]
       var value = red[Int(pixel.red)] + green[Int(pixel.green)] + blue[Int(pixel.blue)]
-      if pixel.alpha != 255 {
+      if isBare {
+        if Backdrop.isBare(alpha: pixel.alpha) { value = .zero } else { value.w = 1 }
+      } else if pixel.alpha != 255 {
         let behind = backdrop.color(x: source.x + x, y: source.y + y)
         let under =
           red[Int(behind.red)] + green[Int(behind.green)] + blue[Int(behind.blue)]

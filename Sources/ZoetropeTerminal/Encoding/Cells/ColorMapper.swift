@@ -71,15 +71,28 @@ struct ColorMapper: Sendable {
     color.kind == 0 ? tables.light(of: color) : palette[Int(color.word & 255)]
   }
 
-  /// The nearest colour of a palette.
+  /// The nearest colour of a palette; between its colours, one of those around by the pattern.
   func reduce(_ color: TerminalColor, x: Int, y: Int) -> TerminalColor {
-    let spread = !dithers ? 0 : depth == .indexed ? 40 : 96
+    let nearest = nearest(Int(color.red), Int(color.green), Int(color.blue))
+    guard dithers else { return paletteColor(nearest) }
+    // The steps of the palette are not even: white moved by half of the widest one would come out as
+    // the light grey beside it. So a colour of the palette is not moved at all, and one near it
+    // little.
+    let distance = color.distance(to: Self.entry(nearest))
+    let spread = min(depth == .indexed ? 40 : 96, distance * 8)
     let offset = Self.pattern[y & 7 << 3 | x & 7] * spread / 64
+    if offset == 0 { return paletteColor(nearest) }
     func moved(_ value: UInt8) -> Int { min(max(Int(value) + offset, 0), 255) }
-    let (red, green, blue) = (moved(color.red), moved(color.green), moved(color.blue))
-    return depth == .indexed
-      ? .indexed(Self.nearestIndexed(red, green, blue))
-      : .basic(Self.nearestBasic(red, green, blue))
+    return paletteColor(self.nearest(moved(color.red), moved(color.green), moved(color.blue)))
+  }
+
+  private func nearest(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
+    depth == .indexed
+      ? Self.nearestIndexed(red, green, blue) : Self.nearestBasic(red, green, blue)
+  }
+
+  private func paletteColor(_ index: UInt8) -> TerminalColor {
+    depth == .indexed ? .indexed(index) : .basic(index)
   }
 
   private static func nearestIndexed(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {

@@ -56,6 +56,26 @@ struct SplitChooser: Sendable {
   @inline(__always)
   func paperLight(_ index: Int) -> SIMD4<Float> { (total - ink(index)) * paperScale[index] }
 
+  /// The shares of the ink and of the paper of split `index` that opaque pixels cover.
+  func coverage(_ index: Int) -> (ink: Float, paper: Float) {
+    (ink(index).w * inkScale[index], (total - ink(index)).w * paperScale[index])
+  }
+
+  /// The split whose outline comes nearest to that of the opaque pixels, among those that can be
+  /// drawn with ink on their covered side alone.
+  func bestOutline() -> Int {
+    var best = 0
+    var most = total.w * total.w
+    for index in glyphs.indices.dropFirst() {
+      let (ink, paper) = coverage(index)
+      if paper > ink, glyphs[index].opposite == 0 { continue }
+      let area = glyphs[index].area
+      let explained = ink * ink * area + paper * paper * (1 - area)
+      if explained > most + 1e-6 { (best, most) = (index, explained) }
+    }
+    return best
+  }
+
   /// How much of the squared sum the two means of split `index` explain.
   @inline(__always)
   func explained(_ index: Int) -> Float {

@@ -3,7 +3,7 @@ public import Zoetrope
 /// Draws pictures as inline images of iTerm2, which WezTerm, mintty and others know as well.
 ///
 /// The protocol has no way to change a part of an image: every picture that changed is sent whole,
-/// as a PNG of its own size that the terminal scales.
+/// as a PNG that the terminal scales.
 public struct ITerm2Encoder: FrameEncoding {
   /// The cells that are drawn to.
   public let area: CellRect
@@ -14,23 +14,35 @@ public struct ITerm2Encoder: FrameEncoding {
   let passthrough: Passthrough
   let options: EncodingOptions
   private let crop: PixelRect?
+  private let shownSize: PixelSize?
   private var previous: Bitmap?
+  private var shrinker: PictureShrinker?
   private let deflater = Deflater(level: 6)
 
   /// An encoder for pictures of `pictureSize`; `crop` is the part of them to show.
+  ///
+  /// `shownSize` is how many pixels of the terminal they cover, to which larger ones are made smaller
+  /// before they are sent; nil when that is not known.
   public init(
-    area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil,
+    area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, shownSize: PixelSize? = nil,
     passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    pixelSize = crop?.size ?? pictureSize
+    let size = crop?.size ?? pictureSize
+    self.shownSize = shownSize
+    pixelSize = PixelSize(
+      width: min(size.width, shownSize?.width ?? .max),
+      height: min(size.height, shownSize?.height ?? .max))
     self.crop = crop
     self.passthrough = passthrough
     self.options = options
   }
 
   /// Forgets what the terminal shows: the next picture is sent whole.
-  public mutating func invalidate() { previous = nil }
+  public mutating func invalidate() {
+    previous = nil
+    shrinker?.forget()
+  }
 
   /// Appends the bytes that free what the terminal keeps for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
@@ -46,11 +58,15 @@ public struct ITerm2Encoder: FrameEncoding {
   public func withoutPicture() -> Self {
     var copy = self
     copy.previous = nil
+    copy.shrinker?.forget()
     return copy
   }
 
   /// Takes back the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { previous = bitmap }
+  public mutating func resume(showing bitmap: Bitmap) {
+    previous = bitmap
+    shrinker?.forget()
+  }
 
   /// Bytes of memory that ``withoutPicture()`` holds for itself.
   public var stateByteCount: Int { 0 }
@@ -63,15 +79,27 @@ public struct ITerm2Encoder: FrameEncoding {
     let cropped = crop.map { $0.intersection(all) } ?? all
     let part = cropped.isEmpty ? all : cropped
     guard !area.isEmpty, !part.isEmpty else { return }
-    if let previous, previous.size == bitmap.size {
+    let before = previous?.size == bitmap.size ? previous : nil
+    var dirty = part
+    if let before {
       let difference = FrameDifference(
-        from: previous, to: bitmap, within: (changed ?? part).intersection(part))
+        from: before, to: bitmap, within: (changed ?? part).intersection(part))
       if difference.bounds.isEmpty { return }
+      dirty = difference.bounds
+    } else {
+      shrinker = shownSize.flatMap { PictureShrinker(of: part, to: $0) }
     }
     previous = bitmap
+    var shown = (bitmap: bitmap, part: part)
+    if var shrinker {
+      let small = shrinker.shrink(bitmap, after: before, changed: dirty)
+      self.shrinker = shrinker
+      if let difference = small.difference, difference.bounds.isEmpty { return }
+      shown = (small.bitmap, PixelRect(shrinker.size))
+    }
     guard
       let file = CompactPNG.encode(
-        bitmap, part, over: options.keepsTransparency ? nil : options.backdrop,
+        shown.bitmap, shown.part, over: options.keepsTransparency ? nil : options.backdrop,
         deflater: deflater)
     else { return }
     var sequence: [UInt8] = []

@@ -1,8 +1,10 @@
 public import Zoetrope
 
-/// Draws pictures with kitty's graphics protocol, in pixels of the picture's own size.
+/// Draws pictures with kitty's graphics protocol.
 ///
-/// The terminal scales the image to the area, so nothing is enlarged on the way. With
+/// Pictures are sent in their own size and enlarged by the terminal; larger ones than it shows are
+/// made smaller first where ``init(area:pictureSize:crop:method:imageID:shownSize:passthrough:options:)``
+/// is told how many pixels that are. With
 /// ``Method/edits`` the changed rectangles of one image are replaced in place; terminals that do
 /// not know that (`a=f`) get whole images under two ids in turn, the old one deleted after the new
 /// one is placed, since of two at the same place the higher id would stay on top.
@@ -14,6 +16,9 @@ public struct KittyEncoder: FrameEncoding {
     /// A whole new image, then the old one is deleted.
     case twoImages
   }
+
+  /// The most columns and rows of an area inside tmux.
+  public static var placeholderLimit: Int { KittyPlaceholders.limit }
 
   /// The cells that are drawn to.
   public let area: CellRect
@@ -30,19 +35,27 @@ public struct KittyEncoder: FrameEncoding {
   private var isPlaced = false
   private var hasAlpha = false
   private var previous: Bitmap?
+  private let shownSize: PixelSize?
+  private var shrinker: PictureShrinker?
   private var source = PixelRect.empty
   private let deflater = Deflater(level: 6)
 
   /// An encoder that uses the image ids `imageID` and, for ``Method/twoImages``, the one above.
   ///
-  /// `pictureSize` is that of the pictures to come; `crop` the part of them to show. Ids of 24 bits
-  /// are needed inside tmux, where the image is placed by characters of its own.
+  /// `pictureSize` is that of the pictures to come; `crop` the part of them to show. `shownSize` is how
+  /// many pixels of the terminal they cover; nil when that is not known. Ids of 24 bits are needed
+  /// inside tmux, where the image is placed by characters of its own.
   public init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, method: Method = .edits,
-    imageID: Int, passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
+    imageID: Int, shownSize: PixelSize? = nil, passthrough: Passthrough = .none,
+    options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    pixelSize = crop?.size ?? pictureSize
+    let size = crop?.size ?? pictureSize
+    self.shownSize = shownSize
+    pixelSize = PixelSize(
+      width: min(size.width, shownSize?.width ?? .max),
+      height: min(size.height, shownSize?.height ?? .max))
     self.crop = crop
     self.method = method
     self.passthrough = passthrough
@@ -52,7 +65,10 @@ public struct KittyEncoder: FrameEncoding {
   }
 
   /// Forgets what the terminal shows: the next picture is sent whole.
-  public mutating func invalidate() { previous = nil }
+  public mutating func invalidate() {
+    previous = nil
+    shrinker?.forget()
+  }
 
   /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
@@ -68,11 +84,15 @@ public struct KittyEncoder: FrameEncoding {
   public func withoutPicture() -> Self {
     var copy = self
     copy.previous = nil
+    copy.shrinker?.forget()
     return copy
   }
 
   /// Takes back the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { previous = bitmap }
+  public mutating func resume(showing bitmap: Bitmap) {
+    previous = bitmap
+    shrinker?.forget()
+  }
 
   /// Bytes of memory that ``withoutPicture()`` holds for itself.
   public var stateByteCount: Int { 0 }
@@ -86,19 +106,37 @@ public struct KittyEncoder: FrameEncoding {
     let part = cropped.isEmpty ? all : cropped
     guard !area.isEmpty, !part.isEmpty else { return }
     var difference: FrameDifference?
-    if let previous, previous.size == bitmap.size, part == source {
+    let before = part == source && previous?.size == bitmap.size ? previous : nil
+    if let before {
       let found = FrameDifference(
-        from: previous, to: bitmap, within: (changed ?? part).intersection(part))
+        from: before, to: bitmap, within: (changed ?? part).intersection(part))
       if found.bounds.isEmpty { return }
       difference = found
+    } else {
+      shrinker = shownSize.flatMap { PictureShrinker(of: part, to: $0) }
     }
     previous = bitmap
     source = part
-    let isEdit = difference != nil && method == .edits
-    if isEdit, let difference {
+    guard var shrinker else {
+      show(part, of: bitmap, difference, pen: &pen, into: &output)
+      return
+    }
+    let small = shrinker.shrink(bitmap, after: before, changed: difference?.bounds ?? part)
+    self.shrinker = shrinker
+    if let difference = small.difference, difference.bounds.isEmpty { return }
+    show(
+      PixelRect(shrinker.size), of: small.bitmap, small.difference, pen: &pen, into: &output)
+  }
+
+  /// Sends `part` of a picture, or what of it differs from the one before.
+  private mutating func show(
+    _ part: PixelRect, of bitmap: Bitmap, _ difference: FrameDifference?, pen: inout PenState,
+    into output: inout [UInt8]
+  ) {
+    if method == .edits, let difference {
       let regions = ChangedRegions.cover(difference, worth: 600, limit: 4)
       if hasAlpha || !keepsAlpha || regions.allSatisfy({ PixelBlock.isOpaque(bitmap, $0) }) {
-        for region in regions { edit(region, of: bitmap, into: &output) }
+        for region in regions { edit(region, of: bitmap, in: part, into: &output) }
         return
       }
     }
@@ -114,13 +152,15 @@ public struct KittyEncoder: FrameEncoding {
 
   private var keepsAlpha: Bool { options.keepsTransparency }
 
-  private func edit(_ region: PixelRect, of bitmap: Bitmap, into output: inout [UInt8]) {
+  private func edit(
+    _ region: PixelRect, of bitmap: Bitmap, in part: PixelRect, into output: inout [UInt8]
+  ) {
     var keys: [UInt8] = []
     keys.append(ascii: "a=f,i=")
     keys.append(decimal: currentID)
     keys.append(ascii: ",r=1,X=1,q=2")
-    append(key: "x", region.x - source.x, to: &keys)
-    append(key: "y", region.y - source.y, to: &keys)
+    append(key: "x", region.x - part.x, to: &keys)
+    append(key: "y", region.y - part.y, to: &keys)
     send(region, of: bitmap, keys: keys, isEdit: true, into: &output)
   }
 

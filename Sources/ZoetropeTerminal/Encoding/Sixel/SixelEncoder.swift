@@ -4,6 +4,7 @@ public import Zoetrope
 ///
 /// Sixel colours are whole percents, so "exact" is to the nearest percent. A picture of more colours
 /// gets a fixed palette and a dither pattern fixed to the pixels, so still parts stay still.
+/// Over ``Backdrop/terminal`` the transparent pixels are not drawn.
 public struct SixelEncoder: FrameEncoding {
   /// The cells that are drawn to.
   public let area: CellRect
@@ -18,7 +19,8 @@ public struct SixelEncoder: FrameEncoding {
   /// Rows of pixels that may be drawn to.
   private let room: Int
   private let keepsRegisters: Bool
-  /// The colours that are shown, `pixelSize` of them; ``unknownPixel`` where that is not known.
+  /// The colours that are shown, `pixelSize` of them; ``unknownPixel`` where that is not known, and
+  /// ``barePixel`` where the terminal's background is.
   /// Empty when they are those of the previous picture.
   private var shown: [UInt32]
   private var registers: ColorTable
@@ -28,6 +30,7 @@ public struct SixelEncoder: FrameEncoding {
   private var band: SixelBand
 
   private static let unknownPixel: UInt32 = .max
+  private static let barePixel: UInt32 = .max - 1
   /// Pixels of a region up to which it is drawn in more than one way.
   private static let triedArea = 16384
 
@@ -133,6 +136,7 @@ public struct SixelEncoder: FrameEncoding {
       }
       shown = colors
     }
+    if eraseBarePixels(of: bitmap, part, rows, pen: &pen, into: &output) { rows = nil }
     previous = bitmap
     var ranges = Array(repeating: 0..<0, count: pixelSize.height)
     var wanted = shown
@@ -150,7 +154,7 @@ public struct SixelEncoder: FrameEncoding {
           wanted[at] = color
           low = min(low, x)
           high = x + 1
-          if fits {
+          if fits, color != Self.barePixel {
             if let index = colors.index(of: color) {
               uses.add(index, x: x, y: y)
             } else {
@@ -181,12 +185,65 @@ public struct SixelEncoder: FrameEncoding {
   ) {
     let sourceY = self.sourceY(of: y, in: part)
     let pixels = bitmap.pixels(row: sourceY)
+    let leavesBare = options.backdrop.isBare
     for x in 0..<pixelSize.width {
       let sourceX = part.x + (x * 2 + 1) * part.width / (pixelSize.width * 2)
+      if leavesBare {
+        let pixel = pixels[sourceX]
+        let opaque = TerminalColor(red: pixel.red, green: pixel.green, blue: pixel.blue)
+        body(x, Backdrop.isBare(alpha: pixel.alpha) ? Self.barePixel : opaque.word)
+        continue
+      }
       body(
         x,
         PixelBlock.flattened(pixels[sourceX], x: sourceX, y: sourceY, over: options.backdrop).word)
     }
+  }
+
+  /// Erases the cells in which something is drawn, or may be, where the picture is transparent; false
+  /// when there are none. What else they showed is to be drawn again.
+  private mutating func eraseBarePixels(
+    of bitmap: Bitmap, _ part: PixelRect, _ rows: FrameDifference?, pen: inout PenState,
+    into output: inout [UInt8]
+  ) -> Bool {
+    guard options.backdrop.isBare else { return false }
+    var ranges = Array(repeating: 0..<0, count: pixelSize.height)
+    for y in 0..<pixelSize.height {
+      if let rows, rows.rows[sourceY(of: y, in: part)].isEmpty { continue }
+      var low = Int.max
+      var high = 0
+      readColors(ofRow: y, of: bitmap, part) { x, color in
+        if color == Self.barePixel, shown[y * pixelSize.width + x] != Self.barePixel {
+          low = min(low, x)
+          high = x + 1
+        }
+      }
+      if low < high { ranges[y] = low..<high }
+    }
+    let bounds = FrameDifference(rows: ranges).bounds
+    if bounds.isEmpty { return false }
+    let columns = bounds.x / cell.width..<Self.roundedUp(bounds.maxX, to: cell.width) / cell.width
+    let lines = bounds.y / cell.height..<Self.roundedUp(bounds.maxY, to: cell.height) / cell.height
+    var sequence: [UInt8] = []
+    // Inside a multiplexer this is for the terminal that shows the sixels, as they are.
+    var outer = passthrough == .none ? pen : .unknown
+    outer.setColors(foreground: nil, background: .default, into: &sequence)
+    for line in lines {
+      outer.move(toColumn: area.column + columns.lowerBound, row: area.row + line, into: &sequence)
+      sequence.append(ascii: "\u{1B}[")
+      sequence.append(decimal: columns.count)
+      sequence.append(ascii: "X")
+    }
+    passthrough.append(sequence, to: &output)
+    if passthrough == .none { pen = outer }
+    let right = min(columns.upperBound * cell.width, pixelSize.width)
+    let bottom = min(lines.upperBound * cell.height, pixelSize.height)
+    for y in lines.lowerBound * cell.height..<bottom {
+      for x in columns.lowerBound * cell.width..<right {
+        shown[y * pixelSize.width + x] = Self.barePixel
+      }
+    }
+    return true
   }
 
   /// Gives every colour a register, keeping those that have one as long as there is room.

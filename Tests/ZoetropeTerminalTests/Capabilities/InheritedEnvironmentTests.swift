@@ -1,0 +1,65 @@
+import Testing
+import Zoetrope
+
+@testable import ZoetropeTerminal
+
+/// What the environment says of a terminal that is around the one in use, or of none.
+@Suite(.timeLimit(.minutes(1)))
+struct InheritedEnvironmentTests {
+  @Test(arguments: [
+    ["COLORTERM": "truecolor"], ["COLORTERM": "24bit"], ["TERM_PROGRAM": "WezTerm"],
+    ["KITTY_WINDOW_ID": "1"], ["VTE_VERSION": "6003"],
+  ])
+  func `GNU screen has 256 colours whatever it was started in`(_ inherited: [String: String]) {
+    for term in ["screen", "screen.xterm-256color", "screen-256color", "xterm-256color"] {
+      let variables = inherited.merging(["TERM": term, "STY": "12.pts-0.host"]) { $1 }
+      var found = TerminalCapabilities(environment: TerminalEnvironment(variables))
+      #expect(found.multiplexer == .screen && found.colors == .indexed, "\(term)")
+      found.apply([.ready, .attributes([1, 2])])
+      #expect(found.colors == .indexed, "\(term)")
+    }
+  }
+
+  @Test func `tmux, which knows what its terminal has, is believed`() {
+    let variables = ["TERM": "tmux-256color", "TMUX": "/tmp/x,1,0", "COLORTERM": "truecolor"]
+    let found = TerminalCapabilities(environment: TerminalEnvironment(variables))
+    #expect(found.colors == .full)
+  }
+
+  @Test(
+    arguments: [
+      (["LC_ALL": "C"], true), (["LC_ALL": "POSIX", "LANG": "en_US.UTF-8"], true),
+      (["LC_CTYPE": "de_DE.ISO-8859-1"], true), (["LANG": "C"], true),
+      (["LC_ALL": "", "LANG": "en_US.UTF-8"], false), (["LC_ALL": "C.utf8"], false),
+      (["LC_CTYPE": "UTF-8", "LANG": "C"], false), ([:], false),
+    ] as [([String: String], Bool)])
+  func `the locale says whether characters may have two bytes`(
+    _ variables: [String: String], _ isDenied: Bool
+  ) {
+    #expect(TerminalEnvironment(variables).deniesUTF8 == isDenied)
+  }
+
+  private func probe(_ variables: [String: String], _ answer: String) -> TerminalProbe {
+    var pieces = [Array(answer.utf8)]
+    return TerminalProbe(
+      TerminalCapabilities(environment: TerminalEnvironment(variables)),
+      now: { ContinuousClock.now }, write: { _ in },
+      read: { _ in pieces.isEmpty ? nil : pieces.removeFirst() })
+  }
+
+  @Test(arguments: [
+    ("\u{1B}[7;1R\u{1B}[7;2R\u{1B}[?62;c", true), ("\u{1B}[7;1R\u{1B}[7;3R\u{1B}[?62;c", false),
+    ("\u{1B}[?62;c", false), ("", false),
+  ])
+  func `where the locale denies UTF-8 the terminal is asked`(_ answer: String, _ hasUTF8: Bool) {
+    let found = probe(["TERM": "xterm-256color", "LC_ALL": "C"], answer).capabilities
+    #expect(found.hasUTF8 == hasUTF8)
+    #expect(DrawingMode(best: found) == (hasUTF8 ? .blocks(.fine) : .dots(.ascii)))
+    #expect(found.json.contains("\"utf8\":\(hasUTF8)"))
+  }
+
+  @Test func `nothing is written to a terminal of a UTF-8 locale to find out`() {
+    #expect(!TerminalQuery().bytes.contains { $0 >= 0x80 })
+    #expect(TerminalQuery(asksForUTF8: true).bytes.contains { $0 >= 0x80 })
+  }
+}
