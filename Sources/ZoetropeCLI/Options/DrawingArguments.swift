@@ -41,7 +41,8 @@ enum ColorsArgument: String, ExpressibleByArgument, CaseIterable {
 enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, tmux, screen, none
 
-  var passthrough: Passthrough { Passthrough(rawValue: rawValue) ?? .none }
+  /// Nil takes the multiplexer that the terminal is inside of.
+  var passthrough: Passthrough? { Passthrough(rawValue: rawValue) }
 }
 
 /// The words of `--fit`.

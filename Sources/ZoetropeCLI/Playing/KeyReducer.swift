@@ -45,6 +45,7 @@ struct KeyReducer: Sendable, Hashable {
     if modifiers.contains(.control) {
       return switch character {
       case "c": .interrupt
+      case "\\": .abort
       case "z": .suspend
       case "l": .repaint
       default: nil

@@ -60,6 +60,7 @@ extension Player {
     case .suspend: suspend()
     case .quit: outcome = .quit
     case .interrupt: outcome = .ended(.interrupted)
+    case .abort: outcome = .ended(.quit)
     }
   }
 

@@ -80,7 +80,6 @@ extension Player {
     statistics.dropped += frame.skipped
     statistics.byteCount += bytes.count
     sendFenced(bytes)
-    if settings.isStill, outcome == nil { outcome = .next }
   }
 
   /// Writes `bytes` after everything that waits.
@@ -98,11 +97,12 @@ extension Player {
     terminal.awaited.frameCount = fence.unansweredCount
   }
 
-  /// Writes what waits, as far as the terminal takes it within a second.
-  func finishWriting() {
-    device.writeAll(Array(outgoing[outgoingStart...]))
+  /// Writes what waits, as far as the terminal takes it within a second; false when that is not all.
+  func finishWriting() -> Bool {
+    let isDone = device.writeAll(Array(outgoing[outgoingStart...]))
     outgoing.removeAll()
     outgoingStart = 0
+    return isDone
   }
 
   private func flush() {
@@ -123,13 +123,15 @@ extension Player {
   /// The status line's bytes if it reads differently; at most four times a second unless `now`.
   private func changedStatus(now: Bool) -> [UInt8]? {
     guard hasStatus, !showsHelp, outcome == nil else { return nil }
+    let hasUTF8 = stage.capabilities.hasUTF8
     let instant = ContinuousClock.now
     guard now || instant - statusAt >= .milliseconds(250) else {
       statusDue = statusAt + .milliseconds(250)
       return nil
     }
     statusDue = nil
-    let text = status.text(columns: stage.screen.columns)
+    let line = status.text(columns: stage.screen.columns)
+    let text = hasUTF8 ? line : TerminalText.ascii(line)
     guard text != statusText else { return nil }
     statusText = text
     statusAt = instant
@@ -185,7 +187,7 @@ extension Player {
   private func dropOutput() {
     RawMode.dropOutput(descriptor: device.descriptor)
     fence.reset()
-    outgoing = TerminalMode(isSynchronized: stage.capabilities.hasSynchronizedOutput).abort
+    outgoing = terminal.mode.abort
     outgoingStart = 0
     flush()
   }

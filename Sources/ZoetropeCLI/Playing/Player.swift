@@ -66,6 +66,8 @@ final class Player {
   let export = FrameExport()
   /// Keys that were typed before playing began.
   var typedBefore: [InputEvent] = []
+  /// Whether another file is being opened, and no frame comes.
+  var isOpening = false
   /// Which of ``BackdropArgument/cycle`` is in force.
   var backdropIndex: Int
 
@@ -82,7 +84,9 @@ final class Player {
     transport = Transport(image, options: settings.playback)
     let capabilities = stage.capabilities
     fence = LinkFence(
-      isEnabled: capabilities.reportsStatus && capabilities.didAnswer, latency: latency)
+      // After one picture nothing waits for room, and the answer might come when the shell reads.
+      isEnabled: capabilities.reportsStatus && capabilities.didAnswer && !settings.isStill,
+      latency: latency)
     deadline = settings.wallTime.map { .now + $0 }
     backdropIndex = BackdropArgument.cycle.firstIndex(of: settings.backdrop) ?? 0
   }
@@ -131,7 +135,13 @@ final class Player {
     writeDue()
     // What came meanwhile has used up its wake: it is taken now or never.
     takeFrames()
-    guard outcome == nil else { return }
+    // A picture that stays in the text is there when the terminal has taken all of it.
+    if settings.isStill, shown != nil, outgoing.isEmpty, outcome == nil { outcome = .next }
+    if outcome == nil { attend() }
+  }
+
+  /// Waits for whatever comes next, and deals with everything but frames.
+  private func attend() {
     let readiness = device.wait(
       forInput: true, output: outgoingStart < outgoing.count, for: timeLeft())
     if readiness.contains(.wake) { WakePipe.drain() }
@@ -149,7 +159,7 @@ final class Player {
       handle(decoder.flush())
     }
     if let deadline, deadline <= now, outcome == nil { outcome = .quit }
-    if let endsAt, endsAt <= now {
+    if let endsAt, endsAt <= now, mayEnd {
       self.endsAt = nil
       if holds {
         isEnded = true
@@ -160,10 +170,42 @@ final class Player {
     }
   }
 
+  /// Whether the file's end may be acted on: of a picture in the text nothing must be missing then.
+  private var mayEnd: Bool { outgoing.isEmpty || !settings.isInline }
+
+  /// Waits until `opening` is done; nil when a key or a signal asks for something else before that,
+  /// which ``outcome`` says.
+  func wait(
+    for opening: InputOpening, of input: InputFile
+  ) -> Result<AnimatedImage, CommandFailure>? {
+    outcome = nil
+    next = nil
+    endsAt = nil
+    isOpening = true
+    defer { isOpening = false }
+    message = "opening \(input.shortName)"
+    // Most files are open before anybody could read that.
+    statusDue = .now + .milliseconds(150)
+    let typed = typedBefore
+    typedBefore = []
+    handle(typed)
+    while outcome == nil {
+      if let result = opening.take() {
+        message = nil
+        statusDue = nil
+        return result
+      }
+      repaintIfPossible()
+      writeDue()
+      if outcome == nil { attend() }
+    }
+    return nil
+  }
+
   private func timeLeft() -> Duration? {
     let times = [
-      outgoing.isEmpty && (showsHelp || next?.bytes != nil) ? next?.due : nil, endsAt, deadline,
-      escapeAt, fenceOpening, statusDue,
+      outgoing.isEmpty && (showsHelp || next?.bytes != nil) ? next?.due : nil,
+      mayEnd ? endsAt : nil, deadline, escapeAt, fenceOpening, statusDue,
     ].compactMap { $0 }
     return times.min().map { ContinuousClock.now.duration(to: $0) }
   }
@@ -213,6 +255,10 @@ final class Player {
         return
       }
       guard case .key(let key) = event else { continue }
+      if isOpening, !isForOpening(key) {
+        typedBefore.append(event)
+        continue
+      }
       message = nil
       if showsHelp, key.key != .character("c") || key.modifiers != .control {
         showsHelp = false
@@ -221,6 +267,15 @@ final class Player {
         perform(action)
       }
       if outcome == nil { updateStatus(now: true) }
+    }
+  }
+
+  /// Whether a key means something while a file is opened; the others are for that file.
+  private func isForOpening(_ key: KeyEvent) -> Bool {
+    var keys = KeyReducer()
+    return switch keys.action(for: key) {
+    case .quit, .interrupt, .abort, .suspend, .repaint, .nextFile, .previousFile: true
+    default: false
     }
   }
 }

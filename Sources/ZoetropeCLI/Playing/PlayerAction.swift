@@ -39,4 +39,6 @@ enum PlayerAction: Sendable, Hashable {
   case quit
   /// Ctrl-C: quits, and the exit status says so.
   case interrupt
+  /// Ctrl-\: quits, and the exit status says so as after SIGQUIT, without a core file.
+  case abort
 }

@@ -7,7 +7,8 @@ struct PlayerSettings: Sendable {
   var mode: DrawingMode?
   /// Nil believes the terminal.
   var colors: ColorDepth?
-  var passthrough = Passthrough.none
+  /// Nil takes the multiplexer that the terminal is inside of.
+  var passthrough: Passthrough?
   var backdrop = BackdropArgument.terminal
   var fit = FrameLayout.Fit.contain
   var showsStatus = true

@@ -8,6 +8,10 @@ struct Playlist {
   private let options: DecodingOptions
   private var index = 0
   private var unusable: Set<Int> = []
+  /// Files that were left before they were open.
+  private var openings: [Int: InputOpening] = [:]
+  /// Images of standard input and of pipes, which give their bytes only once.
+  private var kept: [Int: AnimatedImage] = [:]
   var report: PlayReport
 
   init(_ inputs: [InputFile], options: DecodingOptions) {
@@ -20,34 +24,70 @@ struct Playlist {
   var input: InputFile { inputs[index] }
 
   /// Whether a file comes after that which is not known to be unusable.
-  var hasNext: Bool { inputs.indices.contains { $0 > index && !unusable.contains($0) } }
+  var hasNext: Bool { hasNext(after: index) }
 
-  /// Opens the first file that can be opened; nil when there is none.
-  mutating func open() -> AnimatedImage? { open(from: 0, by: 1) }
-
-  /// Opens the next file (1) or the one before (-1), passing over those that cannot be opened.
-  ///
-  /// Before the first the first is opened again; nil after the last, and when a signal asks for the
-  /// end.
-  mutating func open(after step: Int) -> AnimatedImage? {
-    open(from: index + step, by: step) ?? (step < 0 ? open(from: index, by: 1) : nil)
+  private func hasNext(after index: Int) -> Bool {
+    inputs.indices.contains { $0 > index && !unusable.contains($0) }
   }
 
-  private mutating func open(from start: Int, by step: Int) -> AnimatedImage? {
-    var candidate = start
-    while inputs.indices.contains(candidate) {
-      defer { candidate += step }
-      if unusable.contains(candidate) { continue }
+  /// Opens the first file that can be opened, on this thread; nil when there is none.
+  mutating func open() -> AnimatedImage? {
+    for candidate in inputs.indices {
       do throws(CommandFailure) {
-        let image = try inputs[candidate].open(options)
-        index = candidate
-        return image
+        return use(try inputs[candidate].open(options), of: candidate)
       } catch {
-        unusable.insert(candidate)
-        report.add(error)
-        if SignalFlag.status ?? WakePipe.ending != nil { return nil }
+        if fails(error, of: candidate) { return nil }
       }
     }
     return nil
+  }
+
+  /// Waits for a file that is being opened on another thread; nil when it gives up. It is told whether
+  /// another file comes after that one.
+  typealias Wait = (
+    _ opening: InputOpening, _ input: InputFile, _ hasNext: Bool
+  ) -> Result<AnimatedImage, CommandFailure>?
+
+  /// Opens the next file (1) or the one before (-1), passing over those that cannot be opened.
+  ///
+  /// Before the first the first is opened again. Nil after the last, when a signal asks for the end,
+  /// and when `wait` gives up: then the file that it waited for is the one to go on from, and is still
+  /// being opened when it is come back to.
+  mutating func open(after step: Int, wait: Wait) -> AnimatedImage? {
+    let others = step > 0 ? Array(inputs.indices) : Array(inputs.indices.reversed())
+    let ahead = others.filter { ($0 - index) * step > 0 }
+    for candidate in step > 0 ? ahead : ahead + inputs.indices.filter({ $0 >= index })
+    where !unusable.contains(candidate) {
+      if let image = kept[candidate] { return use(image, of: candidate) }
+      let opening =
+        openings[candidate] ?? InputOpening(inputs[candidate], options) { WakePipe.wake() }
+      switch wait(opening, inputs[candidate], hasNext(after: candidate)) {
+      case .success(let image):
+        return use(image, of: candidate)
+      case .failure(let error):
+        if fails(error, of: candidate) { return nil }
+      case nil:
+        openings[candidate] = opening
+        index = candidate
+        return nil
+      }
+    }
+    return nil
+  }
+
+  private mutating func use(_ image: AnimatedImage, of candidate: Int) -> AnimatedImage {
+    index = candidate
+    openings[candidate] = nil
+    let isReadOnce = inputs[candidate].path.map { OutputFile.isPipe($0) } ?? true
+    if isReadOnce { kept[candidate] = image }
+    return image
+  }
+
+  /// Notes that a file cannot be opened; true when that is so because a signal asks for the end.
+  private mutating func fails(_ error: CommandFailure, of candidate: Int) -> Bool {
+    openings[candidate] = nil
+    unusable.insert(candidate)
+    report.add(error)
+    return (SignalFlag.status ?? WakePipe.ending) != nil
   }
 }

@@ -6,11 +6,10 @@ import ZoetropeTerminal
 /// Writes nothing itself. Anything that changes place or way of drawing starts a new encoder, whose
 /// first picture is sent whole.
 struct Stage {
-  /// The ids of kitty's images.
-  static let imageIDs = [4711, 4712]
-
-  let capabilities: TerminalCapabilities
-  let passthrough: Passthrough
+  var capabilities: TerminalCapabilities
+  /// The first of the two ids of kitty's images; see ``newImageID()``.
+  private(set) var imageID = Self.newImageID()
+  private let wantedPassthrough: Passthrough?
   var options: EncodingOptions
   var screen: ScreenSize
   /// The cells that the picture may use.
@@ -33,12 +32,30 @@ struct Stage {
     self.mode = mode
     self.screen = screen
     self.room = room
-    passthrough = settings.passthrough
+    wantedPassthrough = settings.passthrough
     fit = settings.fit
     ownsScreen = !settings.isInline
     options = settings.isExact ? .exact : EncodingOptions()
     options.backdrop = settings.backdrop.backdrop ?? capabilities.backdrop
     options.keepsTransparency = settings.backdrop == .terminal
+  }
+
+  /// An even id that nobody else is likely to use.
+  ///
+  /// A picture that stays in the text is taken away by the next one with its id, which may be another
+  /// run's, or another program's. Inside tmux ids have 24 bits.
+  private static func newImageID() -> Int { Int.random(in: 0x8000...0x7F_FFFF) * 2 }
+
+  /// The ids of kitty's images.
+  var imageIDs: [Int] { [imageID, imageID + 1] }
+
+  /// How the graphics of `mode` get to the terminal.
+  func passthrough(for mode: DrawingMode) -> Passthrough {
+    if let wantedPassthrough { return wantedPassthrough }
+    guard case .graphics(let graphics) = mode, graphics != .cells else { return .none }
+    // A multiplexer that says it has sixels draws them itself.
+    if graphics == .sixel, capabilities.hasSixel { return .none }
+    return capabilities.multiplexer
   }
 
   /// Bytes that draw frame `index`: only what changed since the picture before.
@@ -81,6 +98,14 @@ struct Stage {
     return output
   }
 
+  /// Leaves the picture where it is and draws the next one elsewhere.
+  mutating func leavePicture(for room: CellRect) {
+    writer = nil
+    cache.removeAll()
+    imageID = Self.newImageID()
+    self.room = room
+  }
+
   /// Puts `text` into the frame's bytes `output`, inside the marks of synchronized output.
   func append(_ text: [UInt8], to output: inout [UInt8]) {
     let close = Array("\u{1B}[?2026l".utf8)
@@ -92,12 +117,25 @@ struct Stage {
 
   private func encoder(for size: PixelSize) -> any FrameEncoding {
     var room = room
+    let passthrough = passthrough(for: mode)
+    if mode == .graphics(.kittyEdits) || mode == .graphics(.kittyImages), passthrough == .tmux {
+      room = Self.limit(room, to: KittyEncoder.placeholderLimit)
+    }
     if mode == .graphics(.sixel) { room.rows = SixelEncoder.rowCount(of: room, on: screen) }
     let layout = FrameLayout(
       of: size, in: room, screen: screen, fit: fit, isCentered: ownsScreen, zoom: zoom)
     return mode.encoder(
       layout: layout, screen: screen, pictureSize: size, capabilities: capabilities,
-      imageID: Self.imageIDs[0], passthrough: passthrough, options: options)
+      imageID: imageID, passthrough: passthrough, options: options)
+  }
+
+  /// The middle of `room`, at most so many columns wide and rows high.
+  private static func limit(_ room: CellRect, to limit: Int) -> CellRect {
+    let columns = min(room.columns, limit)
+    let rows = min(room.rows, limit)
+    return CellRect(
+      column: room.column + (room.columns - columns) / 2,
+      row: room.row + (room.rows - rows) / 2, columns: columns, rows: rows)
   }
 
   /// The modes that the terminal can show, and the one that was asked for.
@@ -110,10 +148,10 @@ struct Stage {
       case .graphics(.iterm2): capabilities.hasITerm2Images
       case .graphics(.sixel): capabilities.hasSixel
       case .graphics(.cells): false
-      case .blocks(.sextants): capabilities.drawsSextants
-      case .blocks(.octants): capabilities.drawsOctants
-      case .blocks: capabilities.colors != .none
-      case .dots: true
+      case .blocks(.sextants): capabilities.hasUTF8 && capabilities.drawsSextants
+      case .blocks(.octants): capabilities.hasUTF8 && capabilities.drawsOctants
+      case .blocks: capabilities.hasUTF8 && capabilities.colors != .none
+      case .dots(let glyphs): capabilities.hasUTF8 || glyphs == .ascii
       }
     }
   }

@@ -26,7 +26,7 @@ struct StatusLine: Sendable, Hashable {
   /// What `i` adds.
   var details: String?
 
-  /// The line, at most `columns` characters; empty on a screen too narrow for one.
+  /// The line, at most `columns` wide; empty on a screen too narrow for one.
   func text(columns: Int) -> String {
     guard columns >= 20 else { return "" }
     if let message { return TerminalText.sanitized(message, limit: columns) }
@@ -35,7 +35,8 @@ struct StatusLine: Sendable, Hashable {
     let safeName = TerminalText.sanitized(name, limit: max(columns / 3, 8))
     if let timeline {
       let head = "\(mark)\(place) \(timeline.indices.contains(index) ? timeline[index] : 0) ms "
-      return head + Self.bars(timeline, index: index, columns: columns - head.count)
+      let left = columns - TerminalText.columns(of: head)
+      return head + Self.bars(timeline, index: index, columns: left)
     }
     var parts = ["\(safeName) \(size) \(format == .gif ? "GIF" : "PNG")"]
     if columns < 60 {

@@ -57,17 +57,20 @@ struct TerminalDevice: Sendable {
     throw Errno(rawValue: errno)
   }
 
-  /// Writes everything, waiting at most a second in all for a terminal that takes nothing.
-  func writeAll(_ bytes: [UInt8]) {
+  /// Writes everything; false when that takes longer than `time`, or the terminal is gone.
+  @discardableResult
+  func writeAll(_ bytes: [UInt8], within time: Duration = .seconds(1)) -> Bool {
+    let deadline = ContinuousClock.now + time
     var rest = bytes[...]
-    var attempts = 0
-    while !rest.isEmpty, attempts < 10, let count = try? write(rest) {
+    while !rest.isEmpty {
+      guard let count = try? write(rest) else { return false }
       rest = rest.dropFirst(count)
-      if count == 0 {
-        attempts += 1
-        _ = wait(forInput: false, output: true, for: .milliseconds(100))
-      }
+      guard count == 0 else { continue }
+      let left = ContinuousClock.now.duration(to: deadline)
+      guard left > .zero else { return false }
+      _ = wait(forInput: false, output: true, wakes: false, for: left)
     }
+    return true
   }
 
   /// What ``wait(forInput:output:for:)`` found.
@@ -78,12 +81,15 @@ struct TerminalDevice: Sendable {
     static let wake = Readiness(rawValue: 4)
   }
 
-  /// Waits for keys, for room to write, for the ``WakePipe``, or for the time to pass; nil waits on.
-  func wait(forInput input: Bool, output: Bool, for time: Duration?) -> Readiness {
+  /// Waits for keys, for room to write, for the ``WakePipe`` unless it `wakes` nobody, or for the time
+  /// to pass; nil waits on.
+  func wait(
+    forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
+  ) -> Readiness {
     let events = (input ? Int16(POLLIN) : 0) | (output ? Int16(POLLOUT) : 0)
     var requests = [
       pollfd(fd: descriptor, events: events, revents: 0),
-      pollfd(fd: WakePipe.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
     // Whole milliseconds are polled, what is left of one is slept: `ppoll` is not to be had here.
     let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }

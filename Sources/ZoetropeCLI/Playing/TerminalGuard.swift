@@ -28,7 +28,13 @@ enum TerminalGuard {
   /// Earlier ``bytes``, which a handler may be reading.
   nonisolated(unsafe) private static var retired: [UnsafeMutablePointer<UInt8>] = unsafe []
 
-  private static let fatalSignals = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS]
+  /// Traps, and the other signals that end a process unless it catches them: nothing here uses those,
+  /// but a parent's timer or a user may send one. Those to which the player has an answer are with
+  /// ``WakePipe``.
+  private static let fatalSignals =
+    [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS] + lethalSignals
+  private static let lethalSignals =
+    [SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU] + (34...64)
 
   /// Prepares for the end: `restore` is what gives the terminal back.
   static func arm(restore: [UInt8], rawMode: RawMode?, descriptor: Int32) {
@@ -97,7 +103,8 @@ enum TerminalGuard {
   }
 
   private static func installHandlers() {
-    for number in fatalSignals {
+    // A signal that the parent made this process ignore stays ignored.
+    for number in fatalSignals where !SignalFlag.isIgnored(number) {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = { number in
         TerminalGuard.restore()

@@ -6,7 +6,7 @@ import ZoetropeTerminal
 final class TerminalTakeover {
   let device: TerminalDevice
   let rawMode: RawMode
-  private var mode = TerminalMode()
+  private(set) var mode = TerminalMode()
   /// What follows the restoring bytes: for a picture in the text, the way below it.
   private var epilogue: [UInt8] = []
   /// What the terminal has been asked and has not answered.
@@ -32,6 +32,12 @@ final class TerminalTakeover {
     self.mode = mode
     self.epilogue = epilogue
     enter()
+  }
+
+  /// What the cursor is to be left at the end by, now that it is to stand elsewhere.
+  func changeEpilogue(_ bytes: [UInt8]) {
+    epilogue = bytes
+    arm()
   }
 
   /// As before ``leave()``.

@@ -191,7 +191,8 @@ final class Pseudoterminal {
     var status: Int32 = 0
     guard wait({ unsafe waitpid(process, &status, WNOHANG) == process }) else { return nil }
     process = -1
-    // What it wrote last.
+    // What it wrote last, which the terminal has taken already.
+    rate = nil
     while master >= 0 {
       let count = output.count
       take(0)

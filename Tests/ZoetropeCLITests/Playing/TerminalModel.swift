@@ -16,6 +16,8 @@ struct TerminalModel {
   }
 
   var answers = Answers.basic
+  /// Whether bytes above 127 are parts of characters; else each of them is one.
+  var takesUTF8 = true
   private(set) var columns: Int
   private(set) var rows: Int
   private(set) var state = TerminalState()
@@ -79,7 +81,7 @@ struct TerminalModel {
 
   private mutating func push(_ byte: UInt8) {
     if pending.isEmpty {
-      if byte == 0x1B || byte >= 0xC0 { pending = [byte] } else { plain(byte) }
+      if byte == 0x1B || (byte >= 0xC0 && takesUTF8) { pending = [byte] } else { plain(byte) }
       return
     }
     if byte == 0x18 || byte == 0x1A {
@@ -117,6 +119,7 @@ struct TerminalModel {
     case 8: column = max(column - 1, 0)
     case 0x18, 0x1A: break
     case 0x20...0x7E: put(Unicode.Scalar(byte))
+    case 0xA0... where !takesUTF8: put(Unicode.Scalar(byte))
     default: strays.append(byte)
     }
   }
@@ -133,6 +136,8 @@ struct TerminalModel {
   }
 
   private mutating func put(_ scalar: Unicode.Scalar) {
+    // Marks belong to the character before.
+    if scalar.properties.canonicalCombiningClass != .notReordered { return }
     if isWrapPending, state.wraps {
       if state.isAlternate { wrapCount += 1 }
       column = 0
@@ -170,6 +175,8 @@ struct TerminalModel {
     case UInt8(ascii: "J"):
       let start = body == "2" ? 0 : row * columns + column
       for index in start..<cells.count { cells[index] = Cell() }
+    case UInt8(ascii: "X"):
+      for index in column..<min(column + first, columns) { cells[row * columns + index] = Cell() }
     case UInt8(ascii: "K"):
       for index in column..<columns { cells[row * columns + index] = Cell() }
     case UInt8(ascii: "c") where body.isEmpty: answer("\u{1B}[?62;c", from: .basic)
