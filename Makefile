@@ -15,7 +15,7 @@ CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages bench-sweep \
 	bench-info bench-recordings bench-terminal bench-scale bench-cache bench-pressure docs api-check \
-	sanitize coverage fuzz differential mutations hostile soak kill-test clean
+	check-stills sanitize coverage fuzz differential mutations hostile soak kill-test clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -66,6 +66,9 @@ bench-sweep: install ## every file over 0.3 ms beside giflib and libpng, the slo
 bench-terminal: release ## plays animations beside chafa and timg: bytes, lateness, memory, likeness
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS) --output Benchmarks/TERMINAL.md
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/check_screens.py $(ZOETROPE)
+
+check-stills: release ## draws stills in kitty, foot, xterm, tmux and screen, and looks at screenshots: make check-stills [RUNS=50]
+	python3 Benchmarks/check_stills.py $(ZOETROPE) --runs $(or $(RUNS),50)
 
 bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios
 	$(MAKE) -C Benchmarks stages
