@@ -90,7 +90,7 @@ import ZoetropeTerminal
     (["--speed", "2"], "2.00x"),
     (["--reverse"], "◂ cat.gif"), (["--loops", "3"], "loop 1/3"), (["--loops", "inf"], "loop 1 "),
     (["--delay", "1000"], "/5.00 s"), (["--protocol", "half"], "| half"),
-    (["--protocol", "braille"], "| braille"), (["--timing", "exact"], "1/5"),
+    (["--protocol", "braille"], "| braille"), (["--timing", "5000:7000"], "/35.00 s"),
   ])
   func `the status line tells what was asked for`(_ arguments: [String], _ text: String) throws {
     let session = try PlayerSession(arguments, files: ["cat.gif": Self.slow])

@@ -134,7 +134,9 @@ struct CellEncoderTests {
     sketch.pixels[9] = RGBA(red: 0, green: 0, blue: 255)
     bytes = []
     encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
-    #expect(String(decoding: bytes, as: UTF8.self) == "\u{1B}[3;4H\u{1B}[38;2;0;0;255m▄\r\n\u{1B}[C▄")
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == "\u{1B}[3;4H\u{1B}[38;2;0;0;255m▄\r\n\u{1B}[C▄")
   }
 
   @Test(arguments: CellGlyphs.allCases)

@@ -1,10 +1,11 @@
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeTerminal
 
 /// Pictures larger than they are shown are made smaller before they are sent.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct ShrinkingTests {
   private let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
 

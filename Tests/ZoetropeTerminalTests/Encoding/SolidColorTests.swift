@@ -1,10 +1,11 @@
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeTerminal
 
 /// Cells of one colour, which must look like one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .computes)
 struct SolidColorTests {
   private let area = CellRect(column: 0, row: 0, columns: 12, rows: 8)
 
