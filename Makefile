@@ -15,7 +15,7 @@ CHECK ?= ../shared/tools/check_corpus.py
 
 .PHONY: help install build release demo test lint format fixtures conformance bench bench-stages bench-sweep \
 	bench-info bench-recordings bench-terminal bench-scale bench-cache bench-pressure docs api-check \
-	check-stills sanitize coverage fuzz differential mutations hostile soak kill-test clean
+	check-stills sanitize coverage fuzz differential mutations hostile soak kill-test controls clean
 
 help: ## lists these words
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -133,6 +133,10 @@ hostile: release ## files that ask for everything, each under 64 MB and one seco
 CYCLES ?= 100000
 soak: chaos ## starts, steers and drops players at random, then counts what is left: make soak CYCLES=N
 	$(CHAOS)/release/Soak $(CYCLES)
+
+OPERATIONS ?= 1000000
+controls: chaos ## controls players at random and checks that time never goes back: make controls OPERATIONS=N
+	$(CHAOS)/release/Soak controls $(OPERATIONS)
 
 ROUNDS ?= 1000
 kill-test: release ## kills an extraction at a random moment, ROUNDS times

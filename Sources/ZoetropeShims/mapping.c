@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "zt_mapping.h"
 
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // A handful: one file is scanned at a time by each of a few threads.
@@ -134,4 +135,23 @@ void zt_map_touch(const uint8_t *bytes, size_t start, size_t end) {
 
 void zt_map_release(const uint8_t *bytes, size_t start, size_t end) {
   if (start < end) madvise((void *)(bytes + start), end - start, MADV_DONTNEED);
+}
+
+bool zt_is_cached(int descriptor, int64_t offset, size_t count) {
+#ifdef RWF_NOWAIT
+  enum { most = 1 << 18, step = 1 << 14 };
+  char bytes[step];
+  if (count > most) return false;
+  while (count > 0) {
+    struct iovec part = {bytes, count < step ? count : step};
+    ssize_t done = preadv2(descriptor, &part, 1, offset, RWF_NOWAIT);
+    if (done <= 0) return false;
+    offset += done;
+    count -= (size_t)done;
+  }
+  return true;
+#else
+  (void)descriptor, (void)offset;
+  return count == 0;
+#endif
 }

@@ -5,10 +5,18 @@ import ZoetropeTestSupport
 
 /// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Then
 /// counts what is left: tasks, frames, decodes, descriptors, threads, and resident memory over time.
+///
+/// `Soak controls OPERATIONS [SEED]` checks instead what holds of time whatever is asked of a playback.
 @main
 enum Soak {
   static func main() async throws {
     let arguments = CommandLine.arguments
+    if arguments.count > 1, arguments[1] == "controls" {
+      let numbers = arguments.dropFirst(2).map { Int($0) ?? 0 }
+      exit(
+        await Controls.run(
+          operations: numbers.first ?? 1_000_000, seed: numbers.dropFirst().first ?? 1))
+    }
     let cycles = arguments.count > 1 ? Int(arguments[1]) ?? 0 : 100_000
     let library = FixtureLibrary(root: arguments.count > 2 ? arguments[2] : "Fixtures")
     let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1

@@ -29,16 +29,16 @@ extension SharedFrames {
   ) {
     let checkpoints = image.access.checkpoints(of: image)
     let renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
-    let isLight = image.isLightToPlay
+    // A cache of the caller's runs code of the caller's.
+    let isLight = image.isLightToPlay && (cache == nil || cache is MemoryFrameCache)
     let image = image.preparedForPlaying
-    let usesPlaybackThread = cache == nil || cache is MemoryFrameCache
+    let isAtHand: @Sendable (Int) -> Bool = { image.source.isAtHand(image.frames[$0].byteRange) }
     self.init(
       frames: image.frames, canvasSize: image.canvasSize, scaler: renderer.scaler,
       playCount: image.playCount, keeping: keeping,
       // A cached reader reads the whole file first, unless its identity is known.
       openingThreads: cache != nil && image.access.identity == nil ? .loading : nil,
-      usesPlaybackThread: usesPlaybackThread,
-      burst: isLight && usesPlaybackThread ? 1 : 0,
+      isAtHand: isLight ? isAtHand : nil, burst: isLight ? 1 : 0,
       resting: RestingCost(
         in: image.access.budget,
         ofReader: checkpoints.canvasCost + (renderer.scaler == nil ? 0 : renderer.bitmapCost))

@@ -47,7 +47,7 @@ private func animate(
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void,
   open: @escaping @Sendable () throws(AnimatedImageError) -> AnimatedImage
 ) async -> AnimationStatus {
-  let opened = await DecodeThreads.shared.resultUnlessCancelled {
+  let opened = await DecodeThreads.loading.resultUnlessCancelled {
     () -> Result<AnimatedImage, AnimatedImageError> in
     Result { () throws(AnimatedImageError) in try open() }
   }

@@ -20,9 +20,6 @@ final class DecodeLane: Sendable {
     var isOpen = false
     /// Whether nobody plays, so that the producer rests when there is no work.
     var isResting = false
-
-    /// Whether all that waits is likely to be quick, as far as the first of it tells.
-    var isLight: Bool { tickets.first.map { history.isLight($0.index) } ?? false }
   }
 
   private let makeProducer: Factory
@@ -33,20 +30,23 @@ final class DecodeLane: Sendable {
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
   private let live: LiveObjects
-  private let usesPlaybackThread: Bool
+  private let frames: [FrameControl]
+  private let isAtHand: (@Sendable (Int) -> Bool)?
 
   /// - Parameters:
   ///   - openingThreads: where the producer is made and gives its first frame, when that may take long
   ///     for another reason than decoding.
-  ///   - usesPlaybackThread: Whether frames that are quick to decode may be decoded on the thread that
-  ///     asks, when that is the one which drives playbacks: false for a producer that runs code of the
-  ///     caller's.
+  ///   - frames: what is known of the frames before they are decoded.
+  ///   - isAtHand: whether a frame's bytes are in memory, so that it may be decoded on the thread that
+  ///     asks, when that is the one which drives playbacks and the frame is quick to decode. Nil for a
+  ///     producer of which that is not known, or that runs code of the caller's.
   init(
     threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
-    usesPlaybackThread: Bool, makeProducer: @escaping Factory
+    frames: [FrameControl], isAtHand: (@Sendable (Int) -> Bool)?, makeProducer: @escaping Factory
   ) {
     self.openingThreads = openingThreads
-    self.usesPlaybackThread = usesPlaybackThread
+    self.frames = frames
+    self.isAtHand = isAtHand
     self.threads = threads
     self.live = live
     self.makeProducer = makeProducer
@@ -54,21 +54,36 @@ final class DecodeLane: Sendable {
 
   /// Decodes `ticket` after those before it, unless nobody holds it any more by then.
   func enqueue(_ ticket: FrameTicket) {
-    let (schedules, isLight, isOpen) = queue.withLock { queue in
+    let (schedules, light, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index))
       queue.isResting = false
       defer { queue.isScheduled = true }
-      return (!queue.isScheduled, queue.isLight, queue.isOpen)
+      return (!queue.isScheduled, lightFrame(in: queue), queue.isOpen)
     }
-    if schedules { schedule(on: isOpen ? threads : openingThreads, isLight: isLight) }
+    if schedules { schedule(light, on: isOpen ? threads : openingThreads) }
   }
 
-  private func schedule(on threads: DecodeThreads, isLight: Bool) {
+  /// The frame that is decoded next, if that is likely to be quick.
+  private func lightFrame(in queue: Queue) -> Int? {
+    guard let index = queue.tickets.first?.index else { return nil }
+    return queue.history.isLight(index, weight(of: index)) ? index : nil
+  }
+
+  private func weight(of index: Int) -> DecodeHistory.Weight {
+    let frame = frames[index]
+    return DecodeHistory.Weight(area: frame.rect.size.area, bytes: frame.byteRange.count)
+  }
+
+  /// - Parameter light: the frame that is decoded, if that is likely to be quick.
+  private func schedule(_ light: Int?, on threads: DecodeThreads) {
     let work: @Sendable () -> Void = { [self] in serve() }
-    let isTaken =
-      usesPlaybackThread && isLight
-      && PlaybackThread.shared.offer(work, lasting: DecodeHistory.lightTime)
-    if !isTaken { threads.run(work) }
+    if let light, let isAtHand,
+      PlaybackThread.shared.offer(
+        work, lasting: DecodeHistory.lightTime, if: { isAtHand(light) })
+    {
+      return
+    }
+    threads.run(work)
   }
 
   private func serve() {
@@ -79,13 +94,13 @@ final class DecodeLane: Sendable {
     let time = decode(next.index, for: next)
     // A thread is asked for again only when there is work: waking one up to find none costs more
     // than many a frame.
-    let (goesOn, isLight) = queue.withLock { queue in
-      queue.history.note(next.index, time)
+    let (goesOn, light) = queue.withLock { queue in
+      queue.history.note(next.index, weight(of: next.index), time)
       queue.isOpen = true
       queue.isScheduled = !queue.tickets.isEmpty
-      return (queue.isScheduled, queue.isLight)
+      return (queue.isScheduled, lightFrame(in: queue))
     }
-    if goesOn { schedule(on: threads, isLight: isLight) } else { restIfAsked() }
+    if goesOn { schedule(light, on: threads) } else { restIfAsked() }
   }
 
   /// Has the producer give up what it set aside for players, once it has no work.

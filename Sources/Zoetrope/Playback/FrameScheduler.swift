@@ -48,7 +48,7 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   ///   - options: how they are played.
   ///   - clock: where time comes from.
   ///   - logger: gets endings with statistics (info, failures as warnings) and skipped frames
-  ///     (debug). Default: nil, no logging.
+  ///     (debug), on a thread for logging only. Default: nil, no logging.
   public init(
     sharing shared: SharedFrames, options: PlaybackOptions = .init(), clock: C,
     logger: Logger? = nil
@@ -71,7 +71,7 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   ///     ``MemoryFrameCache/shared``, frames that fit the budget are decoded once for all players.
   ///   - clock: where time comes from.
   ///   - logger: gets endings with statistics (info, failures as warnings) and skipped frames
-  ///     (debug). Default: nil, no logging.
+  ///     (debug), on a thread for logging only. Default: nil, no logging.
   public convenience init(
     _ image: AnimatedImage, options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
     clock: C, logger: Logger? = nil
@@ -120,7 +120,9 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   /// bytes a frame.
   public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
 
-  /// Waits for the stream to end and says why. Does not start it, and is not ended by cancelling.
+  /// Waits for the stream to end and says why. Does not start it.
+  ///
+  /// When the calling task is cancelled it returns at once, with the state there is.
   public func ending() async -> PlaybackState { await session.ending() }
 
   /// Stops time. The stream stays open; what is on screen stays. Before the first frame: that frame is
@@ -165,7 +167,8 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   /// with less are from before.
   public var seekCount: Int { session.state.withLock { $0.seekCount } }
 
-  /// How fast time runs. A change takes effect at once, without a jump. See ``PlaybackOptions/rate``.
+  /// How fast time runs. A change takes effect at once, without a jump; a frame that is overdue keeps
+  /// its deadline. See ``PlaybackOptions/rate``.
   public var rate: Double {
     get { session.state.withLock { $0.machine.rate.value } }
     set {

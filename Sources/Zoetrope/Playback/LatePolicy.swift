@@ -18,8 +18,13 @@ public enum LatePolicy: Sendable, Hashable {
   case latest
   /// Shows every frame, up to `maximumRate` times as fast as playback runs, until it has caught up.
   ///
-  /// The schedule stays. Values below 1, and values that are not a number, act as 1.
+  /// The schedule stays while it is at most ten seconds ahead. What a longer stall lasted beyond that,
+  /// as of a machine that slept, is not made up for: the schedule moves by it. Values below 1, and
+  /// values that are not a number, act as 1; those above 1000 as 1000.
   case catchUp(maximumRate: Double)
+
+  /// What ``catchUp(maximumRate:)`` makes up for at most.
+  static let maximumDebt = Duration.seconds(10)
 }
 
 extension LatePolicy: CustomStringConvertible {

@@ -22,7 +22,7 @@ package final class LiveObjects: Sendable {
   private struct State {
     var counts = [Int](repeating: 0, count: Kind.allCases.count)
     var peaks = [Int](repeating: 0, count: Kind.allCases.count)
-    var waiters: [(goal: Goal, continuation: CheckedContinuation<Void, Never>)] = []
+    var waiters: [(goal: Goal, handover: ResultHandover<Void>)] = []
 
     func meets(_ goal: Goal) -> Bool {
       Kind.allCases.allSatisfy { kind in
@@ -48,16 +48,17 @@ package final class LiveObjects: Sendable {
   /// The most there ever were at one time.
   package func peak(_ kind: Kind) -> Int { state.withLock { $0.peaks[kind.rawValue] } }
 
-  /// Returns when the goal is met.
+  /// Returns when the goal is met, or when the calling task is cancelled.
   package func reach(_ goal: Goal) async {
-    await withCheckedContinuation { continuation in
-      let isMet = state.withLock { state in
-        if state.meets(goal) { return true }
-        state.waiters.append((goal, continuation))
-        return false
-      }
-      if isMet { continuation.resume() }
+    let handover = ResultHandover<Void>()
+    let isMet = state.withLock { state in
+      if state.meets(goal) { return true }
+      state.waiters.append((goal, handover))
+      return false
     }
+    if isMet { return }
+    _ = await handover.valueUnlessCancelled()
+    state.withLock { state in state.waiters.removeAll { $0.handover === handover } }
   }
 
   func add(_ kind: Kind) {
@@ -69,13 +70,13 @@ package final class LiveObjects: Sendable {
   }
 
   func remove(_ kind: Kind) {
-    let met = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let met = state.withLock { state -> [ResultHandover<Void>] in
       state.counts[kind.rawValue] -= 1
       guard !state.waiters.isEmpty else { return [] }
       let waiters = state.waiters
       state.waiters = waiters.filter { !state.meets($0.goal) }
-      return waiters.filter { state.meets($0.goal) }.map(\.continuation)
+      return waiters.filter { state.meets($0.goal) }.map(\.handover)
     }
-    for continuation in met { continuation.resume() }
+    for handover in met { handover.close(with: ()) }
   }
 }

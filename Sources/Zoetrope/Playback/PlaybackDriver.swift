@@ -36,25 +36,34 @@ final class PlaybackDriver: PlaybackThread.Client {
     if isObsolete { task.cancel() }
   }
 
+  /// Goes on until there is something to wait for, or until two frames were handed over: a loop whose
+  /// frames take no time queues up again behind everybody else.
   func goOn(after cause: PlaybackThread.Cause) {
-    var order =
-      switch cause {
-      case .start: session.report(.begin, from: epoch)
-      case .deadline: session.report(.due(ahead: 0), from: epoch)
-      case .signal: session.pendingOrder(from: epoch)
-      }
+    var presented = 0
+    var order = PlaybackSession.Order.leave
+    func report(_ event: PlaybackStateMachine.Event) {
+      let result = session.report(event, from: epoch)
+      order = result.order
+      if result.presents { presented += 1 }
+    }
+    switch cause {
+    case .start: report(.begin)
+    case .deadline: report(.due(ahead: 0))
+    case .signal: order = session.pendingOrder(from: epoch)
+    }
     while true {
       switch order {
       case .leave: return
       case .wait(let moment): return session.time.call(self, at: moment)
+      case .fetch where presented >= 2: return PlaybackThread.shared.call(self, after: .signal)
       case .fetch(let ticket):
         guard let outcome = ticket.outcome(orCall: self) else { return }
         if session.options.buffering == .lossless, !session.mailbox.hasSpace(orCall: self) {
           return
         }
         switch outcome {
-        case .success: order = session.report(.ready(ahead: 0), from: epoch)
-        case .failure(let error): order = session.report(.unready(error), from: epoch)
+        case .success: report(.ready(ahead: 0))
+        case .failure(let error): report(.unready(error))
         }
       }
     }

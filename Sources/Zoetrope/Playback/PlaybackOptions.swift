@@ -27,7 +27,8 @@ public struct PlaybackOptions: Sendable, Hashable {
   public var latePolicy: LatePolicy
   /// What happens to frames nobody has taken. Default: ``FrameBuffering/newest``.
   public var buffering: FrameBuffering
-  /// Frames that are decoded before their time, from 1. Default: 2. Each holds one bitmap.
+  /// Frames that are decoded before their time. Default: 2. Each holds one bitmap. Kept between 1 and 64,
+  /// and to the number of frames that are played; a cache keeps more (see ``FrameCaching``).
   ///
   /// Where decoding takes little of the time, one more is decoded in the same go, so that the decoder
   /// works half as often.
@@ -62,6 +63,9 @@ public struct PlaybackOptions: Sendable, Hashable {
     self.posterIndex = posterIndex
     self.recordsTrace = recordsTrace
   }
+
+  /// ``decodeAhead`` as it is kept.
+  func decodeAhead(in range: Range<Int>) -> Int { min(max(decodeAhead, 1), 64, range.count) }
 
   /// Options with which a consumer gets each frame exactly once, and a slow one makes time wait.
   public static let everyFrame = PlaybackOptions(latePolicy: .stretch, buffering: .lossless)

@@ -55,9 +55,9 @@ package struct PlaybackOrder: Sendable {
     return ticks > 0 ? (2, ticks) : nil
   }
 
-  /// Plays that begin after the one of `step`.
-  package func playsLeft(after step: PlaybackStep) -> Int {
-    guard case .finite(let count) = playCount else { return .max }
+  /// Plays that begin after the one of `step`; nil for no end of them.
+  package func playsLeft(after step: PlaybackStep) -> Int? {
+    guard case .finite(let count) = playCount else { return nil }
     return max(count - 1 - step.play, 0)
   }
 }

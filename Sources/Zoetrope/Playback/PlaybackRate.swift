@@ -29,7 +29,7 @@ func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
   return a
 }
 
-private let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
+let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
 
 extension Duration {
   /// `numerator`/`denominator` seconds, cut down to a whole attosecond.
@@ -46,7 +46,7 @@ extension Duration {
   ///
   /// Seconds and attoseconds are taken apart: whole days times a rate would overflow 128 bits.
   func scaled(by numerator: Int128, over denominator: Int128) -> Duration {
-    let (seconds, attoseconds) = components
+    let (seconds, attoseconds) = clampedComponents
     let (whole, rest) = (Int128(seconds) * numerator).quotientAndRemainder(dividingBy: denominator)
     let fraction =
       (rest * attosecondsPerSecond + Int128(attoseconds) * numerator) / denominator
@@ -55,9 +55,14 @@ extension Duration {
       secondsComponent: Int64(clamping: whole + carry), attosecondsComponent: Int64(part))
   }
 
+  /// As `components`, which traps where the seconds do not fit: these are the most that fit.
+  var clampedComponents: (seconds: Int64, attoseconds: Int64) {
+    min(max(self, .seconds(-Int64.max)), .seconds(Int64.max)).components
+  }
+
   /// Whole nanoseconds, cut down; at most `Int64.max`.
   package var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
+    let (seconds, attoseconds) = clampedComponents
     return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds) / 1_000_000_000)
   }
 }

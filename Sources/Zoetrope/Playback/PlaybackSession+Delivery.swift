@@ -52,18 +52,30 @@ extension PlaybackSession {
     state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
   }
 
-  /// Logged when it is decided, which is before the frame that is shown instead can be taken.
+  /// The thread on which handlers are called: one that blocks, as handlers may, holds up no frame.
+  private static let loggingThread = DecodeThreads(count: 1)
+
   func log(skip count: Int, before index: Int) {
-    logger?.debug("frames skipped", metadata: ["count": "\(count)", "before": "\(index)"])
+    guard let logger, logger.logLevel <= .debug else { return }
+    Self.loggingThread.run {
+      logger.debug("frames skipped", metadata: ["count": "\(count)", "before": "\(index)"])
+    }
   }
 
-  func log(ending reason: PlaybackState, _ statistics: PlaybackStatistics) {
-    guard let logger else { return }
-    let metadata: Logger.Metadata = ["statistics": "\(statistics)"]
-    if case .failed(let error) = reason {
-      logger.warning("playback failed: \(error)", metadata: metadata)
-    } else {
-      logger.info("playback \(reason)", metadata: metadata)
+  /// Calls `announce` when the end is in the log, so that whoever sees the end finds it there.
+  func log(
+    ending reason: PlaybackState, _ statistics: PlaybackStatistics,
+    then announce: @escaping @Sendable () -> Void
+  ) {
+    guard let logger else { return announce() }
+    Self.loggingThread.run {
+      let metadata: Logger.Metadata = ["statistics": "\(statistics)"]
+      if case .failed(let error) = reason {
+        logger.warning("playback failed: \(error)", metadata: metadata)
+      } else {
+        logger.info("playback \(reason)", metadata: metadata)
+      }
+      announce()
     }
   }
 }

@@ -46,7 +46,7 @@ final class PlaybackSession: Sendable {
     var trace = PlaybackTrace()
     /// Whether the end was logged and told to the consumer.
     var isAnnounced = false
-    var endWaiters: [CheckedContinuation<PlaybackState, Never>] = []
+    var endWaiters: [ResultHandover<PlaybackState>] = []
 
     /// The time of `moment` as the machine counts it. It never goes back.
     mutating func time(of moment: Duration) -> Duration {
@@ -136,15 +136,18 @@ final class PlaybackSession: Sendable {
     Task { self.carryOut(aftermath) }
   }
 
-  /// Returns the state in which playback ended, once everyone was told.
+  /// Returns the state in which playback ended, once everyone was told; when the calling task is
+  /// cancelled, the state there is.
   func ending() async -> PlaybackState {
-    await withCheckedContinuation { continuation in
-      let reason = state.withLock { state -> PlaybackState? in
-        if state.isAnnounced { return state.machine.state }
-        state.endWaiters.append(continuation)
-        return nil
-      }
-      if let reason { continuation.resume(returning: reason) }
+    let handover = ResultHandover<PlaybackState>()
+    let isAnnounced = state.withLock { state in
+      if !state.isAnnounced { state.endWaiters.append(handover) }
+      return state.isAnnounced
+    }
+    if !isAnnounced, let reason = await handover.valueUnlessCancelled() { return reason }
+    return state.withLock { state in
+      state.endWaiters.removeAll { $0 === handover }
+      return state.machine.state
     }
   }
 
@@ -176,16 +179,18 @@ final class PlaybackSession: Sendable {
     aftermath.delivery?.finish()
     if let shown = aftermath.shown { shared.keep(shown) }
     guard let (reason, statistics) = aftermath.ending else { return }
-    // First, so that who sees the end finds it in the log.
-    log(ending: reason, statistics)
     // What was presented before the end belongs to the consumer, unless it gave up itself.
-    mailbox.finish(keepingFrame: reason != .stopped && reason != .cancelled)
-    let waiters = state.withLock { state in
-      state.isAnnounced = true
-      defer { state.endWaiters = [] }
-      return state.endWaiters
+    let keepsFrame = reason != .stopped && reason != .cancelled
+    if !keepsFrame { mailbox.finish(keepingFrame: false) }
+    log(ending: reason, statistics) { [self] in
+      mailbox.finish(keepingFrame: keepsFrame)
+      let waiters = state.withLock { state in
+        state.isAnnounced = true
+        defer { state.endWaiters = [] }
+        return state.endWaiters
+      }
+      for waiter in waiters { waiter.close(with: reason) }
     }
-    for waiter in waiters { waiter.resume(returning: reason) }
   }
 
   private typealias Drivers = (new: PlaybackDriver, obsolete: PlaybackDriver?)
@@ -216,8 +221,11 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Reports to the machine and does what it says, up to what takes time.
-  func report(_ event: PlaybackStateMachine.Event, from epoch: Int) -> Order {
+  /// Reports to the machine and does what it says, up to what takes time; says whether a frame was
+  /// handed over, too.
+  func report(
+    _ event: PlaybackStateMachine.Event, from epoch: Int
+  ) -> (order: Order, presents: Bool) {
     let moment = time.now
     let (order, aftermath) = state.withLock { state in
       var aftermath = PlaybackAftermath()
@@ -238,7 +246,7 @@ final class PlaybackSession: Sendable {
       return (order, aftermath)
     }
     carryOut(aftermath)
-    return order
+    return (order, aftermath.shown != nil)
   }
 
   /// What the machine says to `event`; when it is to present a frame, does that first.
@@ -276,7 +284,7 @@ final class PlaybackSession: Sendable {
   private func fetch(
     _ step: PlaybackStep, _ state: inout State, _ aftermath: inout PlaybackAftermath
   ) -> Order {
-    let least = max(options.decodeAhead, 1)
+    let least = options.decodeAhead(in: state.machine.order.range)
     // A short loop would let go of frames that it asks for again at once.
     let isLong = state.machine.order.range.count > least + shared.burst
     let burst = isLong ? shared.burst : 0
@@ -310,7 +318,8 @@ final class PlaybackSession: Sendable {
   /// How many steps after the pending one are decoded, without a gap.
   private func readyAhead(_ state: State) -> Int {
     guard options.latePolicy == .latest else { return 0 }
-    return state.machine.upcoming(options.decodeAhead).prefix { step in
+    let count = options.decodeAhead(in: state.machine.order.range)
+    return state.machine.upcoming(count).prefix { step in
       if case .success = state.holding(step.frame)?.ticket.outcome { true } else { false }
     }.count
   }

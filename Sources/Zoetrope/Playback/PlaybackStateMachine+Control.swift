@@ -23,9 +23,8 @@ extension PlaybackStateMachine {
   mutating func seek(to frame: Int, offset: Duration) -> Action {
     let play = (shown ?? pending)?.play ?? 0
     pending = PlaybackStep(frame: frame, play: play, direction: direction)
-    // Backwards, the part of the frame's time that has passed is the part after the position.
-    let whole = order.timeline.time(order.timeline.ticks(frame), at: PlaybackRate(1))
-    fresh = offset == .zero || direction == .forward ? offset : whole - offset
+    fresh = offset
+    beginsAtEnd = false
     pausedAt = nil
     isChosen = false
     failure = nil
@@ -33,13 +32,23 @@ extension PlaybackStateMachine {
   }
 
   /// Changes speed without a jump: the position at `now` stays, what is left of it is scaled.
+  ///
+  /// A step that is overdue keeps its deadline. To scale the time since would move it into the past,
+  /// before those of the frames that were shown.
   mutating func setRate(_ newRate: PlaybackRate, at now: Duration) -> Action {
     guard newRate != rate else { return .none }
+    let scaled = { [rate] (time: Duration) in
+      time.scaled(
+        by: rate.numerator * newRate.denominator, over: rate.denominator * newRate.numerator)
+    }
     if fresh == nil {
       let moment = pausedAt ?? now
-      let elapsed = (moment - anchor).scaled(
-        by: rate.numerator * newRate.denominator, over: rate.denominator * newRate.numerator)
-      anchor = moment - elapsed
+      passOverOvertaken(at: moment)
+      let next = pending?.start ?? shown.map { order.end(of: $0) } ?? 0
+      let rest = self.moment(next) - moment
+      anchor =
+        moment + (rest > .zero ? scaled(rest) : rest) - order.timeline.time(next, at: newRate)
+      shownAt = moment - scaled(moment - shownAt)
     }
     rate = newRate
     return state == .playing ? .restart : .none
@@ -52,10 +61,7 @@ extension PlaybackStateMachine {
     isChosen = false
     failure = nil
     if fresh != nil || shown == nil {
-      // Before anything was shown, playback begins at the other end.
-      if shown == nil, pending?.frame == order.first(newDirection.reversed) {
-        pending?.frame = order.first(newDirection)
-      }
+      if beginsAtEnd { pending?.frame = order.first(newDirection) }
       pending?.direction = newDirection
       return state == .idle ? .none : .restart
     }

@@ -6,7 +6,10 @@ extension PlaybackStateMachine {
     }
     if let offset = fresh {
       if let failure { return end(.failed(failure)) }
-      anchor = now - order.timeline.time(step.start, at: rate) - rate.wallTime(offset)
+      // Backwards, the part of the frame's time that has passed is the part after the position.
+      let whole = order.timeline.time(order.timeline.ticks(step.frame), at: PlaybackRate(1))
+      let passed = offset == .zero || step.direction == .forward ? offset : whole - offset
+      anchor = now - order.timeline.time(step.start, at: rate) - rate.wallTime(passed)
       fresh = nil
       return present(step, due: now, at: now, entry: now)
     }
@@ -27,6 +30,10 @@ extension PlaybackStateMachine {
       let lateness = now - deadline
       anchor += lateness
       return present(step, due: now, at: now, lateness: lateness)
+    case .catchUp where now - deadline > LatePolicy.maximumDebt:
+      let lateness = now - deadline
+      anchor += lateness - LatePolicy.maximumDebt
+      return present(step, due: now - LatePolicy.maximumDebt, at: now, lateness: lateness)
     default: break
     }
     return present(step, due: deadline, at: now)
@@ -34,12 +41,16 @@ extension PlaybackStateMachine {
 
   /// The action that gets ``pending``; under `skip`, steps already overtaken are not even decoded.
   mutating func fetchDue(at now: Duration) -> Action {
+    passOverOvertaken(at: now)
     guard let step = pending else { return .wait(until: endOfShown) }
-    if latePolicy == .skip, !isChosen {
-      let choice = stepDue(at: now, from: step)
-      if choice.skipped > 0 { return choose(choice) }
-    }
     return .fetch(step)
+  }
+
+  /// Under `skip`, makes the step that is due the pending one, unless that one was chosen so already.
+  mutating func passOverOvertaken(at now: Duration) {
+    guard latePolicy == .skip, !isChosen, let step = pending else { return }
+    let choice = stepDue(at: now, from: step)
+    if choice.skipped > 0 { _ = choose(choice) }
   }
 
   private mutating func choose(_ choice: (step: PlaybackStep, skipped: Int)) -> Action {
@@ -75,23 +86,18 @@ extension PlaybackStateMachine {
   private func stepDue(
     at now: Duration, from step: PlaybackStep
   ) -> (step: PlaybackStep, skipped: Int) {
+    var choice = (step: step, skipped: 0)
     var step = step
     var skipped = 0
-    guard now >= moment(order.end(of: step)) else { return (step, 0) }
-    if let cycle = order.cycle(of: step) {
-      // Long stalls are jumped by whole cycles. One less than the quotient says, for it is rounded.
-      let late = now - moment(step.start)
-      let cycles = Int((late / order.timeline.time(cycle.ticks, at: rate)).rounded(.down)) - 1
-      let jumps = min(cycles, order.playsLeft(after: step) / cycle.plays)
-      if jumps > 0 {
-        step.play += jumps * cycle.plays
-        step.start += Int128(jumps) * cycle.ticks
-        skipped += jumps * stepsPerCycle
-      }
-    }
-    var choice = (step: step, skipped: skipped)
+    var hasJumped = false
     var passesInstants = 0
-    while now >= moment(order.end(of: step)), let next = order.next(after: step) {
+    while now >= moment(order.end(of: step)) {
+      if !hasJumped, let cycle = order.cycle(of: step) {
+        hasJumped = true
+        skipped += jump(over: cycle, from: &step, at: now)
+        if skipped > choice.skipped { choice = (step, skipped) }
+      }
+      guard let next = order.next(after: step) else { break }
       // Nothing but steps without duration: no time will ever pass here.
       if order.end(of: step) == step.start {
         passesInstants += 1
@@ -105,6 +111,23 @@ extension PlaybackStateMachine {
       if hadDuration { choice = (step, skipped) }
     }
     return choice
+  }
+
+  /// Takes `step`, which is over, to its last return but one or two before `now`; gives the number of
+  /// steps passed over. A long stall would take as long to walk through.
+  private func jump(
+    over cycle: (plays: Int, ticks: Int128), from step: inout PlaybackStep, at now: Duration
+  ) -> Int {
+    let late = (now - moment(step.start)).scaled(by: rate.numerator, over: rate.denominator)
+    // One less than the quotient says, for times are cut down.
+    let cycles = order.timeline.ticks(at: late) / cycle.ticks - 1
+    let most = order.playsLeft(after: step).map { Int128($0 / cycle.plays) }
+    let jumps = min(cycles, most ?? cycles)
+    guard jumps > 0 else { return 0 }
+    step.start += jumps * cycle.ticks
+    // A clock set forward by ages would overflow the counts: they stop at a limit.
+    step.play = Int(min(Int128(step.play) + jumps * Int128(cycle.plays), 1 << 60))
+    return Int(min(jumps * Int128(stepsPerCycle), 1 << 48))
   }
 
   private var stepsPerCycle: Int {

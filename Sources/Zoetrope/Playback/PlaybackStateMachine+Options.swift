@@ -7,7 +7,7 @@ extension PlaybackStateMachine {
       self.init(
         order: PlaybackOrder(
           timeline: PlaybackTimeline([]), range: 0..<1, playCount: .once, bounces: false),
-        startIndex: 0, direction: .forward, rate: PlaybackRate(1), latePolicy: .skip)
+        direction: .forward, rate: PlaybackRate(1), latePolicy: .skip)
       state = .failed(error)
     }
   }
@@ -45,8 +45,8 @@ extension PlaybackStateMachine {
         frames, policy: options.delayPolicy, fixedDelay: options.fixedDelay),
       range: range, playCount: plays, bounces: options.bounces)
     self.init(
-      order: order, startIndex: start ?? order.first(options.direction),
-      direction: options.direction, rate: PlaybackRate(options.rate),
+      order: order, startIndex: start, direction: options.direction,
+      rate: PlaybackRate(options.rate),
       latePolicy: options.latePolicy, showsPoster: options.reducesMotion)
   }
 }

@@ -70,9 +70,12 @@ package struct PlaybackStateMachine: Sendable {
   package internal(set) var pending: PlaybackStep?
   /// The moment at which tick 0 was, would the present rate always have been.
   var anchor = Duration.zero
-  /// Set while ``pending`` starts a new stretch of time: the schedule begins when it is shown, this
-  /// far (in media time) after its start.
+  /// Set while ``pending`` starts a new stretch of time: the schedule begins when it is shown, at this
+  /// position in the frame, counted in media time from where the frame starts playing forward. Zero
+  /// stands for where it starts in playing direction.
   var fresh: Duration? = .zero
+  /// Whether playback begins at whichever end the direction says: nobody has chosen a frame.
+  var beginsAtEnd: Bool
   /// While paused with a frame on screen: since when.
   var pausedAt: Duration?
   /// When ``shown`` was handed over; what catching up measures from.
@@ -85,7 +88,7 @@ package struct PlaybackStateMachine: Sendable {
   var failure: AnimatedImageError?
 
   package init(
-    order: PlaybackOrder, startIndex: Int, direction: PlaybackDirection, rate: PlaybackRate,
+    order: PlaybackOrder, startIndex: Int? = nil, direction: PlaybackDirection, rate: PlaybackRate,
     latePolicy: LatePolicy, showsPoster: Bool = false
   ) {
     self.order = order
@@ -93,7 +96,8 @@ package struct PlaybackStateMachine: Sendable {
     self.direction = direction
     self.latePolicy = latePolicy
     self.showsPoster = showsPoster
-    pending = PlaybackStep(frame: startIndex, direction: direction)
+    beginsAtEnd = startIndex == nil
+    pending = PlaybackStep(frame: startIndex ?? order.first(direction), direction: direction)
   }
 
   package mutating func handle(_ event: Event, at now: Duration) -> Action {

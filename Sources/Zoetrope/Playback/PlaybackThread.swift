@@ -31,55 +31,13 @@ final class PlaybackThread: TaskExecutor {
     case signal
   }
 
-  private struct Timer {
-    let deadline: ContinuousClock.Instant
-    let client: any Client
-  }
-
-  /// What the thread does next.
-  private enum Work {
-    case call(any Client, Cause)
-    case job(UnownedJob)
-    case spare(@Sendable () -> Void)
-    case wait(ContinuousClock.Instant?)
-  }
-
   private struct State {
-    var calls: [(client: any Client, cause: Cause)] = []
-    var jobs: [UnownedJob] = []
-    /// The latest deadline first.
-    var timers: [Timer] = []
-    /// Something to do when nothing else is.
-    var spareWork: (@Sendable () -> Void)?
+    var queue = PlaybackQueue()
     var hasThread = false
     var thread: pthread_t?
 
     /// Whether this is the thread, which looks for work without being told.
     var isCurrent: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
-
-    mutating func insert(_ timer: Timer) {
-      var low = 0
-      var high = timers.count
-      while low < high {
-        let middle = (low + high) / 2
-        if timers[middle].deadline > timer.deadline { low = middle + 1 } else { high = middle }
-      }
-      timers.insert(timer, at: low)
-    }
-
-    mutating func takeWork(at now: ContinuousClock.Instant) -> Work {
-      if let next = timers.last, next.deadline <= now {
-        timers.removeLast()
-        return .call(next.client, .deadline)
-      }
-      if !calls.isEmpty {
-        let (client, cause) = calls.removeFirst()
-        return .call(client, cause)
-      }
-      if !jobs.isEmpty { return .job(jobs.removeFirst()) }
-      if let work = spareWork.take() { return .spare(work) }
-      return .wait(timers.last?.deadline)
-    }
   }
 
   private let state = Mutex(State())
@@ -87,41 +45,42 @@ final class PlaybackThread: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    add { $0.jobs.append(job) }
+    add { $0.queue.add(.job(job), at: .now) }
   }
 
   /// Calls `client` as soon as the thread is free.
-  func call(_ client: any Client, after cause: Cause) { add { $0.calls.append((client, cause)) } }
+  func call(_ client: any Client, after cause: Cause) {
+    add { $0.queue.add(.call(client, cause), at: .now) }
+  }
 
   /// Calls `client` at `deadline`, unless it is obsolete by then or is taken out before.
   func call(_ client: any Client, at deadline: ContinuousClock.Instant) {
     add { state in
       // Looked at under the lock: who becomes obsolete is taken out after it says so.
-      if !client.isObsolete { state.insert(Timer(deadline: deadline, client: client)) }
+      if !client.isObsolete { state.queue.add(client, at: deadline) }
     }
   }
 
   /// Forgets the deadlines of `client`, which has become obsolete.
   func remove(_ client: any Client) {
-    let removed = state.withLock { state in
-      let removed = state.timers.filter { $0.client === client }
-      if !removed.isEmpty { state.timers.removeAll { $0.client === client } }
-      return removed
-    }
+    let removed = state.withLock { $0.queue.removeTimers(of: client) }
     _ = consume removed
   }
 
-  /// Takes `work`, which lasts about `time`, if it was this thread that asked and it has nothing
-  /// better to do meanwhile.
-  func offer(_ work: @escaping @Sendable () -> Void, lasting time: Duration) -> Bool {
-    state.withLock { state in
-      guard state.isCurrent, state.spareWork == nil, state.jobs.isEmpty else { return false }
-      if let next = state.timers.last, ContinuousClock.now.advanced(by: time) > next.deadline {
-        return false
-      }
-      state.spareWork = work
-      return true
+  /// Takes `work`, which lasts about `time`, if it was this thread that asked, it has nothing better
+  /// to do meanwhile, and `isReady`, which is asked last.
+  func offer(
+    _ work: @escaping @Sendable () -> Void, lasting time: Duration,
+    if isReady: () -> Bool = { true }
+  ) -> Bool {
+    let hasTime = state.withLock { state in
+      guard state.isCurrent, state.queue.isIdle else { return false }
+      guard let next = state.queue.nextDeadline else { return true }
+      return ContinuousClock.now.advanced(by: time) <= next
     }
+    guard hasTime, isReady() else { return false }
+    state.withLock { $0.queue.add(.decode(work), at: .now) }
+    return true
   }
 
   private func add(_ change: (inout State) -> Void) {
@@ -141,10 +100,10 @@ final class PlaybackThread: TaskExecutor {
     state.withLock { $0.thread = pthread_self() }
     while true {
       let now = ContinuousClock.now
-      switch state.withLock({ $0.takeWork(at: now) }) {
-      case .call(let client, let cause): client.goOn(after: cause)
-      case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-      case .spare(let work): work()
+      switch state.withLock({ $0.queue.take(at: now) }) {
+      case .work(.call(let client, let cause)): client.goOn(after: cause)
+      case .work(.job(let job)): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      case .work(.decode(let work)): work()
       case .wait(let deadline): signal.wait(until: deadline)
       }
     }

@@ -51,19 +51,40 @@ package struct PlaybackTimeline: Sendable {
     Duration(seconds: ticks * rate.denominator, over: timescale * rate.numerator)
   }
 
+  /// When each frame starts at rate 1, counted from frame 0, and when the last one ends.
+  ///
+  /// Each is cut down to a whole attosecond by itself: ``position(at:in:)`` finds a frame at its start.
+  var startTimes: [Duration] { starts.map { time($0, at: PlaybackRate(1)) } }
+
+  /// The ticks that have begun `time` after the start of frame 0 at rate 1: the most whose
+  /// ``time(_:at:)`` is not later. Times before the start count as the start.
+  func ticks(at time: Duration) -> Int128 {
+    let (seconds, attoseconds) = max(time, .zero).clampedComponents
+    // The times of ticks are cut down, so one belongs here that is over before the next attosecond.
+    let bound = (Int128(attoseconds) + 1) * timescale
+    return Int128(seconds) * timescale
+      + (bound + attosecondsPerSecond - 1) / attosecondsPerSecond - 1
+  }
+
+  /// The frame of `range` that is shown after these ticks; one without a duration never is.
+  func frame(at ticks: Int128, in range: Range<Int>) -> Int {
+    var low = range.lowerBound
+    var high = range.upperBound - 1
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      if starts[middle] <= ticks { low = middle } else { high = middle - 1 }
+    }
+    return low
+  }
+
   /// The frame shown `time` after the start of a forward play at rate 1, and the time since it began.
   ///
   /// A frame's start belongs to the frame. Times outside the play give its first or last instant.
   package func position(at time: Duration, in range: Range<Int>) -> (frame: Int, offset: Duration) {
     let normal = PlaybackRate(1)
-    var low = range.lowerBound
-    var high = range.upperBound - 1
-    while low < high {
-      let middle = low + (high - low + 1) / 2
-      if self.time(starts[middle], at: normal) <= time { low = middle } else { high = middle - 1 }
-    }
-    let offset = time - self.time(starts[low], at: normal)
-    return (low, min(max(offset, .zero), self.time(ticks(low), at: normal)))
+    let frame = frame(at: ticks(at: time), in: range)
+    let offset = time - self.time(starts[frame], at: normal)
+    return (frame, min(max(offset, .zero), self.time(ticks(frame), at: normal)))
   }
 
   private static func shownTime(

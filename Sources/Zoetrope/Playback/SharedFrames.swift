@@ -28,7 +28,7 @@ public final class SharedFrames: Sendable {
   private let keeping: Int
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
-  private let usesPlaybackThread: Bool
+  private let isAtHand: (@Sendable (Int) -> Bool)?
   /// Frames that a consumer has decoded beyond those it wants ahead, in one go with them: not 0 only
   /// where that takes little of the time, and little memory.
   package let burst: Int
@@ -75,7 +75,7 @@ public final class SharedFrames: Sendable {
     frames: [FrameControl], canvasSize: PixelSize, scaler: FrameScaler? = nil,
     playCount: PlayCount, keeping: Int = 2,
     threads: DecodeThreads = .shared, openingThreads: DecodeThreads? = nil,
-    usesPlaybackThread: Bool = false,
+    isAtHand: (@Sendable (Int) -> Bool)? = nil,
     burst: Int = 0, resting: RestingCost? = nil,
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
@@ -87,7 +87,7 @@ public final class SharedFrames: Sendable {
     self.keeping = max(keeping, 0)
     self.threads = threads
     self.openingThreads = openingThreads ?? threads
-    self.usesPlaybackThread = usesPlaybackThread
+    self.isAtHand = isAtHand
     self.burst = burst
     self.makeProducer = makeProducer
     self.resting = resting
@@ -120,8 +120,8 @@ public final class SharedFrames: Sendable {
 
   /// Returns once nothing is decoded, waited for or played any more.
   ///
-  /// When every stream has ended, that is at most one frame's decoding away. Ends nothing itself, and
-  /// is not ended by cancelling.
+  /// When every stream has ended, that is at most one frame's decoding away. Ends nothing itself. When
+  /// the calling task is cancelled it returns at once.
   public func idle() async { await live.reach(.noWork) }
 
   /// Somebody plays or waits from now on, until ``end()``.
@@ -210,8 +210,8 @@ public final class SharedFrames: Sendable {
       ?? state.positions.lastIndex { $0.lastUser == user }
     if choice == nil, state.positions.count < Self.maximumPositions {
       let lane = DecodeLane(
-        threads: threads, openingThreads: openingThreads, live: live,
-        usesPlaybackThread: usesPlaybackThread,
+        threads: threads, openingThreads: openingThreads, live: live, frames: frames,
+        isAtHand: isAtHand,
         makeProducer: makeProducer)
       state.positions.append(Position(lane: lane, nextIndex: 0, lastUser: user))
       choice = state.positions.count - 1

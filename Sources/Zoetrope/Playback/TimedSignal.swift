@@ -62,7 +62,8 @@ final class TimedSignal: @unchecked Sendable {
     var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
-    let wait = max(ContinuousClock.now.duration(to: instant), .zero)
+    // What is further away than the words below can count is waited for in parts.
+    let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
     let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
     let (seconds, attoseconds) = sum.components
     let words = (Int(seconds), Int(attoseconds / 1_000_000_000))

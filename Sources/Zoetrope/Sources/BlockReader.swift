@@ -61,7 +61,7 @@ final class BlockReader: Sendable {
     let reader = BlockReader(source)
     let isShared = source is FileSource && source.byteCount >= leastSharedSize && threadCount() > 1
     guard isShared else { return try reader.readAlone(body) }
-    DecodeThreads.shared.run(isOptional: true) { reader.help() }
+    DecodeThreads.loading.run(isOptional: true) { reader.help() }
     defer { reader.stop() }
     try reader.readShared(body)
   }

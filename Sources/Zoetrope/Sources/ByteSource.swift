@@ -9,6 +9,10 @@ package protocol ByteSource: Sendable {
   /// Whether the bytes are still those that were there at first. Costs one `fstat` of a file.
   var isUnchanged: Bool { get }
 
+  /// Whether the bytes of `range` can be had without waiting for a disk or a network. Costs what it
+  /// costs to read them from the system's file cache.
+  func isAtHand(_ range: Range<Int>) -> Bool
+
   /// Gives `body` the bytes of `range`, which is clipped to the source.
   ///
   /// - Parameter scratch: Memory to read into, when the bytes do not lie in memory yet. Reused from
@@ -17,4 +21,9 @@ package protocol ByteSource: Sendable {
     in range: Range<Int>, scratch: inout [UInt8],
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result
+}
+
+extension ByteSource {
+  /// Not known.
+  package func isAtHand(_ range: Range<Int>) -> Bool { false }
 }

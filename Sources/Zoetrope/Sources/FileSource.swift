@@ -1,5 +1,6 @@
 internal import Glibc
 package import SystemPackage
+internal import ZoetropeShims
 
 /// A byte source over an open file, read with `pread`.
 ///
@@ -106,6 +107,11 @@ package final class FileSource: ByteSource {
       throw failure(Errno(rawValue: errno))
     }
     return status
+  }
+
+  package func isAtHand(_ range: Range<Int>) -> Bool {
+    let clipped = range.clamped(to: 0..<byteCount)
+    return zt_is_cached(descriptor.rawValue, Int64(clipped.lowerBound), clipped.count)
   }
 
   package func withBytes<Result>(

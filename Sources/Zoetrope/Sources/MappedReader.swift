@@ -48,7 +48,7 @@ final class MappedReader<Sight: Sendable>: Sendable {
     FileMapping.prepareThread()
     let isShared = threadCount > 1 && mapping.byteCount > blockSize
     // Optional: done by this very thread for want of another, it would wait for this one to go on.
-    if isShared { DecodeThreads.shared.run(isOptional: true) { reader.help() } }
+    if isShared { DecodeThreads.loading.run(isOptional: true) { reader.help() } }
     defer { reader.stop() }
     try reader.read(trail: isShared ? longestTrail : trail, body)
   }

@@ -10,6 +10,8 @@ package struct MemorySource: ByteSource {
 
   package var isUnchanged: Bool { true }
 
+  package func isAtHand(_ range: Range<Int>) -> Bool { true }
+
   package func withBytes<Result>(
     in range: Range<Int>, scratch: inout [UInt8],
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result

@@ -27,3 +27,9 @@ void zt_map_touch(const uint8_t *_Nonnull bytes, size_t start, size_t end);
 
 /// Gives the page tables of bytes `start` to `end`, whole pages, back; a later look maps them again.
 void zt_map_release(const uint8_t *_Nonnull bytes, size_t start, size_t end);
+
+/// Whether the `count` bytes of the file `descriptor` from `offset` on are in the system's file cache.
+///
+/// Reads them and throws them away, at most 256 KiB; false for more, past the file's end, and where the
+/// system or the file system cannot say.
+bool zt_is_cached(int descriptor, int64_t offset, size_t count);

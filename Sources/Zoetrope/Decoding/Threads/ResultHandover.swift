@@ -24,6 +24,15 @@ final class ResultHandover<Value: Sendable>: Sendable {
     }
   }
 
+  /// As ``value()``, but nil as soon as the calling task is cancelled.
+  func valueUnlessCancelled() async -> Value? {
+    await withTaskCancellationHandler {
+      await value()
+    } onCancel: {
+      close(with: nil)
+    }
+  }
+
   /// Ends the wait with `value`, unless it has ended.
   func close(with value: Value?) {
     let waiting: CheckedContinuation<Value?, Never>? = state.withLock { state in
@@ -49,10 +58,6 @@ extension DecodeThreads {
     guard !Task.isCancelled else { return nil }
     let handover = ResultHandover<Value>()
     run { handover.close(with: work()) }
-    return await withTaskCancellationHandler {
-      await handover.value()
-    } onCancel: {
-      handover.close(with: nil)
-    }
+    return await handover.valueUnlessCancelled()
   }
 }
