@@ -14,7 +14,11 @@ package struct PlaybackTimeline: Sendable {
   package init(
     _ frames: [FrameControl], policy: DelayPolicy = .browser, fixedDelay: Duration? = nil
   ) {
-    let shown = frames.map { Self.shownTime(of: $0.delay, policy: policy, fixedDelay: fixedDelay) }
+    // Longer times, which only options can ask for, are cut: the products below need the room.
+    let most = (Int128(1) << 94) / Int128(max(frames.count, 1))
+    let shown = frames.map {
+      Self.shownTime(of: $0.delay, policy: policy, fixedDelay: fixedDelay, atMost: most)
+    }
     var timescale: Int128 = 1
     for time in shown {
       let multiple =
@@ -59,10 +63,12 @@ package struct PlaybackTimeline: Sendable {
   /// The ticks that have begun `time` after the start of frame 0 at rate 1: the most whose
   /// ``time(_:at:)`` is not later. Times before the start count as the start.
   func ticks(at time: Duration) -> Int128 {
-    let (seconds, attoseconds) = max(time, .zero).clampedComponents
+    // Not `components`, which trap where the seconds need more than 64 bits.
+    let (seconds, attoseconds) = max(time, .zero).attoseconds
+      .quotientAndRemainder(dividingBy: attosecondsPerSecond)
     // The times of ticks are cut down, so one belongs here that is over before the next attosecond.
-    let bound = (Int128(attoseconds) + 1) * timescale
-    return Int128(seconds) * timescale
+    let bound = (attoseconds + 1) * timescale
+    return seconds * timescale
       + (bound + attosecondsPerSecond - 1) / attosecondsPerSecond - 1
   }
 
@@ -88,14 +94,15 @@ package struct PlaybackTimeline: Sendable {
   }
 
   private static func shownTime(
-    of delay: FrameDelay, policy: DelayPolicy, fixedDelay: Duration?
+    of delay: FrameDelay, policy: DelayPolicy, fixedDelay: Duration?, atMost most: Int128
   ) -> (numerator: Int128, denominator: Int128) {
     let stored = delay.duration
     let shown = fixedDelay ?? policy.shownDuration(of: delay)
     if fixedDelay == nil, shown == stored {
       return reduced(Int128(delay.numerator), Int128(delay.denominator))
     }
-    return reduced(Int128(max(shown, .zero).wholeNanoseconds), 1_000_000_000)
+    let nanoseconds = max(shown, .zero).attoseconds / 1_000_000_000
+    return reduced(min(nanoseconds, most), 1_000_000_000)
   }
 
   private static func reduced(
