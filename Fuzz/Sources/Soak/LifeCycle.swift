@@ -2,81 +2,73 @@ import SystemPackage
 import Zoetrope
 import ZoetropeTestSupport
 
-/// The life of one player: opened, started, steered, and ended in one of the ways there are.
+/// The life of one image: opened, shown by a few players that share its frames, idle in between.
 struct LifeCycle {
-  private enum Ending: CaseIterable {
-    case stop, cancel, leave, drop, failingSeek
-  }
-
   let seed: UInt64
   let path: String
 
-  /// Gives the number of things that were left when it was over.
-  func run() async -> Int {
+  /// Gives what was wrong: properties that did not hold, and things that were left when it was over.
+  func run() async -> [String] {
     var random = SplitMix64(seed: seed)
-    guard let image = try? AnimatedImage(contentsOf: FilePath(path)) else { return 1 }
-    // Keeps no frame by itself, so that none may be left.
-    let shared = SharedFrames(image, keeping: 0)
-    let buffering: FrameBuffering = Bool.random(using: &random) ? .newest : .lossless
-    let options = PlaybackOptions(
-      delayPolicy: .exact, bounces: Bool.random(using: &random), buffering: buffering,
-      decodeAhead: Int.random(in: 1...3, using: &random))
-    let limit = Int.random(in: 0...5, using: &random)
-    let ending = Ending.allCases[Int.random(in: 0..<Ending.allCases.count, using: &random)]
-    if Int.random(in: 0..<8, using: &random) == 0 {
-      // The real clock: one frame is on time at once, later ones would be waited for.
-      await play(
-        FrameScheduler(sharing: shared, options: options, clock: ContinuousClock()), 1, ending,
-        image.frames.count, random.next())
-    } else {
-      await play(
-        FrameScheduler(sharing: shared, options: options, clock: ManualClock(.jumping)), limit,
-        ending, image.frames.count, random.next())
+    guard let image = try? AnimatedImage(contentsOf: FilePath(path)) else {
+      return ["\(path) does not open"]
     }
-    // Twice: a decode that nobody waits for may hand its frame over, to be dropped, in between.
-    await shared.live.reach(.nothing)
-    for _ in 0..<100 where Self.count(shared) > 0 {
-      await Task.yield()
-      await shared.live.reach(.nothing)
-    }
-    return Self.count(shared)
-  }
-
-  private static func count(_ shared: SharedFrames) -> Int {
-    LiveObjects.Kind.allCases.reduce(0) { $0 + shared.live.count($1) }
-  }
-
-  private func play<C: Clock>(
-    _ scheduler: FrameScheduler<C>, _ limit: Int, _ ending: Ending, _ frameCount: Int,
-    _ seed: UInt64
-  ) async where C.Duration == Duration {
-    var random = SplitMix64(seed: seed)
-    let seek = Int.random(in: 0...frameCount, using: &random)
-    let stream = scheduler.frames()
-    let consumer = Task {
-      var count = 0
-      if limit == 0 { return }
-      for await _ in stream {
-        count += 1
-        if count >= limit { break }
+    let budget = MemoryBudget(byteLimit: [0, 1 << 16, 1 << 22].randomElement(using: &random) ?? 0)
+    let cache = MemoryFrameCache(budget: budget)
+    let rendering = Bool.random(using: &random) ? Self.rendering(image, &random) : nil
+    var faults: [String] = []
+    let live: LiveObjects
+    do {
+      let shared =
+        if let rendering {
+          SharedFrames(image, rendering: rendering, cache: cache, budget: budget)
+        } else {
+          SharedFrames(image, keeping: Int.random(in: 0...2, using: &random))
+        }
+      live = shared.live
+      let pictures = ExpectedPictures(image, rendering)
+      // Many players once in a while, else one to three, and idle times between groups of them.
+      for _ in 0..<Int.random(in: 1...2, using: &random) {
+        let count =
+          Int.random(in: 0..<40, using: &random) == 0 ? 24 : Int.random(in: 1...3, using: &random)
+        let seeds = (0..<count).map { _ in random.next() }
+        faults += await withTaskGroup(of: [String].self) { group in
+          for seed in seeds {
+            group.addTask { await PlayerLife(shared: shared, pictures: pictures, seed: seed).run() }
+          }
+          return await group.reduce(into: []) { $0 += $1 }
+        }
+        let index = Int.random(in: 0..<image.frames.count, using: &random)
+        if let frame = try? await shared.frame(at: index), frame.bitmap != pictures[index] {
+          faults.append("an idle frame \(index) has other pixels")
+        }
       }
     }
-    switch Int.random(in: 0..<4, using: &random) {
-    case 0: scheduler.rate = 2
-    case 1:
-      scheduler.pause()
-      scheduler.resume()
-    case 2: try? scheduler.seek(toFrame: seek)
-    default: scheduler.direction = .backward
+    await Self.settle { LiveObjects.Kind.allCases.allSatisfy { live.count($0) == 0 } }
+    for kind in LiveObjects.Kind.allCases where live.count(kind) != 0 {
+      faults.append("\(live.count(kind)) of \(kind) left")
     }
-    switch ending {
-    case .stop: scheduler.stop()
-    case .cancel: consumer.cancel()
-    case .leave, .drop: break
-    case .failingSeek:
-      try? scheduler.seek(toFrame: frameCount + 7)
-      scheduler.stop()
+    cache.removeAll()
+    await Self.settle { budget.used(for: .frames) == 0 && cache.statistics.heldCost == 0 }
+    if budget.used(for: .frames) != 0 { faults.append("\(budget.used(for: .frames)) bytes left") }
+    faults += cache.faults()
+    return faults.map { "seed \(seed), \(path): \($0)" }
+  }
+
+  /// Some size, fit and filter.
+  private static func rendering(_ image: AnimatedImage, _ random: inout SplitMix64) -> Rendering {
+    func side(_ length: Int, _ random: inout SplitMix64) -> Int {
+      Int.random(in: 1...min(2 * length, 120), using: &random)
     }
-    await consumer.value
+    let target = TargetSize(
+      width: side(image.canvasSize.width, &random), height: side(image.canvasSize.height, &random))
+    return Rendering(
+      target: target, fit: [.fit, .fill, .stretch].randomElement(using: &random) ?? .fit,
+      filter: ScalingFilter.allCases.randomElement(using: &random) ?? .bilinear)
+  }
+
+  /// Waits until `condition` holds, for ten seconds at most: what the last decode leaves goes by itself.
+  private static func settle(_ condition: () -> Bool) async {
+    for _ in 0..<10_000 where !condition() { try? await Task.sleep(for: .milliseconds(1)) }
   }
 }

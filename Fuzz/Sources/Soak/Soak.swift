@@ -3,10 +3,11 @@ import SystemPackage
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Then
-/// counts what is left: tasks, frames, decodes, descriptors, threads, and resident memory over time.
+/// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Checks
+/// the times, pixels and changed rectangles of what they show, then counts what is left: tasks, frames,
+/// decodes, descriptors, threads, and resident memory over time.
 ///
-/// `Soak controls OPERATIONS [SEED]` checks instead what holds of time whatever is asked of a playback.
+/// `Soak controls OPERATIONS [SEED]` checks what holds of time under random control operations instead.
 @main
 enum Soak {
   static func main() async throws {
@@ -44,7 +45,7 @@ enum Soak {
       files.append(try FixtureFile.list("/proc/self/fd").count)
       print(
         "\(cycles * (step + 1) / steps) cycles: \(memory[step] >> 10) KiB, \(files[step]) descriptors, "
-          + "\(try FixtureFile.list("/proc/self/task").count) threads, \(left) left behind")
+          + "\(try FixtureFile.list("/proc/self/task").count) threads, \(left) faults")
     }
     // The first steps warm up: allocators and thread stacks. Slope of the second half.
     let growth = Double(memory[steps - 1] - memory[steps / 2]) / Double(memory[steps / 2]) * 100
@@ -58,7 +59,7 @@ enum Soak {
     exit(isFlat && isClean ? 0 : 1)
   }
 
-  /// Runs cycles on four tasks at a time; gives the number of things that were left behind.
+  /// Runs cycles on four tasks at a time; tells what was wrong, and gives how much that was.
   private static func run(_ count: Int, _ paths: [String], seed: UInt64) async -> Int {
     await withTaskGroup(of: Int.self) { group in
       for lane in 0..<4 {
@@ -67,7 +68,9 @@ enum Soak {
           var left = 0
           for _ in 0..<(count + 3 - lane) / 4 {
             let path = paths[Int.random(in: 0..<paths.count, using: &random)]
-            left += await LifeCycle(seed: random.next(), path: path).run()
+            let faults = await LifeCycle(seed: random.next(), path: path).run()
+            for fault in faults { print(fault) }
+            left += faults.count
           }
           return left
         }
