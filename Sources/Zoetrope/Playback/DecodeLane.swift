@@ -87,10 +87,11 @@ final class DecodeLane: Sendable {
   }
 
   private func serve() {
-    // Until the producer rests: who waits until nothing runs finds nothing set aside.
     live.add(.decode)
-    defer { live.remove(.decode) }
-    guard let next = nextTicket() else { return restIfAsked() }
+    guard let next = nextTicket() else {
+      restIfAsked()
+      return live.remove(.decode)
+    }
     let time = decode(next.index, for: next)
     // A thread is asked for again only when there is work: waking one up to find none costs more
     // than many a frame.
@@ -100,7 +101,11 @@ final class DecodeLane: Sendable {
       queue.isScheduled = !queue.tickets.isEmpty
       return (queue.isScheduled, lightFrame(in: queue))
     }
-    if goesOn { schedule(light, on: threads) } else { restIfAsked() }
+    // Before the decode is counted as over: `idle()` promises that nothing is held any more. The
+    // tickets that wait may all be abandoned, so this does not depend on whether the lane goes on.
+    restIfAsked()
+    live.remove(.decode)
+    if goesOn { schedule(light, on: threads) }
   }
 
   /// Has the producer give up what it set aside for players, once it has no work.

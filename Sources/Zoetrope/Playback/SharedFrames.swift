@@ -237,6 +237,8 @@ extension SharedFrames: BudgetMember {
       resting?.budget.refund(freed, of: share)
       return freed
     }
+    // One that is at work ends its hold on cached frames with that work.
+    for position in dropped.positions { position.lane.rest() }
     withExtendedLifetime(dropped) {}
     return freed
   }

@@ -47,7 +47,7 @@ import Testing
       files: ["many.png": try fixture("many-frames.png")])
     #expect(session.terminal.end() == 0)
     let json = String(decoding: try session.tool.read("trace.json"), as: UTF8.self)
-    let info = try session.tool.run("info", "--json", "many.png").text
+    let info = try session.tool.run("info", "--json", "--timing", "exact", "many.png").text
     session.tool.cleanUp()
     let starts = numbers("start_ms", in: info)
     let indices = numbers("index", in: json)

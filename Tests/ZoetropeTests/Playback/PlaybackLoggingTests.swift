@@ -1,5 +1,6 @@
 import Logging
 import Synchronization
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
@@ -97,6 +98,8 @@ import ZoetropeTestSupport
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(350))
     #expect(await frames.next()?.index == 3)
+    // Lines are written on a thread of their own.
+    await eventually { asked.answers.withLock { $0.count } == 1 }
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(50))
     #expect(await frames.next() == nil)
