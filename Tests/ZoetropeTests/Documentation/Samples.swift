@@ -109,6 +109,24 @@ func sampleOfTestingTime(
   return (first, second)
 }
 
+func sampleOfTestingAConsumer(
+  _ scheduler: FrameScheduler<ManualClock>, _ clock: ManualClock
+) async {
+  let (shown, report) = AsyncStream.makeStream(of: Int.self)
+  let view = Task {
+    for await frame in scheduler.frames() { report.yield(frame.index) }
+    report.finish()
+  }
+  var indices = shown.makeAsyncIterator()
+  while let index = await indices.next() {
+    print(index)  // what is checked here was done by the view
+    if index == 3 { break }
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+  }
+  view.cancel()
+}
+
 func sampleOfPlayingAtOnce(_ image: AnimatedImage) async -> [Duration] {
   var options = PlaybackOptions.everyFrame
   options.playCount = .once
