@@ -4,8 +4,10 @@ import Testing
 @testable import Zoetrope
 
 /// The timer itself, on the system's clock: what is asserted holds however slow the machine is.
-@Suite(.timeLimit(.minutes(1))) struct PlaybackThreadTests {
-  private let thread = PlaybackThread.shared
+@Suite(.timeLimit(.minutes(1)), .serialized) struct PlaybackThreadTests {
+  /// Not the shared one, which the playbacks of tests that run at the same time keep busy.
+  private static let own = PlaybackThread()
+  private let thread = Self.own
 
   /// Says when it was called, and why.
   private final class Caller: PlaybackThread.Client {
