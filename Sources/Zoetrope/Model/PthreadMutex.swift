@@ -35,6 +35,15 @@
       defer { unsafe pthread_mutex_unlock(lock) }
       return try unsafe body(&value.pointee)
     }
+
+    /// Nil when another thread has the lock.
+    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard unsafe pthread_mutex_trylock(lock) == 0 else { return nil }
+      defer { unsafe pthread_mutex_unlock(lock) }
+      return try unsafe body(&value.pointee)
+    }
   }
 
   typealias Mutex = PthreadMutex
