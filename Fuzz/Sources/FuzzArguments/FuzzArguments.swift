@@ -37,7 +37,8 @@ private func checkSelection(_ choices: inout FuzzChoices) {
         delay: FrameDelay(centiseconds: UInt16(index % 7)), disposal: .keep, blend: .over,
         isIndependent: true, isInterlaced: false, palette: .none, byteRange: 0..<0)
     }
-    let chosen = try? FrameSelection(time: range, every: every, maximum: 50).indices(in: frames)
+    let chosen = try? FrameSelection(time: range, every: every, maximum: 50)
+      .indices(in: frames, policy: .browser)
     FuzzBytes.require(chosen.map { $0.count <= 50 } ?? true, "\(text): \(chosen ?? [])")
   }
   _ = TimingArgument(argument: text)

@@ -87,12 +87,13 @@ final class DecodeLane: Sendable {
   }
 
   private func serve() {
+    guard let next = nextTicket() else { return restIfAsked() }
     live.add(.decode)
-    guard let next = nextTicket() else {
-      restIfAsked()
-      return live.remove(.decode)
-    }
     let time = decode(next.index, for: next)
+    // Before the decode counts as over: `idle()` promises that nothing is held any more. And the decode
+    // counts as over before the lane may be scheduled again, so that a lane counts once.
+    restIfAsked()
+    live.remove(.decode)
     // A thread is asked for again only when there is work: waking one up to find none costs more
     // than many a frame.
     let (goesOn, light) = queue.withLock { queue in
@@ -101,10 +102,6 @@ final class DecodeLane: Sendable {
       queue.isScheduled = !queue.tickets.isEmpty
       return (queue.isScheduled, lightFrame(in: queue))
     }
-    // Before the decode is counted as over: `idle()` promises that nothing is held any more. The
-    // tickets that wait may all be abandoned, so this does not depend on whether the lane goes on.
-    restIfAsked()
-    live.remove(.decode)
     if goesOn { schedule(light, on: threads) }
   }
 

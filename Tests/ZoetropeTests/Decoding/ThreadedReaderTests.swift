@@ -96,7 +96,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `readers together stay within the memory of the process, and give it back`() throws {
-    let bytes = DeltaGIF.make(width: 256, height: 256, frameCount: 30, patch: 256)
+    let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 30, patch: 64)
     let expected = try Self.sequential(bytes)
     let image = try AnimatedImage(bytes: bytes, options: Self.options)
     let frame = DecodeWindow(image).largestByteCount
