@@ -41,9 +41,9 @@ package final class BudgetShare: Sendable {
 
 /// The members of one budget that hold something of one kind, nearly in order of use.
 ///
-/// Exactly in that order where they are few. A ring with a hand: a member that was used since the hand came by is moved to the end, so that each
-/// step of the hand is paid for by a use. Sorting all members whenever a frame is stored would cost
-/// more the more players there are.
+/// The order is exact where they are few. Otherwise a clock hand approximates it: a member that was used
+/// since the hand passed moves to the end, so each step of the hand is paid for by a use. Sorting all
+/// members for every stored frame would cost more the more players there are.
 struct BudgetRing: Sendable {
   private struct Entry: Sendable {
     let share: BudgetShare
