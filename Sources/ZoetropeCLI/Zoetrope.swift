@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import Synchronization
 import SystemPackage
 import Zoetrope
 
@@ -27,7 +26,6 @@ struct ZoetropeCommand: ParsableCommand {
 enum ZoetropeTool {
   static func main() {
     SignalFlag.prepare()
-    SystemThread.beginsElsewhere.store(true, ordering: .relaxed)
     let status = run(Array(CommandLine.arguments.dropFirst()))
     SignalFlag.endProcess(with: status)
     exit(status.rawValue)

@@ -14,11 +14,9 @@ enum ImageScan {
       throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
     }
     if first == PNGScanner.signature[0] {
-      return try run(
-        PNGScanner(limits: options.limits), over: source, options: options)
+      return try run(PNGScanner(limits: options.limits), over: source)
     }
-    return try run(
-      GIFScanner(limits: options.limits), over: source, options: options)
+    return try run(GIFScanner(limits: options.limits), over: source)
   }
 
   /// Throws `notAnImage` when no image begins with the bytes in `start`, as many as a GIF header has.
@@ -33,36 +31,12 @@ enum ImageScan {
   }
 
   private static func run(
-    _ start: some Scanning, over source: any ByteSource, options: DecodingOptions
+    _ start: some Scanning, over source: any ByteSource
   ) throws(AnimatedImageError) -> ScannedImage {
-    if let file = source as? FileSource, let mapping = file.mapping() {
-      do throws(AnimatedImageError) {
-        let image = try run(start, over: mapping, threadCount: options.threadCount)
-        if !file.hasShrunk(under: mapping) { return image }
-      } catch {
-        if !file.hasShrunk(under: mapping) { throw error }
-      }
-      // What was seen may be zeros that are not in the file: read what there is of it.
-    }
     // Fed where it lies: a copy would share the list of frames, which the next frame then copies.
     var scanner = start
-    try BlockReader.forEachBlock(of: source, threadCount: options.threadCount) {
-      (bytes) throws(AnimatedImageError) in
+    try source.forEachBlock { (bytes) throws(AnimatedImageError) in
       try scanner.feed(bytes)
-      return !scanner.isAtEnd
-    }
-    try scanner.finish()
-    return scanner.image
-  }
-
-  private static func run<Scanner: Scanning>(
-    _ start: Scanner, over mapping: FileMapping, threadCount: Int
-  ) throws(AnimatedImageError) -> ScannedImage {
-    var scanner = start
-    try MappedReader.forEachBlock(
-      of: mapping, threadCount: threadCount, lookingAhead: { Scanner.lookAhead(in: $0) }
-    ) { (bytes, chains) throws(AnimatedImageError) in
-      try scanner.feed(bytes, knowing: chains ?? SubBlockChains())
       return !scanner.isAtEnd
     }
     try scanner.finish()
@@ -105,14 +79,6 @@ enum ImageScan {
         .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
         byteOffset: scan.byteCount)
     }
-  }
-}
-
-extension FileSource {
-  /// Whether `mapping` may have shown zeros that are not in the file: where a page is gone, or behind
-  /// the new end in the last one that is left.
-  fileprivate func hasShrunk(under mapping: FileMapping) -> Bool {
-    mapping.hasGap || (currentStamp?.byteCount ?? 0) < byteCount
   }
 }
 

@@ -15,7 +15,7 @@ struct InfoRequest: Hashable {
     CommandRunner.forEach(files, asJSON: isJSON, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
       let report = AnimationReport(
-        input: input, image: try input.open(options, isOnlyScanned: true), policy: policy)
+        input: input, image: try input.open(options), policy: policy)
       if isJSON { return (.success, CommandRunner.line { report.write(to: &$0) }) }
       let text = report.text(showsFrames: showsFrames, showsMetadata: showsMetadata)
       return (.success, Array(text.utf8))

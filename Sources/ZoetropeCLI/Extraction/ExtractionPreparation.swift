@@ -20,8 +20,7 @@ struct ExtractionPreparation {
 
   /// Opens the file and settles what its outputs are called.
   mutating func scan(for request: ExtractRequest) throws(CommandFailure) {
-    let image = try input.open(
-      request.decodingOptions, isOnlyScanned: request.files.count > 1 && !input.isReadOnce)
+    let image = try input.open(request.decodingOptions)
     self.image = image
     let plan = try ExtractionPlan(
       image: image, input: input, request: request, destination: destination)

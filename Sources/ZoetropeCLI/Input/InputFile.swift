@@ -38,12 +38,9 @@ struct InputFile: Hashable {
   /// catch signals meanwhile call it as it is (see ``SignalFlag``); the player, which answers keys,
   /// uses ``InputOpening``.
   ///
-  /// - Parameters:
-  ///   - isOnlyScanned: Whether the structure is all that is wanted; a large file is then mapped
-  ///     while it is scanned, which sets a handler for SIGBUS meanwhile. Default: false.
-  ///   - isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
+  /// - Parameter isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
   func open(
-    _ options: DecodingOptions, isOnlyScanned: Bool = false, isAbandoned: () -> Bool = { false }
+    _ options: DecodingOptions, isAbandoned: () -> Bool = { false }
   ) throws(CommandFailure) -> AnimatedImage {
     do throws(AnimatedImageError) {
       guard let path else {
@@ -54,8 +51,7 @@ struct InputFile: Hashable {
         return try AnimatedImage(
           bytes: Self.readPipe(path, options, isAbandoned: isAbandoned), options: options)
       }
-      return try AnimatedImage(
-        source: FileSource(path: path, maps: isOnlyScanned), options: options)
+      return try AnimatedImage(source: FileSource(path: path), options: options)
     } catch {
       if let status = Self.stop {
         throw CommandFailure(status, code: "interrupted", "interrupted", file: name)

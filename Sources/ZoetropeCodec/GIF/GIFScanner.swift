@@ -30,26 +30,12 @@ package struct GIFScanner: Scanning {
   var independence = IndependenceTracker()
   var metadataBudget: MetadataBudget
   var workBudget: WorkBudget
-  /// What another thread found in the bytes that are fed now.
-  private var chains = SubBlockChains()
   /// The screen size of the header, before the first frame made it grow.
   var screen = PixelSize(width: 0, height: 0)
 
   package init(limits: DecodingLimits = .default) {
     metadataBudget = MetadataBudget(limits: limits)
     workBudget = WorkBudget(limits: limits, format: .gif)
-  }
-
-  package static func lookAhead(in bytes: borrowing RawSpan) -> SubBlockChains {
-    SubBlockChains(in: bytes)
-  }
-
-  package mutating func feed(
-    _ bytes: borrowing RawSpan, knowing chains: SubBlockChains
-  ) throws(AnimatedImageError) {
-    self.chains = chains
-    defer { self.chains = SubBlockChains() }
-    try feed(bytes)
   }
 
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
@@ -129,19 +115,26 @@ package struct GIFScanner: Scanning {
     self.state = state
   }
 
-  /// Passes over sub-blocks until the terminator, where another thread has not done so already.
+  /// Passes over data sub-blocks (section 15) until the terminator.
+  ///
+  /// - Parameter remaining: Bytes of the current sub-block that are still to come.
   private mutating func skipImageData(
     _ bytes: borrowing RawSpan, at position: inout Int, remaining: Int, base: Int
   ) {
-    let start = position + remaining
-    let chain = chains.chain(from: start) ?? SubBlockChain(in: bytes, from: start)
-    if chain.isTerminated {
-      position = chain.end
-      endFrame(at: base + chain.end)
-    } else {
-      position = bytes.byteCount
-      next(.imageData(remaining: chain.end - bytes.byteCount))
+    var place = position + remaining
+    while place < bytes.byteCount {
+      let size = bytes[place]
+      place += 1 + Int(size)
+      if size == 0 {
+        position = place
+        return endFrame(at: base + place)
+      }
+      // Encoders fill sub-blocks to one size. Comparing is a branch, which is predicted, so the next
+      // length is loaded before this one has come; adding what was loaded would wait for memory.
+      while place < bytes.byteCount, bytes[place] == size { place += 1 + Int(size) }
     }
+    position = bytes.byteCount
+    next(.imageData(remaining: place - bytes.byteCount))
   }
 
   /// Notes a deviation.

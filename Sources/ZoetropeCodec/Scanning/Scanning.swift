@@ -9,20 +9,6 @@ package protocol Scanning: Sendable {
   var isAtEnd: Bool { get }
   /// Takes the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
-  /// Takes the next bytes of the file, in which another thread followed `chains` when it looked ahead.
-  mutating func feed(
-    _ bytes: borrowing RawSpan, knowing chains: SubBlockChains
-  ) throws(AnimatedImageError)
-  /// What can be known of bytes ahead of those that were fed.
-  static func lookAhead(in bytes: borrowing RawSpan) -> SubBlockChains
   /// Says that there are no more bytes.
   mutating func finish() throws(AnimatedImageError)
-}
-
-extension Scanning {
-  package mutating func feed(
-    _ bytes: borrowing RawSpan, knowing chains: SubBlockChains
-  ) throws(AnimatedImageError) { try feed(bytes) }
-
-  package static func lookAhead(in bytes: borrowing RawSpan) -> SubBlockChains { SubBlockChains() }
 }

@@ -26,4 +26,23 @@ package protocol ByteSource: Sendable {
 extension ByteSource {
   /// Not known.
   package func isAtHand(_ range: Range<Int>) -> Bool { false }
+
+  /// Calls `body` with one block after the other, front to back, until it says that it wants no more.
+  ///
+  /// A source that was cut short meanwhile ends where it was cut.
+  package func forEachBlock(
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
+  ) throws(AnimatedImageError) {
+    // Large enough that a call costs little, small enough to lie in a second-level cache.
+    let blockSize = 1 << 17
+    var scratch: [UInt8] = []
+    for start in stride(from: 0, to: byteCount, by: blockSize) {
+      let count = min(blockSize, byteCount - start)
+      let goesOn = try withBytes(in: start..<start + count, scratch: &scratch) {
+        (bytes) throws(AnimatedImageError) in
+        try body(bytes) && bytes.byteCount == count
+      }
+      guard goesOn else { return }
+    }
+  }
 }

@@ -4,36 +4,28 @@ internal import ZoetropeShims
 
 /// A byte source over an open file, read with `pread`.
 ///
-/// Not mapped: a file that shrinks under a mapping takes the process down with SIGBUS, and reading a
-/// frame's bytes costs a hundredth of decoding them. A file that shrinks gives fewer bytes instead.
-/// Only the scan of a large file may go through a mapping, and only where the process lets it: a
-/// library must not set a handler for SIGBUS that nobody asked for.
+/// Not mapped: a file that shrinks under a mapping kills the process with SIGBUS, and reading a frame's
+/// bytes costs a hundredth of decoding them. A file that shrinks gives fewer bytes instead.
 package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
   private let stamp: FileStamp
-  private let maps: Bool
   /// What errors call the file; nil when whoever reports them says so.
   private let name: String?
 
   /// Opens the regular file at `path`.
-  ///
-  /// - Parameter maps: Whether ``mapping()`` may map it. Default: false.
-  package convenience init(path: FilePath, maps: Bool = false) throws(AnimatedImageError) {
+  package convenience init(path: FilePath) throws(AnimatedImageError) {
     let descriptor = try Self.open(path)
     do {
-      try self.init(descriptor, Self.status(of: descriptor), maps: maps, name: nil)
+      try self.init(descriptor, Self.status(of: descriptor), name: nil)
     } catch {
       try? descriptor.close()
       throw error
     }
   }
 
-  private init(
-    _ descriptor: FileDescriptor, _ status: stat, maps: Bool, name: String?
-  ) {
+  private init(_ descriptor: FileDescriptor, _ status: stat, name: String?) {
     self.descriptor = descriptor
-    self.maps = maps
     self.name = name
     byteCount = Int(status.st_size)
     stamp = FileStamp(status)
@@ -58,7 +50,7 @@ package final class FileSource: ByteSource {
       let status = try anyStatus(of: descriptor)
       if status.st_mode & S_IFMT == S_IFREG {
         staysOpen = true
-        return FileSource(descriptor, status, maps: false, name: name)
+        return FileSource(descriptor, status, name: name)
       }
       return MemorySource(
         try StandardInput.readAll(
@@ -84,12 +76,6 @@ package final class FileSource: ByteSource {
   package var currentStamp: FileStamp? { try? FileStamp(of: descriptor) }
 
   package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
-
-  /// The file in memory, when it may be mapped and is large enough that this pays.
-  package func mapping() -> FileMapping? {
-    guard maps, byteCount >= BlockReader.leastSharedSize else { return nil }
-    return FileMapping(descriptor, byteCount: byteCount)
-  }
 
   /// The stamp of a regular file; others are refused, as by ``status(of:)``.
   package static func stamp(

@@ -1,6 +1,4 @@
 internal import Glibc
-package import Synchronization
-internal import ZoetropeShims
 
 /// A thread of the system that runs one closure; to be joined or detached, once.
 ///
@@ -8,10 +6,6 @@ internal import ZoetropeShims
 /// cooperative pool, which they would starve, and whose start costs a tool time that it does not have.
 package struct SystemThread: Sendable {
   private let handle: pthread_t
-
-  /// Whether threads begin on another processor than the one that starts them; see `zt_thread.h`.
-  /// Default: false, they begin where the system likes.
-  package static let beginsElsewhere = Atomic<Bool>(false)
 
   /// A closure on its way to a new thread.
   private final class Body: Sendable {
@@ -24,11 +18,7 @@ package struct SystemThread: Sendable {
     // Retained here, released by the new thread, or below when there is none.
     let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
     var handle = pthread_t()
-    let status =
-      Self.beginsElsewhere.load(ordering: .relaxed)
-      ? unsafe zt_thread_create(&handle, Self.run, argument)
-      : unsafe pthread_create(&handle, nil, Self.run, argument)
-    guard status == 0 else {
+    guard unsafe pthread_create(&handle, nil, Self.run, argument) == 0 else {
       unsafe Unmanaged<Body>.fromOpaque(argument).release()
       return nil
     }
