@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// How far decoding may run ahead.
 struct DecodeWindow {
   /// Bytes of frames that are begun, wait, or are being drawn.
@@ -68,5 +70,75 @@ extension ImageHeader {
     guard options.decoder == .fast, let format = PNGSampleFormat(self) else { return converted }
     // Pixels that are packed or interlaced lie in memory twice.
     return format.isDirect ? format.pixelSize : format.pixelSize + format.filterSize
+  }
+}
+
+/// Bytes that decoding the frames of one image takes at least: what ``DecodingLimits/liveBytes`` bounds.
+struct DecodeFootprint {
+  /// The canvas, and what lies under a frame where one is put back.
+  private(set) var canvas = 0
+  /// The largest frame, decoded.
+  private(set) var frame = 0
+  /// What each thread that decodes takes for the compressed bytes of a frame: as they are stored, and
+  /// put together out of their blocks or chunks.
+  private(set) var worker = 0
+
+  /// With one thread and no frame decoded ahead.
+  var byteCount: Int { Self.sum(Self.sum(canvas, frame), worker) }
+
+  init(_ frames: some Sequence<FrameControl>, header: ImageHeader, options: DecodingOptions) {
+    let pixelSize = header.decodedPixelSize(options)
+    let joinsTwice = header.format == .gif && options.decoder == .reference
+    var putsBack = false
+    for control in frames {
+      if control.disposal == .previous { putsBack = true }
+      let size = control.rect.size
+      let bytes = Self.sum(Self.product(size.area, pixelSize), size.height + 512)
+      frame = max(frame, Self.rounded(bytes))
+      let stored = control.byteRange.count
+      let joined = joinsTwice ? Self.product(stored, 2) : GIFDeblocker.byteCount(for: stored)
+      worker = max(worker, Self.sum(stored, joined))
+    }
+    // Rows are padded, which a canvas of narrow rows is mostly made of.
+    canvas = Self.product(
+      options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
+    if putsBack { canvas = Self.product(canvas, 2) }
+  }
+
+  private static func rounded(_ byteCount: Int) -> Int {
+    byteCount > 1 << 60 ? byteCount : PixelMemory.rounded(byteCount)
+  }
+
+  private static func product(_ left: Int, _ right: Int) -> Int {
+    let (product, overflow) = left.multipliedReportingOverflow(by: right)
+    return overflow ? .max : product
+  }
+
+  private static func sum(_ left: Int, _ right: Int) -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    return overflow ? .max : sum
+  }
+}
+
+/// Bytes that frames decoded ahead take together, whoever reads them, and memory kept for frames to come.
+///
+/// Each reader bounds its own window by the limits of its image; hundreds of readers at once held
+/// gigabytes all the same. At the limit, a reader decodes no frame before it is asked for, which costs
+/// the second core, until others have given theirs back. The frame that is asked for is always decoded.
+package final class DecodeMemory: Sendable {
+  let byteLimit: Int
+  private let used = Atomic<Int>(0)
+
+  package init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+  /// Bytes taken now.
+  var usedBytes: Int { used.load(ordering: .relaxed) }
+
+  /// Whether there is room for `byteCount` bytes more.
+  func admits(_ byteCount: Int) -> Bool { usedBytes + byteCount <= byteLimit }
+
+  /// Takes `byteCount` bytes more, or gives as many back when it is negative.
+  func charge(_ byteCount: Int) {
+    if byteCount != 0 { used.add(byteCount, ordering: .relaxed) }
   }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Decodes GIF frames with the loops of this package.
 ///
 /// Gives the pixels that browsers show. A damaged frame keeps the pixels in front of the damage.
@@ -101,5 +103,144 @@ extension FramePixels {
       kind, detail, frameIndex: control.index,
       byteOffset: control.byteRange.lowerBound + offset,
       validRows: isComplete ? nil : validPixels / width)
+  }
+}
+
+extension FramePixels {
+  /// Takes over the size and the colours of a GIF frame, with no pixel decoded yet.
+  ///
+  /// `localPalette` holds three bytes a colour. Entries past the palette are opaque black, as in
+  /// browsers; the transparent one is 0, also where it lies past the palette.
+  package func prepare(_ control: FrameControl, header: ImageHeader, localPalette: RawSpan) {
+    layout = .indexed8
+    width = max(control.rect.width, 0)
+    height = max(control.rect.height, 0)
+    isInterlaced = control.isInterlaced
+    transparentIndex = control.transparentIndex
+    isOpaque = false
+    hasBinaryAlpha = true
+    validPixels = 0
+    damage = nil
+    if control.localPaletteCount > 0 {
+      setPalette(localPalette)
+    } else {
+      setPalette(header.palette.span, rest: RGBA.black.word)
+    }
+    if let transparentIndex { palette[Int(transparentIndex)] = RGBA.clear.word }
+  }
+
+  /// Sets the palette to colours of three bytes each; entries past them are opaque black.
+  private func setPalette(_ bytes: RawSpan) {
+    let bytes = Span<UInt8>(_bytes: bytes)
+    var entries = takePalette()
+    let count = min(bytes.count / 3, entries.count)
+    for i in 0..<count {
+      let (red, green, blue) = (bytes[3 * i], bytes[3 * i + 1], bytes[3 * i + 2])
+      entries[i] = RGBA(red: red, green: green, blue: blue).word
+    }
+    for i in count..<entries.count { entries[i] = RGBA.black.word }
+    palette = entries
+  }
+}
+
+/// The order of rows in an interlaced GIF image (GIF89a appendix E): every 8th from 0, every 8th
+/// from 4, every 4th from 2, every 2nd from 1.
+package enum GIFInterlace {
+  /// The row of the picture at which stored row `index` is shown.
+  package static func row(_ index: Int, height: Int) -> Int {
+    var rest = index
+    for (start, step) in [(0, 8), (4, 8), (2, 4)] {
+      let count = height > start ? (height - start + step - 1) / step : 0
+      if rest < count { return start + rest * step }
+      rest -= count
+    }
+    return 1 + rest * 2
+  }
+}
+
+/// Joins GIF sub-blocks, each a length byte and that many bytes up to one of length 0.
+///
+/// The codes of a frame run on across blocks; joined once, for a copy, they can be read eight bytes
+/// at a time. Memory only grows, to that of the largest frame; a copy of the value joins into
+/// memory of its own.
+package struct GIFDeblocker: Sendable {
+  /// What was joined.
+  package struct Blocks: Sendable, Hashable {
+    /// Bytes of payload.
+    package var payloadCount = 0
+    /// Bytes of the source taken up, length bytes and terminator counted.
+    package var sourceCount = 0
+    /// Whether the block of length 0 was there.
+    package var isTerminated = false
+    /// Whether the source ended inside the last block.
+    package var isLastBlockCut = false
+  }
+
+  private var payload: [UInt8] = []
+
+  package init() {}
+
+  /// Bytes that joining `count` bytes of blocks takes.
+  ///
+  /// Payload is shorter than its source; a block copied whole may write 255 bytes past its end. Up to
+  /// a quarter more spares an allocation for each of many frames that grow slowly.
+  static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
+
+  /// Joins the blocks at the start of `source` and calls `body` with the joined bytes.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  @unsafe package mutating func join<Result>(
+    _ source: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Blocks) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    try payload.makeRoom(for: source.count + 256, taking: Self.byteCount(for: source.count))
+    return unsafe payload.withUnsafeMutableBytes { payload in
+      let blocks = unsafe Self.copyBlocks(of: source, into: payload)
+      let joined = unsafe UnsafeRawBufferPointer(rebasing: payload[..<blocks.payloadCount])
+      return unsafe body(joined, blocks)
+    }
+  }
+
+  /// The offset in the blocks of `source` of byte `offset` of their payload.
+  ///
+  /// For the first byte past the payload: the offset past the last block that is there.
+  @unsafe package static func sourceOffset(
+    ofPayload offset: Int, in source: UnsafeRawBufferPointer
+  ) -> Int {
+    var rest = offset
+    var at = 0
+    while unsafe at < source.count && source[at] != 0 {
+      let length = min(Int(unsafe source[at]), source.count - at - 1)
+      if rest < length { return at + 1 + rest }
+      rest -= length
+      at += 1 + length
+    }
+    return at
+  }
+
+  private static func copyBlocks(
+    of source: UnsafeRawBufferPointer, into payload: UnsafeMutableRawBufferPointer
+  ) -> Blocks {
+    var blocks = Blocks()
+    guard let from = source.baseAddress, let to = payload.baseAddress else { return blocks }
+    while blocks.sourceCount < source.count {
+      let declared = Int(unsafe from.load(fromByteOffset: blocks.sourceCount, as: UInt8.self))
+      blocks.sourceCount += 1
+      if declared == 0 {
+        blocks.isTerminated = true
+        break
+      }
+      let left = source.count - blocks.sourceCount
+      let target = unsafe to + blocks.payloadCount
+      if left >= 256 {
+        // A copy of fixed size is a few wide moves; what it takes too much is written over.
+        unsafe memcpy(target, from + blocks.sourceCount, 256)
+      } else {
+        unsafe memcpy(target, from + blocks.sourceCount, min(declared, left))
+      }
+      blocks.isLastBlockCut = declared > left
+      blocks.sourceCount += min(declared, left)
+      blocks.payloadCount += min(declared, left)
+    }
+    return blocks
   }
 }

@@ -90,3 +90,93 @@ struct PNGFrameData {
     return unsafe body(UnsafeRawBufferPointer(start: joined.baseAddress, count: count))
   }
 }
+
+/// What both PNG decoders do before and after the pixels.
+extension PNGFrameData {
+  /// Collects the data of `control` and readies `pixels`; false for a frame without pixels.
+  mutating func begin(
+    _ control: FrameControl, bytes: borrowing RawSpan, into pixels: FramePixels
+  ) throws(AnimatedImageError) -> Bool {
+    try collect(bytes)
+    pixels.resetForPNG(control.rect.size)
+    return !control.rect.isEmpty
+  }
+
+  /// Has libpng decode the stream; `bytes` are those it began with.
+  func decodeByLibpng(
+    _ bytes: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
+  ) throws(AnimatedImageError) -> PNGEnding {
+    try unsafe withBytes(of: bytes) { stream in
+      unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
+    }.get()
+  }
+
+  /// Notes in `pixels` what was wrong.
+  func report(
+    _ ending: PNGEnding, of control: FrameControl, byteCount: Int, in pixels: FramePixels
+  ) {
+    pixels.damage =
+      PNGDamage(ending: ending, data: self, control: control, byteCount: byteCount).damage
+  }
+}
+
+/// How the data of one PNG frame ended, and what it gave.
+struct PNGEnding: Error {
+  enum Fault {
+    /// All rows, and a proper end.
+    case none
+    /// All rows, but a wrong checksum, more data, or no proper end.
+    case adler, surplus, noEnd
+    /// Rows are missing.
+    case short, filter, stream
+  }
+
+  var fault: Fault
+  /// Complete rows from the top.
+  var rows = 0
+  /// What libpng said, or nothing.
+  var message = ""
+}
+
+/// Names what was wrong with one frame's data; the worst of it when there are several faults.
+struct PNGDamage {
+  let ending: PNGEnding
+  let data: PNGFrameData
+  let control: FrameControl
+  /// Bytes of the frame's range that were there.
+  let byteCount: Int
+
+  /// The damage, or nil.
+  var damage: Damage? {
+    let start = control.byteRange.lowerBound
+    let end = start + byteCount
+    if ending.rows < control.rect.height {
+      return switch ending.fault {
+      case .filter: make(.pngFilter, "no such row filter", at: start)
+      case .stream:
+        make(.pngStream, ending.message.isEmpty ? "broken data" : ending.message, at: start)
+      default:
+        data.isCut
+          ? make(.pngTruncated, "the data ends inside the frame", at: end)
+          : make(.pngShort, "pixels are missing", at: end)
+      }
+    }
+    if let badChunk = data.badChunk {
+      return make(
+        data.isSequenced ? .pngCRC : .pngImageCRC, "a data chunk has a wrong CRC",
+        at: start + badChunk)
+    }
+    return switch ending.fault {
+    case .none: data.isCut ? make(.pngStreamEnd, "the data has no end", at: end) : nil
+    case .adler: make(.pngAdler, "the stream has a wrong checksum", at: end)
+    case .surplus: make(.pngSurplus, "more data than pixels", at: end)
+    default: make(.pngStreamEnd, "the stream has no end", at: end)
+    }
+  }
+
+  private func make(_ kind: Damage.Kind, _ detail: String, at offset: Int) -> Damage {
+    Damage(
+      kind, detail, frameIndex: control.index, byteOffset: offset,
+      validRows: kind.isTolerated ? nil : ending.rows)
+  }
+}
