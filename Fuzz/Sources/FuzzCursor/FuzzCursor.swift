@@ -85,7 +85,7 @@ private func checkChunks(_ bytes: [UInt8]) {
     guard bytes.count - position - 8 >= length + 4 else { break }
     position += 12 + length
   }
-  var data = PNGFrameData()
+  var data = PNGStreamAssembler()
   // Twice: what is left of one frame must not show in the next.
   for _ in 0..<2 {
     do { try unsafe data.collect(bytes.span.bytes) } catch { fatalError("\(error)") }
@@ -100,19 +100,19 @@ private func checkCodes(_ choices: inout FuzzChoices) {
   let count = 1 + choices.below(2000)
   let codes = choices.remainder()
   var pixels = [UInt8](
-    repeating: 0xa5, count: LZWExpander.headroom + count + LZWExpander.slack)
-  var expander = LZWExpander()
+    repeating: 0xa5, count: LZWDecoder.headroom + count + LZWDecoder.slack)
+  var expander = LZWDecoder()
   let result = unsafe pixels.withUnsafeMutableBufferPointer { pixels in
     unsafe codes.withUnsafeBytes { codes in
       // The buffer is never empty, so it has an address; the room is what `expand` asks for.
       guard let base = pixels.baseAddress else { fatalError("no buffer") }
       return unsafe expander.expand(
-        codes, minimumCodeSize: size, into: base + LZWExpander.headroom, count: count)
+        codes, minimumCodeSize: size, into: base + LZWDecoder.headroom, count: count)
     }
   }
   let (status, output) = PlainLZW.expand(codes, minimumCodeSize: size, count: count)
   FuzzBytes.require(result.status == status, "\(result), not \(status)")
   FuzzBytes.require(
-    pixels[LZWExpander.headroom...].prefix(result.pixelCount).elementsEqual(output),
+    pixels[LZWDecoder.headroom...].prefix(result.pixelCount).elementsEqual(output),
     "\(result.pixelCount) pixels, not \(output.count), or others")
 }

@@ -87,7 +87,7 @@ public final class FrameReader {
         try decode(control)
       }
       try pixels.refuse(under: image.options.damage, format: image.format)
-      let becomesCanvas = pixels.isSettled
+      let becomesCanvas = pixels.isInPlace
       let dirty = try compositor.draw(pixels, control)
       if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage

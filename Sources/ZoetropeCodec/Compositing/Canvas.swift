@@ -105,7 +105,7 @@ package struct Canvas: ~Copyable {
   /// - Precondition: `rect`, the frame's, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
     precondition(!rect.isEmpty && bounds.contains(rect), "a rectangle outside the canvas")
-    precondition(pixels.isSettled && pixels.storage.byteCount >= bytesPerRow * size.height)
+    precondition(pixels.isInPlace && pixels.storage.byteCount >= bytesPerRow * size.height)
     if keepsContent { copyPixels(around: rect, to: pixels.storage) }
     if isKnownUniquelyReferenced(&storage) {
       storage.stamp = PictureStamp()

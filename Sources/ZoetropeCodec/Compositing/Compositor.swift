@@ -64,11 +64,11 @@ package struct Compositor: ~Copyable {
       && (control.blend == .source || pixels.isOpaque)
     if !replacesAll || control.disposal == .previous { try clearIfAwaited() }
     let covered = control.disposal == .previous ? try canvas.copy(rect) : nil
-    if pixels.isSettled {
+    if pixels.isInPlace {
       canvas.adopt(pixels, changing: rect, keepsContent: !replacesAll)
     } else if !rect.isEmpty {
       try canvas.makeUnique(changing: rect, keepsContent: !replacesAll)
-      unsafe FrameDrawing.draw(pixels, control, clip: rect, onto: &canvas)
+      unsafe canvas.draw(pixels, control, clip: rect)
     }
     disposal = control.disposal
     disposalRect = rect
@@ -103,28 +103,27 @@ package struct Compositor: ~Copyable {
   }
 }
 
-/// Puts a decoded frame on the canvas, row by row.
-enum FrameDrawing {
+extension Canvas {
   /// Draws the valid pixels of `pixels` that lie in `clip`.
   ///
   /// Unsafe: reads `pixels.storage` within `height * bytesPerRow` bytes from its offset, which the
   /// decoder reserved, and writes canvas rows within `clip`, which lies on the canvas.
   ///
   /// - Precondition: the canvas is unique, and `clip` lies within it and within the frame's rect.
-  @unsafe static func draw(
-    _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, onto canvas: inout Canvas
+  @unsafe fileprivate mutating func draw(
+    _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect
   ) {
     guard pixels.width > 0 else { return }
-    if pixels.hasBinaryAlpha, canvas.format == .rgba8 {
-      unsafe drawIndexed(pixels, control.rect, clip, onto: &canvas)
+    if pixels.hasBinaryAlpha, format == .rgba8 {
+      unsafe drawIndexed(pixels, control.rect, clip)
       return
     }
     let isSource = control.blend == .source || pixels.isOpaque
     let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
-    let isDeep = canvas.format == .rgba16
+    let isDeep = format == .rgba16
     unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
-      unsafe forEachRow(pixels, control.rect, clip, onto: &canvas) { offset, target, count in
+      unsafe forEachRow(pixels, control.rect, clip) { offset, target, count in
         let row = unsafe source + offset
         if isDeep {
           let target = unsafe target.assumingMemoryBound(to: SIMD4<UInt16>.self)
@@ -146,8 +145,8 @@ enum FrameDrawing {
   }
 
   /// GIF frames: a whole frame in one call where its rows lie in order, else row by row.
-  @unsafe private static func drawIndexed(
-    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect, onto canvas: inout Canvas
+  @unsafe private mutating func drawIndexed(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect
   ) {
     let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
     let isWhole = pixels.validPixels == pixels.width * pixels.height && !pixels.isInterlaced
@@ -159,11 +158,11 @@ enum FrameDrawing {
           indices: (source + first).assumingMemoryBound(to: UInt8.self),
           indexStride: pixels.bytesPerRow, width: clip.width, height: clip.height,
           palette: colors, transparent: pixels.transparentIndex,
-          into: canvas.row(clip.y).assumingMemoryBound(to: UInt32.self) + clip.x,
-          canvasStride: canvas.bytesPerRow / 4)
+          into: row(clip.y).assumingMemoryBound(to: UInt32.self) + clip.x,
+          canvasStride: bytesPerRow / 4)
         return
       }
-      unsafe forEachRow(pixels, rect, clip, onto: &canvas) { offset, target, count in
+      unsafe forEachRow(pixels, rect, clip) { offset, target, count in
         unsafe IndexedBlitter.over(
           indices: (source + offset).assumingMemoryBound(to: UInt8.self), count: count,
           palette: colors, transparent: pixels.transparentIndex,
@@ -174,8 +173,8 @@ enum FrameDrawing {
 
   /// Calls `body` for each row of the frame that shows in `clip`, with the byte offset of its first
   /// shown sample, where it goes on the canvas, and how many pixels are valid there.
-  @unsafe private static func forEachRow(
-    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect, onto canvas: inout Canvas,
+  @unsafe private mutating func forEachRow(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect,
     _ body: (Int, UnsafeMutableRawPointer, Int) -> Void
   ) {
     let firstColumn = clip.x - rect.x
@@ -190,7 +189,7 @@ enum FrameDrawing {
       let valid = stored < completeRows ? pixels.width : partial
       let count = min(clip.width, valid - firstColumn)
       guard count > 0 else { continue }
-      let target = unsafe canvas.row(y) + clip.x * canvas.format.bytesPerPixel
+      let target = unsafe row(y) + clip.x * format.bytesPerPixel
       unsafe body(stored * pixels.bytesPerRow + skipped, target, count)
     }
   }

@@ -8,45 +8,6 @@ internal import Synchronization
 /// in decoded form within a byte budget, whatever their number. Small frames are claimed in batches,
 /// since a hand-over costs as much as a thousand pixels.
 package final class DecodeAhead: Sendable {
-  /// What became of one frame.
-  enum Slot {
-    case waiting
-    case claimed
-    case done(FramePixels)
-    case failed(AnimatedImageError)
-  }
-
-  struct State {
-    /// Counts the jumps: work begun before one is thrown away.
-    var generation = 0
-    /// Slots of the frames from `base` on.
-    var slots: [Slot] = []
-    /// What each slot is charged with.
-    var charges: [Int] = []
-    var base = 0
-    /// The next frame nobody has begun.
-    var nextClaim = 0
-    /// Frames from here on are not begun ahead.
-    var end = Int.max
-    /// Bytes of frames that are claimed or finished, the one in the consumer's hands included.
-    var heldBytes = 0
-    /// What of that is in the consumer's hands.
-    var takenBytes = 0
-    var helperCount = 0
-    /// Helpers' decoders between two times that there was work.
-    var idleWorkers: [FrameWorker] = []
-    var isConsumerWaiting = false
-    /// Whether the consumer is in a frame of its own, after which there is room for another one.
-    var isConsumerDecoding = false
-    var spares = SpareFrames()
-    var isStopped = false
-    /// What `DecodeMemory` was charged with.
-    var chargedBytes = 0
-
-    /// Bytes of frames and of memory kept for them.
-    var byteCount: Int { heldBytes + spares.byteCount }
-  }
-
   let source: any ByteSource
   let frames: [FrameControl]
   let header: ImageHeader
@@ -54,7 +15,7 @@ package final class DecodeAhead: Sendable {
   private let helperLimit: Int
   private let window: DecodeWindow
   private let memory: DecodeMemory
-  private let state = Mutex(State())
+  private let state = Mutex(DecodeQueue())
   private let signal = ThreadSignal()
 
   /// Pixels that are worth a hand-over to another thread.
@@ -82,7 +43,7 @@ package final class DecodeAhead: Sendable {
   deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
 
   /// Changes the state, and charges what it holds then.
-  private func change<Value>(_ body: (inout sending State) -> sending Value) -> sending Value {
+  private func change<Value>(_ body: (inout sending DecodeQueue) -> sending Value) -> sending Value {
     state.withLock { state in
       let value = body(&state)
       memory.charge(state.byteCount - state.chargedBytes)

@@ -1,4 +1,43 @@
-extension DecodeAhead.State {
+/// Which frames of `DecodeAhead` are claimed, decoded or held, and what each side does next: its state
+/// under the lock, decided without threads.
+struct DecodeQueue {
+  /// What became of one frame.
+  enum Slot {
+    case waiting
+    case claimed
+    case done(FramePixels)
+    case failed(AnimatedImageError)
+  }
+
+  /// Counts the jumps: work begun before one is thrown away.
+  var generation = 0
+  /// Slots of the frames from `base` on.
+  var slots: [Slot] = []
+  /// What each slot is charged with.
+  var charges: [Int] = []
+  var base = 0
+  /// The next frame nobody has begun.
+  var nextClaim = 0
+  /// Frames from here on are not begun ahead.
+  var end = Int.max
+  /// Bytes of frames that are claimed or finished, the one in the consumer's hands included.
+  var heldBytes = 0
+  /// What of that is in the consumer's hands.
+  var takenBytes = 0
+  var helperCount = 0
+  /// Helpers' decoders between two times that there was work.
+  var idleWorkers: [FrameWorker] = []
+  var isConsumerWaiting = false
+  /// Whether the consumer is in a frame of its own, after which there is room for another one.
+  var isConsumerDecoding = false
+  var spares = SpareFrames()
+  var isStopped = false
+  /// What `DecodeMemory` was charged with.
+  var chargedBytes = 0
+
+  /// Bytes of frames and of memory kept for them.
+  var byteCount: Int { heldBytes + spares.byteCount }
+
   /// What the consumer does next.
   enum Step {
     case ready(FramePixels)
@@ -92,7 +131,7 @@ extension DecodeAhead.State {
     if let spare { spares.remove(spare) }
     let pixels = spare ?? FramePixels(largestByteCount: window.largestByteCount)
     pixels.side = side
-    pixels.canvasForm = window.form(of: frames[index])
+    pixels.inPlaceLayout = window.form(of: frames[index])
     return DecodeClaim(index: index, generation: generation, pixels: pixels)
   }
 

@@ -11,7 +11,7 @@ struct DecodeWindow {
   /// Bytes of a frame as large as the canvas.
   let largestByteCount: Int
   /// How frames lie that become the canvas; nil when all are drawn.
-  let form: CanvasForm?
+  let form: InPlaceLayout?
   /// Threads that may decode beside the consumer's, as far as their memory for compressed bytes goes.
   let helperLimit: Int
 
@@ -35,7 +35,7 @@ struct DecodeWindow {
     let count = frames.contains { $0.disposal == .previous } ? 3 : 4
     let most = size.area * (count * 4 + 1)
     // Blocks with wide margins would not be as many in a window, nor those that the limit is close to.
-    form = CanvasForm(header, options).flatMap {
+    form = InPlaceLayout(header, options).flatMap {
       count * $0.byteCount <= min(max(most, 1 << 20), limit) ? $0 : nil
     }
     largestByteCount = form?.byteCount ?? drawn
@@ -44,7 +44,7 @@ struct DecodeWindow {
   }
 
   /// How a frame lies that becomes the canvas; nil when it is drawn.
-  func form(of control: FrameControl) -> CanvasForm? {
+  func form(of control: FrameControl) -> InPlaceLayout? {
     form.flatMap { $0.suits(control) ? $0 : nil }
   }
 

@@ -8,7 +8,7 @@ package struct GIFFastDecoder: FrameDecoding {
   static let descriptorCount = 10
 
   private var deblocker = GIFDeblocker()
-  private var expander = LZWExpander()
+  private var expander = LZWDecoder()
 
   package init() {}
 
@@ -20,7 +20,7 @@ package struct GIFFastDecoder: FrameDecoding {
     let paletteEnd = min(dataStart - 1, bytes.byteCount)
     let palette = bytes.extracting(min(Self.descriptorCount, paletteEnd)..<paletteEnd)
     pixels.prepare(control, header: header, localPalette: palette)
-    pixels.offset = LZWExpander.headroom
+    pixels.offset = LZWDecoder.headroom
     pixels.bytesPerRow = pixels.width
     let count = pixels.width * pixels.height
     guard count > 0 else {
@@ -30,11 +30,11 @@ package struct GIFFastDecoder: FrameDecoding {
       return pixels.note(.lzwNoData, "no minimum code size", control, at: bytes.byteCount)
     }
     let codeSize = Int(unsafe bytes.unsafeLoad(fromByteOffset: dataStart - 1, as: UInt8.self))
-    guard LZWExpander.minimumCodeSizes.contains(codeSize) else {
+    guard LZWDecoder.minimumCodeSizes.contains(codeSize) else {
       return pixels.note(
         .lzwBadMinimumCodeSize, "minimum code size \(codeSize)", control, at: dataStart - 1)
     }
-    try pixels.reserve(byteCount: LZWExpander.headroom + count + LZWExpander.slack)
+    try pixels.reserve(byteCount: LZWDecoder.headroom + count + LZWDecoder.slack)
     let data = bytes.extracting(droppingFirst: dataStart)
     try unsafe data.withUnsafeBytes { (source) throws(AnimatedImageError) in
       let (result, blocks) = try unsafe expand(
@@ -62,7 +62,7 @@ package struct GIFFastDecoder: FrameDecoding {
     _ source: UnsafeRawBufferPointer, codeSize: Int, count: Int, into pixels: FramePixels
   ) throws(AnimatedImageError) -> (LZWResult, GIFDeblocker.Blocks) {
     // The storage has room for headroom, `count` pixels and slack: reserved just before.
-    let address = unsafe pixels.storage.baseAddress + LZWExpander.headroom
+    let address = unsafe pixels.storage.baseAddress + LZWDecoder.headroom
     let output = unsafe address.assumingMemoryBound(to: UInt8.self)
     return try unsafe deblocker.join(source) { codes, blocks in
       let result = unsafe expander.expand(

@@ -12,7 +12,7 @@
 /// stands for nothing yet) ends the frame with the pixels so far.
 ///
 /// A value with scratch memory of its own; a copy shares nothing that is written.
-package struct LZWExpander: Sendable {
+package struct LZWDecoder: Sendable {
   /// Bytes in front of the first pixel that are written as well: the strings of one pixel.
   package static let headroom = 256
   /// Bytes behind the last pixel that may be written as well, since copies are wide.
@@ -21,7 +21,7 @@ package struct LZWExpander: Sendable {
   package static let minimumCodeSizes = 0...8
 
   /// Positions relative to the start of the headroom: one for each of 4096 codes, one past them.
-  private var positions = [UInt32](repeating: 0, count: LZWCursor.tableCount)
+  private var positions = [UInt32](repeating: 0, count: LZWExpansion.tableCount)
   private var preparedSize = -1
 
   package init() {}
@@ -45,7 +45,7 @@ package struct LZWExpander: Sendable {
     return unsafe positions.withUnsafeMutableBufferPointer { table in
       // The array is never empty, so there is an address.
       guard let table = table.baseAddress else { preconditionFailure("no table") }
-      var cursor = unsafe LZWCursor(
+      var cursor = unsafe LZWExpansion(
         source: source, byteCount: codes.count, base: output - Self.headroom,
         end: Self.headroom + count, table: table, minimumCodeSize: minimumCodeSize)
       if !isPrepared { cursor.prepareTable() }
@@ -102,7 +102,7 @@ package struct LZWResult: Sendable, Hashable {
 /// - reads of codes: eight bytes at a time only up to eight bytes before the end, else one by one;
 /// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
 /// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
-@safe struct LZWCursor {
+@safe struct LZWExpansion {
   /// Words of the table: codes 0 to 4095, the position after the last, one never read.
   static let tableCount = 4098
   typealias Chunk = SIMD16<UInt8>
@@ -117,7 +117,7 @@ package struct LZWResult: Sendable, Hashable {
   let minimumCodeSize: Int
   let clearCode: Int
   /// Where the next string goes.
-  var position = LZWExpander.headroom
+  var position = LZWDecoder.headroom
   /// The bit of the source at which the next code starts.
   var bitPosition = 0
   var width: Int
@@ -241,7 +241,7 @@ package struct LZWResult: Sendable, Hashable {
 
   private func stopped(_ status: LZWResult.Status, byteOffset: Int) -> LZWResult {
     LZWResult(
-      status: status, pixelCount: position &- LZWExpander.headroom, byteOffset: byteOffset)
+      status: status, pixelCount: position &- LZWDecoder.headroom, byteOffset: byteOffset)
   }
 
   /// Whether nothing but one zero byte may lie behind the end code, at `offset`: ffmpeg, among others,
@@ -263,7 +263,7 @@ package struct LZWResult: Sendable, Hashable {
   }
 }
 
-extension LZWCursor {
+extension LZWExpansion {
   /// Expands codes four at a time while none is special and none can pass the end.
   ///
   /// One load of 64 bits holds four codes of up to 12 bits at any bit offset. Strings of up to 32

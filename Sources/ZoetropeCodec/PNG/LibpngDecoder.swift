@@ -6,7 +6,7 @@ internal import ZoetropeShims
 package struct PNGReferenceDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
-  private var data = PNGFrameData()
+  private var data = PNGStreamAssembler()
 
   package init(keeps16Bit: Bool = false) { self.keeps16Bit = keeps16Bit }
 
@@ -15,9 +15,9 @@ package struct PNGReferenceDecoder: FrameDecoding {
     into pixels: FramePixels
   ) throws(AnimatedImageError) {
     guard try data.begin(control, bytes: bytes, into: pixels) else { return }
-    let ending = try data.decodeByLibpng(
+    let outcome = try data.decodeByLibpng(
       bytes, header: header, keeps16Bit: keeps16Bit, into: pixels)
-    data.report(ending, of: control, byteCount: bytes.byteCount, in: pixels)
+    pixels.damage = outcome.damage(of: control, in: data, byteCount: bytes.byteCount)
   }
 }
 
@@ -25,7 +25,7 @@ package struct PNGReferenceDecoder: FrameDecoding {
 ///
 /// Unsafe code: pointers are lent to one call of `zoetrope_png_decode`, which keeps none and is told
 /// the size of everything that it reads and writes.
-enum PNGGuard {
+enum LibpngDecoder {
   /// Decodes a zlib stream into `pixels`, whose width and height say what the frame has.
   ///
   /// Rows lie from the start of the storage, in ``FramePixels/Layout/rgba8``, or
@@ -34,7 +34,7 @@ enum PNGGuard {
   static func decode(
     _ stream: UnsafeRawBufferPointer, header: ImageHeader, keeps16Bit: Bool,
     into pixels: FramePixels
-  ) -> Result<PNGEnding, AnimatedImageError> {
+  ) -> Result<PNGFrameOutcome, AnimatedImageError> {
     let isDeep = keeps16Bit && header.bitDepth == 16
     pixels.layout = isDeep ? .rgba16 : .rgba8
     pixels.offset = 0
@@ -71,13 +71,13 @@ enum PNGGuard {
     pixels.validPixels = Int(result.rows) * pixels.width
     pixels.isOpaque = header.isOpaquePNG
     return .success(
-      PNGEnding(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
+      PNGFrameOutcome(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
   }
 
   // libpng keeps a few rows of at most 8 bytes a pixel; zlib some 50 KB.
   private static func memoryLimit(width: Int) -> Int { 4 << 20 + width * 64 }
 
-  private static func fault(_ code: zoetrope_png_code) -> PNGEnding.Fault {
+  private static func fault(_ code: zoetrope_png_code) -> PNGFrameOutcome.Fault {
     switch code {
     case ZOETROPE_PNG_COMPLETE: .none
     case ZOETROPE_PNG_NO_END: .noEnd

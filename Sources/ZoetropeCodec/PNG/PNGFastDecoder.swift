@@ -5,7 +5,7 @@
 package struct PNGFastDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
-  private var data = PNGFrameData()
+  private var data = PNGStreamAssembler()
   private let inflater = Inflater()
 
   package init(keeps16Bit: Bool = false) { self.keeps16Bit = keeps16Bit }
@@ -15,56 +15,56 @@ package struct PNGFastDecoder: FrameDecoding {
     into pixels: FramePixels
   ) throws(AnimatedImageError) {
     guard try data.begin(control, bytes: bytes, into: pixels) else { return }
-    var ending = PNGEnding(fault: .stream)
+    var outcome = PNGFrameOutcome(fault: .stream)
     let isDone = unsafe data.withBytes(of: bytes) { stream in
       // A bit of damage can turn the longest match into a code that zlib refuses and libdeflate takes
       // for the same: the Adler-32 is then right, and only the chunk's CRC tells.
       guard data.badChunk == nil, let format = PNGSampleFormat(header) else { return false }
-      return unsafe decode(stream, format, header: header, into: pixels, &ending)
+      return unsafe decode(stream, format, header: header, into: pixels, &outcome)
     }
     if !isDone {
-      let checksum = ending.fault
-      ending = try data.decodeByLibpng(
+      let checksum = outcome.fault
+      outcome = try data.decodeByLibpng(
         bytes, header: header, keeps16Bit: keeps16Bit, into: pixels)
-      if checksum == .adler, ending.fault == .none { ending.fault = .adler }
+      if checksum == .adler, outcome.fault == .none { outcome.fault = .adler }
     }
-    data.report(ending, of: control, byteCount: bytes.byteCount, in: pixels)
+    pixels.damage = outcome.damage(of: control, in: data, byteCount: bytes.byteCount)
     if header.colorType == 3 {
       pixels.noteIndices(
         past: header.palette.count, below: 1 << header.bitDepth, in: control)
     }
-    if isDone { pixels.settle(in: control.rect) }
+    if isDone { pixels.expandInPlace(at: control.rect) }
   }
 
   /// Inflates, unfilters and puts the pixels in order; false when the data is not proved right, and
   /// nothing is then set but perhaps the fault.
   ///
-  /// Unsafe code: the samples lie `front` bytes into a storage that has ``CanvasForm/back`` more bytes
+  /// Unsafe code: the samples lie `front` bytes into a storage that has ``InPlaceLayout/back`` more bytes
   /// after them, which is the slack that the inflater, the filters and ``PNGRaster`` are promised, or at
   /// the end of a block of the canvas's form, which leaves as many. In front of them lies the raster.
   @unsafe
   private func decode(
     _ stream: UnsafeRawBufferPointer, _ format: PNGSampleFormat, header: ImageHeader,
-    into pixels: FramePixels, _ ending: inout PNGEnding
+    into pixels: FramePixels, _ outcome: inout PNGFrameOutcome
   ) -> Bool {
     let size = PixelSize(width: pixels.width, height: pixels.height)
-    let form = format.isDirect ? pixels.canvasForm : nil
+    let form = format.isDirect ? pixels.inPlaceLayout : nil
     // What is too large goes to libpng's side, which says so; it needs more memory than this.
     guard let expected = format.storedByteCount(of: size),
-      let raster = format.isDirect ? CanvasForm.back : PNGRaster.front(size, format),
+      let raster = format.isDirect ? InPlaceLayout.back : PNGRaster.front(size, format),
       expected < Int.max / 2, raster < Int.max / 4
     else { return false }
     let front = form?.start(ofSamples: expected) ?? raster
-    let needed = form?.byteCount ?? front + expected + CanvasForm.back
+    let needed = form?.byteCount ?? front + expected + InPlaceLayout.back
     guard (try? pixels.reserve(byteCount: needed)) != nil else { return false }
     let samples = unsafe pixels.storage.baseAddress + front
     let inflated: Int
     switch unsafe inflater.inflate(stream, into: samples, expected: expected) {
     case .inflated(let count, let hasSurplus):
       inflated = count
-      ending.fault = hasSurplus ? .surplus : .none
+      outcome.fault = hasSurplus ? .surplus : .none
     case .wrongChecksum:
-      ending.fault = .adler
+      outcome.fault = .adler
       return false
     case .refused: return false
     }
@@ -75,17 +75,17 @@ package struct PNGFastDecoder: FrameDecoding {
       guard inflated >= expected, unsafe Self.unfilterPasses(samples, into: place) else {
         return false
       }
-      ending.rows = size.height
+      outcome.rows = size.height
     } else {
-      ending.rows = unsafe Self.unfilter(samples, count: inflated, format, size, &ending.fault)
-      if !format.isDirect { unsafe place.place(samples, rows: ending.rows) }
+      outcome.rows = unsafe Self.unfilter(samples, count: inflated, format, size, &outcome.fault)
+      if !format.isDirect { unsafe place.place(samples, rows: outcome.rows) }
     }
     pixels.layout = format.layout
     pixels.setPNGColors(header)
     let rowBytes = pixels.width * format.pixelSize
     pixels.bytesPerRow = format.isDirect ? rowBytes + 1 : rowBytes
     pixels.offset = format.isDirect ? front + 1 : 0
-    pixels.validPixels = ending.rows * pixels.width
+    pixels.validPixels = outcome.rows * pixels.width
     pixels.isOpaque = header.isOpaquePNG
     return true
   }
@@ -94,7 +94,7 @@ package struct PNGFastDecoder: FrameDecoding {
   @unsafe
   private static func unfilter(
     _ samples: UnsafeMutableRawPointer, count: Int, _ format: PNGSampleFormat, _ size: PixelSize,
-    _ fault: inout PNGEnding.Fault
+    _ fault: inout PNGFrameOutcome.Fault
   ) -> Int {
     guard let rowBytes = format.rowByteCount(width: size.width) else { return 0 }
     let rows = min(count / (rowBytes + 1), size.height)
@@ -145,7 +145,7 @@ extension FramePixels {
     hasBinaryAlpha = false
     validPixels = 0
     damage = nil
-    isSettled = false
+    isInPlace = false
   }
 
   /// Sets the colours that `layout` is read with.

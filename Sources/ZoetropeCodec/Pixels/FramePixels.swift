@@ -44,9 +44,9 @@ package final class FramePixels: @unchecked Sendable {
   package private(set) var storage = PixelStorage(byteCount: 64)
 
   /// How the frame is to lie in memory when it is to become the canvas; nil when it will be drawn.
-  var canvasForm: CanvasForm?
+  var inPlaceLayout: InPlaceLayout?
   /// Whether it does lie so: as RGBA, in a block of that form, where it stands on the canvas.
-  package var isSettled = false
+  package var isInPlace = false
   /// Which side of `DecodeAhead` filled it last, and so whose core's cache it lies in.
   package var side = DecodeSide.consumer
   /// Sizes are not rounded up past this: what a frame of the whole canvas takes.
@@ -97,7 +97,7 @@ package final class FramePixels: @unchecked Sendable {
   func exchangeStorage(for other: PixelStorage?) -> PixelStorage {
     defer {
       storage = other ?? PixelStorage(byteCount: 64)
-      isSettled = false
+      isInPlace = false
     }
     return storage
   }

@@ -10,7 +10,7 @@
 /// ends 64 bytes or more before its samples do, in which the filter bytes of all rows and ``back`` are
 /// counted; and a pixel takes no fewer bytes than its sample. So wherever a row has been written to, the
 /// samples not yet read begin 64 bytes or more behind.
-struct CanvasForm {
+struct InPlaceLayout {
   /// Bytes that an inflater may write to behind the samples.
   static let back = 64
 
@@ -51,9 +51,9 @@ extension FramePixels {
   ///
   /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows of
   /// `rect`, which lies on a canvas of the form, whose block the storage is; why no row is written over
-  /// samples that are still to be read stands with ``CanvasForm``.
-  func settle(in rect: PixelRect) {
-    guard let form = canvasForm, storage.byteCount >= form.byteCount,
+  /// samples that are still to be read stands with ``InPlaceLayout``.
+  func expandInPlace(at rect: PixelRect) {
+    guard let form = inPlaceLayout, storage.byteCount >= form.byteCount,
       validPixels == width * height
     else { return }
     let place = rect.y * form.bytesPerRow + rect.x * 4
@@ -73,6 +73,6 @@ extension FramePixels {
     layout = .rgba8
     offset = place
     bytesPerRow = form.bytesPerRow
-    isSettled = true
+    isInPlace = true
   }
 }

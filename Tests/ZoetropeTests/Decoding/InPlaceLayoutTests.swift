@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// Frames whose memory becomes the canvas, beside the same frames drawn on it.
-@Suite(.timeLimit(.minutes(1)), .computes) struct CanvasFormTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct InPlaceLayoutTests {
   /// Frames of random samples, most of them larger than half of the canvas, some damaged.
   private static func film(_ type: PNGLayout.ColorType, seed: UInt64) -> [UInt8] {
     var random = SplitMix64(seed: seed)
@@ -53,7 +53,7 @@ import ZoetropeTestSupport
       let bytes = Self.film(type, seed: seed)
       let expected = try ThreadedReaderTests.sequential(bytes)
       let image = try AnimatedImage(bytes: bytes, options: ThreadedReaderTests.options)
-      #expect((CanvasForm(image.header, image.options) != nil) == (type == .rgba))
+      #expect((InPlaceLayout(image.header, image.options) != nil) == (type == .rgba))
       // Dropped at once, one canvas's block goes to the next frame; kept, each is somebody's.
       let dropping = ThreadedReaderTests.reader(image)
       for bitmap in expected { #expect(try dropping.next()?.bitmap == bitmap, "seed \(seed)") }
@@ -93,8 +93,8 @@ import ZoetropeTestSupport
     #expect(try Self.form(gif) == nil)
   }
 
-  private static func form(_ bytes: [UInt8]) throws -> CanvasForm? {
+  private static func form(_ bytes: [UInt8]) throws -> InPlaceLayout? {
     let image = try AnimatedImage(bytes: bytes)
-    return CanvasForm(image.header, image.options)
+    return InPlaceLayout(image.header, image.options)
   }
 }

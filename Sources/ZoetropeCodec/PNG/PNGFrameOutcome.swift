@@ -4,7 +4,7 @@ internal import CDeflate
 ///
 /// Unsafe code: chunk headers are read and payloads copied by pointer. Every range is checked against
 /// the number of bytes before it is touched, and no pointer outlives ``withBytes(of:_:)``.
-struct PNGFrameData {
+struct PNGStreamAssembler {
   /// The first data chunk whose CRC is wrong: the byte where it starts, counted from the range's.
   private(set) var badChunk: Int?
   /// Whether the data lies in fdAT chunks, not IDAT.
@@ -92,7 +92,7 @@ struct PNGFrameData {
 }
 
 /// What both PNG decoders do before and after the pixels.
-extension PNGFrameData {
+extension PNGStreamAssembler {
   /// Collects the data of `control` and readies `pixels`; false for a frame without pixels.
   mutating func begin(
     _ control: FrameControl, bytes: borrowing RawSpan, into pixels: FramePixels
@@ -105,23 +105,15 @@ extension PNGFrameData {
   /// Has libpng decode the stream; `bytes` are those it began with.
   func decodeByLibpng(
     _ bytes: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
-  ) throws(AnimatedImageError) -> PNGEnding {
+  ) throws(AnimatedImageError) -> PNGFrameOutcome {
     try unsafe withBytes(of: bytes) { stream in
-      unsafe PNGGuard.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
+      unsafe LibpngDecoder.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
     }.get()
-  }
-
-  /// Notes in `pixels` what was wrong.
-  func report(
-    _ ending: PNGEnding, of control: FrameControl, byteCount: Int, in pixels: FramePixels
-  ) {
-    pixels.damage =
-      PNGDamage(ending: ending, data: self, control: control, byteCount: byteCount).damage
   }
 }
 
 /// How the data of one PNG frame ended, and what it gave.
-struct PNGEnding: Error {
+struct PNGFrameOutcome {
   enum Fault {
     /// All rows, and a proper end.
     case none
@@ -136,25 +128,22 @@ struct PNGEnding: Error {
   var rows = 0
   /// What libpng said, or nothing.
   var message = ""
-}
 
-/// Names what was wrong with one frame's data; the worst of it when there are several faults.
-struct PNGDamage {
-  let ending: PNGEnding
-  let data: PNGFrameData
-  let control: FrameControl
-  /// Bytes of the frame's range that were there.
-  let byteCount: Int
-
-  /// The damage, or nil.
-  var damage: Damage? {
+  /// What is wrong with the frame, the worst of several faults; nil for a sound one.
+  ///
+  /// - Parameter byteCount: Bytes of the frame's range that were there.
+  func damage(of control: FrameControl, in data: PNGStreamAssembler, byteCount: Int) -> Damage? {
     let start = control.byteRange.lowerBound
     let end = start + byteCount
-    if ending.rows < control.rect.height {
-      return switch ending.fault {
+    func make(_ kind: Damage.Kind, _ detail: String, at offset: Int) -> Damage {
+      Damage(
+        kind, detail, frameIndex: control.index, byteOffset: offset,
+        validRows: kind.isTolerated ? nil : rows)
+    }
+    if rows < control.rect.height {
+      return switch fault {
       case .filter: make(.pngFilter, "no such row filter", at: start)
-      case .stream:
-        make(.pngStream, ending.message.isEmpty ? "broken data" : ending.message, at: start)
+      case .stream: make(.pngStream, message.isEmpty ? "broken data" : message, at: start)
       default:
         data.isCut
           ? make(.pngTruncated, "the data ends inside the frame", at: end)
@@ -166,17 +155,11 @@ struct PNGDamage {
         data.isSequenced ? .pngCRC : .pngImageCRC, "a data chunk has a wrong CRC",
         at: start + badChunk)
     }
-    return switch ending.fault {
+    return switch fault {
     case .none: data.isCut ? make(.pngStreamEnd, "the data has no end", at: end) : nil
     case .adler: make(.pngAdler, "the stream has a wrong checksum", at: end)
     case .surplus: make(.pngSurplus, "more data than pixels", at: end)
     default: make(.pngStreamEnd, "the stream has no end", at: end)
     }
-  }
-
-  private func make(_ kind: Damage.Kind, _ detail: String, at offset: Int) -> Damage {
-    Damage(
-      kind, detail, frameIndex: control.index, byteOffset: offset,
-      validRows: kind.isTolerated ? nil : ending.rows)
   }
 }

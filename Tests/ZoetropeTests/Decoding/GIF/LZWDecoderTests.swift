@@ -4,22 +4,22 @@ import Zoetrope
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)), .computes)
-struct LZWExpanderTests {
+struct LZWDecoderTests {
   /// Expands into memory of exactly the size that is asked for, with marks at both ends.
   static func expand(
-    _ codes: [UInt8], minimumCodeSize: Int, count: Int, with expander: inout LZWExpander
+    _ codes: [UInt8], minimumCodeSize: Int, count: Int, with expander: inout LZWDecoder
   ) -> (LZWResult, [UInt8]) {
-    let size = LZWExpander.headroom + count + LZWExpander.slack
+    let size = LZWDecoder.headroom + count + LZWDecoder.slack
     return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: size) { memory in
       unsafe memory.initialize(repeating: 0xA5)
       guard let start = memory.baseAddress else { fatalError("no memory") }
       // Exactly as long as the codes, so that reading past them is caught under the sanitizer.
       let result = unsafe codes.withUnsafeBytes { codes in
         unsafe expander.expand(
-          codes, minimumCodeSize: minimumCodeSize, into: start + LZWExpander.headroom,
+          codes, minimumCodeSize: minimumCodeSize, into: start + LZWDecoder.headroom,
           count: count)
       }
-      let pixels = unsafe Array(memory[LZWExpander.headroom..<LZWExpander.headroom + count])
+      let pixels = unsafe Array(memory[LZWDecoder.headroom..<LZWDecoder.headroom + count])
       return (result, Array(pixels.prefix(result.pixelCount)))
     }
   }
@@ -56,16 +56,16 @@ struct LZWExpanderTests {
   }
 
   @Test func `no codes at all are the end of nothing, or too early an end`() {
-    var expander = LZWExpander()
-    var memory = [UInt8](repeating: 0xA5, count: LZWExpander.headroom + LZWExpander.slack + 3)
+    var expander = LZWDecoder()
+    var memory = [UInt8](repeating: 0xA5, count: LZWDecoder.headroom + LZWDecoder.slack + 3)
     unsafe memory.withUnsafeMutableBufferPointer { memory in
       guard let start = memory.baseAddress else { return }
       let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
       let none = unsafe expander.expand(
-        nothing, minimumCodeSize: 2, into: start + LZWExpander.headroom, count: 0)
+        nothing, minimumCodeSize: 2, into: start + LZWDecoder.headroom, count: 0)
       #expect(none.status == .complete && none.pixelCount == 0)
       let three = unsafe expander.expand(
-        nothing, minimumCodeSize: 2, into: start + LZWExpander.headroom, count: 3)
+        nothing, minimumCodeSize: 2, into: start + LZWDecoder.headroom, count: 3)
       #expect(three.status == .dataExhausted && three.pixelCount == 0)
     }
     #expect(memory.allSatisfy { $0 == 0xA5 })
@@ -74,7 +74,7 @@ struct LZWExpanderTests {
   @Test(arguments: 0...8)
   func `what a packer packed comes back`(minimumCodeSize: Int) {
     var random = SplitMix64(seed: UInt64(minimumCodeSize))
-    var expander = LZWExpander()
+    var expander = LZWDecoder()
     for round in 0..<20 {
       let count = [1, 7, 130, 5000, 40_000].randomElement(using: &random) ?? 1
       let pixels = Self.pixels(count: count, colors: 1 << minimumCodeSize, random: &random)
@@ -90,7 +90,7 @@ struct LZWExpanderTests {
   @Test(arguments: 0..<16)
   func `whole, cut and corrupted codes expand as the plain expander does`(seed: Int) {
     var random = SplitMix64(seed: 100 + UInt64(seed))
-    var expander = LZWExpander()
+    var expander = LZWDecoder()
     var differences: [String] = []
     var statuses: Set<LZWResult.Status> = []
     for round in 0..<200 {
@@ -132,7 +132,7 @@ struct LZWExpanderTests {
     var packer = LZWPacker(minimumCodeSize: 8)
     packer.clearsWhenFull = false
     let codes = packer.pack(pixels, random: &random)
-    var expander = LZWExpander()
+    var expander = LZWDecoder()
     let (result, output) = Self.expand(
       codes, minimumCodeSize: 8, count: pixels.count, with: &expander)
     #expect(result == NaiveLZW.expand(codes, minimumCodeSize: 8, count: pixels.count).0)
@@ -144,7 +144,7 @@ struct LZWExpanderTests {
     let pixels = [UInt8](repeating: 3, count: 1_000_000)
     var packer = LZWPacker(minimumCodeSize: 2)
     let codes = packer.pack(pixels, random: &random)
-    var expander = LZWExpander()
+    var expander = LZWDecoder()
     let (result, output) = Self.expand(
       codes, minimumCodeSize: 2, count: pixels.count, with: &expander)
     #expect(result.status == .complete && result.trailer == .endCode)
@@ -153,7 +153,7 @@ struct LZWExpanderTests {
 
   @Test func `codes made at random expand as the plain expander does`() {
     var random = SplitMix64(seed: 9)
-    var expander = LZWExpander()
+    var expander = LZWDecoder()
     var differences = 0
     for _ in 0..<600 {
       let size = Int.random(in: 0...8, using: &random)
