@@ -10,6 +10,8 @@
 /// alpha, so that a transparent pixel's colour does not bleed into its neighbours.
 protocol BlendCodec {
   associatedtype Scalar: BlendScalar
+  /// A pixel as it lies in memory.
+  associatedtype Pixel: BitwiseCopyable
 
   /// Bytes of one pixel.
   static var bytesPerPixel: Int { get }
@@ -20,12 +22,12 @@ protocol BlendCodec {
   /// Whether vertical sums may be taken of whole-number products.
   static var allowsProducts: Bool { get }
 
-  /// The pixel at `address`, multiplied.
-  func decode(_ address: UnsafeRawPointer) -> SIMD4<Scalar>
+  /// A pixel, multiplied.
+  func decode(_ pixel: Pixel) -> SIMD4<Scalar>
 
-  /// Stores a sum of weighed pixels as one pixel: colours divided by alpha, all clamped to their
+  /// A sum of weighed pixels as one pixel: colours divided by alpha, all clamped to their
   /// range, and all zero when alpha rounds to 0.
-  func encode(_ sum: SIMD4<Scalar>, at address: UnsafeMutableRawPointer)
+  func encode(_ sum: SIMD4<Scalar>) -> Pixel
 }
 
 /// The number type of a blending pass.
@@ -81,15 +83,14 @@ struct LinearCodec8: BlendCodec {
   private let toCode = SRGB.codes
 
   @inline(__always)
-  func decode(_ address: UnsafeRawPointer) -> SIMD4<Float> {
-    let bytes = unsafe address.loadUnaligned(as: SIMD4<UInt8>.self)
+  func decode(_ bytes: SIMD4<UInt8>) -> SIMD4<Float> {
     let light = SIMD4<Float>(
       toLight[Int(bytes[0])], toLight[Int(bytes[1])], toLight[Int(bytes[2])], 1)
     return light * SIMD4<Float>(repeating: Float(bytes[3]))
   }
 
   @inline(__always)
-  func encode(_ sum: SIMD4<Float>, at address: UnsafeMutableRawPointer) {
+  func encode(_ sum: SIMD4<Float>) -> SIMD4<UInt8> {
     let total = sum[3]
     var bytes = SIMD4<UInt8>()
     if total >= 0.5 {
@@ -99,7 +100,7 @@ struct LinearCodec8: BlendCodec {
       bytes[2] = toCode[step(sum[2] * scale)]
       bytes[3] = UInt8(min(total, 255) + 0.5)
     }
-    unsafe address.storeBytes(of: bytes, as: SIMD4<UInt8>.self)
+    return bytes
   }
 
   @inline(__always)
@@ -117,14 +118,13 @@ struct LinearCodec16: BlendCodec {
   private let toLight = SRGB.light16
 
   @inline(__always)
-  func decode(_ address: UnsafeRawPointer) -> SIMD4<Double> {
-    let words = unsafe address.loadUnaligned(as: SIMD4<UInt16>.self)
+  func decode(_ words: SIMD4<UInt16>) -> SIMD4<Double> {
     let light = SIMD4<Double>(
       toLight[Int(words[0])], toLight[Int(words[1])], toLight[Int(words[2])], 1)
     return light * SIMD4<Double>(repeating: Double(words[3]))
   }
 
-  func encode(_ sum: SIMD4<Double>, at address: UnsafeMutableRawPointer) {
+  func encode(_ sum: SIMD4<Double>) -> SIMD4<UInt16> {
     let total = sum[3]
     var words = SIMD4<UInt16>()
     if total >= 0.5 {
@@ -133,7 +133,7 @@ struct LinearCodec16: BlendCodec {
       }
       words[3] = BlendMath.word(total)
     }
-    unsafe address.storeBytes(of: words, as: SIMD4<UInt16>.self)
+    return words
   }
 }
 
@@ -146,8 +146,7 @@ struct StraightCodec8: BlendCodec {
   static var allowsProducts: Bool { true }
 
   @inline(__always)
-  func decode(_ address: UnsafeRawPointer) -> SIMD4<Float> {
-    let bytes = unsafe address.loadUnaligned(as: SIMD4<UInt8>.self)
+  func decode(_ bytes: SIMD4<UInt8>) -> SIMD4<Float> {
     let words = SIMD4<UInt16>(widening: bytes)
     // Alpha goes in as 255 * alpha: all four numbers then have the same scale.
     let full = SIMD4<UInt16>(words[0], words[1], words[2], 255)
@@ -156,7 +155,7 @@ struct StraightCodec8: BlendCodec {
   }
 
   @inline(__always)
-  func encode(_ sum: SIMD4<Float>, at address: UnsafeMutableRawPointer) {
+  func encode(_ sum: SIMD4<Float>) -> SIMD4<UInt8> {
     let total = sum[3]
     var bytes = SIMD4<UInt8>()
     // Half a step of alpha: below it, alpha rounds to 0.
@@ -165,7 +164,7 @@ struct StraightCodec8: BlendCodec {
       scaled[3] = total * (1 / 255)
       bytes = BlendMath.bytes(scaled)
     }
-    unsafe address.storeBytes(of: bytes, as: SIMD4<UInt8>.self)
+    return bytes
   }
 }
 
@@ -178,15 +177,14 @@ struct StraightCodec16: BlendCodec {
   static var allowsProducts: Bool { false }
 
   @inline(__always)
-  func decode(_ address: UnsafeRawPointer) -> SIMD4<Double> {
-    let words = unsafe address.loadUnaligned(as: SIMD4<UInt16>.self)
+  func decode(_ words: SIMD4<UInt16>) -> SIMD4<Double> {
     let values = SIMD4<Double>(
       Double(words[0]), Double(words[1]), Double(words[2]), 65535)
     return values * SIMD4<Double>(repeating: Double(words[3]))
   }
 
   @inline(__always)
-  func encode(_ sum: SIMD4<Double>, at address: UnsafeMutableRawPointer) {
+  func encode(_ sum: SIMD4<Double>) -> SIMD4<UInt16> {
     let total = sum[3]
     var words = SIMD4<UInt16>()
     if total >= 32767.5 {
@@ -196,7 +194,7 @@ struct StraightCodec16: BlendCodec {
       words[2] = BlendMath.word(sum[2] * scale)
       words[3] = BlendMath.word(total / 65535)
     }
-    unsafe address.storeBytes(of: words, as: SIMD4<UInt16>.self)
+    return words
   }
 }
 
@@ -209,7 +207,7 @@ enum BlendMath {
   @inline(__always)
   static func float(_ words: SIMD4<UInt16>) -> SIMD4<Float> {
     let bits = SIMD4<UInt32>(widening: words) | 0x4B00_0000
-    return unsafe unsafeBitCast(bits, to: SIMD4<Float>.self) - 8_388_608
+    return SIMD4<Float>(bits: bits) - 8_388_608
   }
 
   /// Numbers clamped to 0 and 255 and rounded to nearest.
@@ -217,7 +215,7 @@ enum BlendMath {
   static func bytes(_ values: SIMD4<Float>) -> SIMD4<UInt8> {
     let low = values.replacing(with: 0, where: values .< 0)
     let clamped = low.replacing(with: 255, where: low .> 255)
-    let bits = unsafe unsafeBitCast(clamped + 8_388_608, to: SIMD4<UInt32>.self)
+    let bits = SIMD4<UInt32>(bitsOf: clamped + 8_388_608)
     return SIMD4<UInt8>(truncating: bits)
   }
 

@@ -13,7 +13,8 @@ enum BlendRows<Codec: BlendCodec> {
     _ codec: Codec, row: UnsafeRawPointer, range: Range<Int>, into target: Pixels
   ) {
     for index in range {
-      unsafe target[index] = codec.decode(row + index * Codec.bytesPerPixel)
+      unsafe target[index] = codec.decode(
+        (row + index * Codec.bytesPerPixel).loadUnaligned(as: Codec.Pixel.self))
     }
   }
 
@@ -26,7 +27,7 @@ enum BlendRows<Codec: BlendCodec> {
       let offset = index * Codec.bytesPerPixel
       var sum = SIMD4<Scalar>()
       for tap in 0..<count {
-        let pixel = unsafe codec.decode(rows[tap] + offset)
+        let pixel = unsafe codec.decode((rows[tap] + offset).loadUnaligned(as: Codec.Pixel.self))
         sum = unsafe Scalar.multiplyAdd(sum, pixel, weights[tap])
       }
       unsafe target[index] = sum
@@ -63,7 +64,8 @@ enum BlendRows<Codec: BlendCodec> {
       let sum = unsafe window(
         row: row, start: start, count: Int(table.ends[index]) - start,
         weights: table.weights + index * table.taps)
-      unsafe codec.encode(sum, at: target + index * Codec.bytesPerPixel)
+      unsafe (target + index * Codec.bytesPerPixel).storeBytes(
+        of: codec.encode(sum), as: Codec.Pixel.self)
     }
   }
 
@@ -91,7 +93,8 @@ enum BlendRows<Codec: BlendCodec> {
           fromByteOffset: index * MemoryLayout<SIMD4<Scalar>>.stride, as: SIMD4<Scalar>.self)
         sum = unsafe Scalar.multiplyAdd(sum, pixel, weights[tap])
       }
-      unsafe codec.encode(sum, at: target + index * Codec.bytesPerPixel)
+      unsafe (target + index * Codec.bytesPerPixel).storeBytes(
+        of: codec.encode(sum), as: Codec.Pixel.self)
     }
   }
 }
@@ -306,5 +309,51 @@ struct RowRing<Scalar: BlendScalar> {
     unsafe numberBlock = block
     return unsafe (block.baseAddress + row % slots * numberBytes)
       .assumingMemoryBound(to: SIMD4<Scalar>.self)
+  }
+}
+
+/// The addresses of a kernel's tables, valid while the kernel's `withTable` runs.
+@unsafe
+struct KernelTable<Scalar: BlendScalar> {
+  let starts: UnsafePointer<Int32>
+  let ends: UnsafePointer<Int32>
+  /// `taps` for each target pixel.
+  let weights: UnsafePointer<Scalar>
+  /// `taps / 2` for each target pixel; not to be read when the kernel has no fixed point.
+  let pairs: UnsafePointer<UInt32>
+  /// `taps` for each target pixel, as ``ProductRows`` takes them; nil when there are none.
+  let finePairs: UnsafePointer<UInt32>?
+  let taps: Int
+}
+
+extension ResamplingKernel {
+  /// Runs `body` with the addresses of the tables.
+  func withTable<Scalar: BlendScalar, Result>(
+    of _: Scalar.Type, _ body: (KernelTable<Scalar>) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    // One word at least, so that there is an address.
+    let words = pairs.isEmpty ? [0] : pairs
+    let numbers = Scalar.weights(of: self)
+    return try unsafe starts.withUnsafeBufferPointer {
+      (starts) throws(AnimatedImageError) -> Result in
+      try unsafe ends.withUnsafeBufferPointer { (ends) throws(AnimatedImageError) -> Result in
+        try unsafe numbers.withUnsafeBufferPointer {
+          (numbers) throws(AnimatedImageError) -> Result in
+          try unsafe words.withUnsafeBufferPointer {
+            (words) throws(AnimatedImageError) -> Result in
+            try unsafe finePairs.withUnsafeBufferPointer {
+              (fine) throws(AnimatedImageError) -> Result in
+              guard let starts = starts.baseAddress, let ends = ends.baseAddress,
+                let numbers = numbers.baseAddress, let words = words.baseAddress
+              else { preconditionFailure("a kernel has at least one target pixel") }
+              return try unsafe body(
+                KernelTable(
+                  starts: starts, ends: ends, weights: numbers, pairs: words,
+                  finePairs: fine.isEmpty ? nil : fine.baseAddress, taps: taps))
+            }
+          }
+        }
+      }
+    }
   }
 }

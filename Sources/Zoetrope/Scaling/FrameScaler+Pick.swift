@@ -216,3 +216,24 @@ enum PixelRows {
     }
   }
 }
+
+extension PixelRows {
+  /// Converts `bitmap` to the format of `buffer`, which has its size, through `hub`, a row of rgba8.
+  static func convert(_ bitmap: Bitmap, into buffer: borrowing PixelBuffer, hub: PixelStorage) {
+    precondition(buffer.size == bitmap.size && hub.byteCount >= bitmap.width * 4)
+    let target = unsafe buffer.baseAddress
+    for y in 0..<bitmap.height {
+      // Each row holds `width` pixels of its format, and the hub as many of rgba8.
+      let from = unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + y * bitmap.bytesPerRow
+      let to = unsafe target + y * buffer.bytesPerRow
+      if bitmap.format == .rgba8 {
+        unsafe encode(from, to: to, buffer.format, count: bitmap.width)
+      } else if buffer.format == .rgba8 {
+        unsafe decode(from, bitmap.format, to: to, count: bitmap.width)
+      } else {
+        unsafe decode(from, bitmap.format, to: hub.baseAddress, count: bitmap.width)
+        unsafe encode(hub.baseAddress, to: to, buffer.format, count: bitmap.width)
+      }
+    }
+  }
+}

@@ -190,9 +190,8 @@ extension FrameScaler {
     precondition(bitmap.size == sourceSize, "a picture of \(bitmap.size), not \(sourceSize)")
     if case .same = plan { return (bitmap, region) }
     var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
-    let count = buffer.bytesPerRow * size.height
-    // Same size and format, so the same layout; both blocks hold `count` bytes.
-    unsafe buffer.baseAddress.copyMemory(from: previous.storage.baseAddress, byteCount: count)
+    // Of the same size and format, so of the same layout.
+    buffer.copy(previous)
     try draw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
     return (buffer.finish(), region)
   }
@@ -286,19 +285,7 @@ extension FrameScaler {
     _ bitmap: Bitmap, _ axes: Axes, _ codec: Codec, region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
-    // Addresses of two blocks that outlive the call: the bitmap and the buffer hold them.
-    let target = unsafe buffer.baseAddress
-    let targetStride = buffer.bytesPerRow
-    try unsafe axes.horizontal.withTable(of: Codec.Scalar.self) {
-      (horizontal) throws(AnimatedImageError) in
-      try unsafe axes.vertical.withTable(of: Codec.Scalar.self) {
-        (vertical) throws(AnimatedImageError) in
-        var scaler = unsafe RegionScaler(
-          codec: codec, bitmap: bitmap, axes: axes, horizontal: horizontal, vertical: vertical,
-          target: target, targetStride: targetStride, region: region)
-        try unsafe scaler.run(isCancelled: isCancelled)
-      }
-    }
-    extendLifetime(bitmap)
+    try RegionScaler.draw(
+      codec, bitmap, axes, region: region, into: &buffer, isCancelled: isCancelled)
   }
 }

@@ -28,20 +28,7 @@ extension Bitmap {
     let buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
     guard !size.isEmpty else { return buffer.finish() }
     let hub = try PixelStorage(asking: PixelFormat.rgba8.bytesPerRow(width: width))
-    let target = unsafe buffer.baseAddress
-    for y in 0..<height {
-      // Each row holds `width` pixels of its format, and the hub as many of rgba8.
-      let from = unsafe UnsafeRawPointer(storage.baseAddress) + y * bytesPerRow
-      let to = unsafe target + y * buffer.bytesPerRow
-      if self.format == .rgba8 {
-        unsafe PixelRows.encode(from, to: to, format, count: width)
-      } else if format == .rgba8 {
-        unsafe PixelRows.decode(from, self.format, to: to, count: width)
-      } else {
-        unsafe PixelRows.decode(from, self.format, to: hub.baseAddress, count: width)
-        unsafe PixelRows.encode(hub.baseAddress, to: to, format, count: width)
-      }
-    }
+    PixelRows.convert(self, into: buffer, hub: hub)
     return buffer.finish()
   }
 }

@@ -282,3 +282,29 @@ extension RegionScaler {
       codec, row: scratch, table: horizontal, range: range, into: targetRow(y))
   }
 }
+
+extension RegionScaler {
+  /// Draws `region` of the scaled picture into `buffer`.
+  ///
+  /// - Precondition: `region` is not empty and lies in the buffer, whose format is the bitmap's.
+  @safe static func draw(
+    _ codec: Codec, _ bitmap: Bitmap, _ axes: FrameScaler.Axes, region: PixelRect,
+    into buffer: inout PixelBuffer, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    precondition(!region.isEmpty && PixelRect(buffer.size).contains(region))
+    // Addresses of two blocks that outlive the call: the bitmap and the buffer hold them.
+    let target = unsafe buffer.baseAddress
+    let targetStride = buffer.bytesPerRow
+    try unsafe axes.horizontal.withTable(of: Codec.Scalar.self) {
+      (horizontal) throws(AnimatedImageError) in
+      try unsafe axes.vertical.withTable(of: Codec.Scalar.self) {
+        (vertical) throws(AnimatedImageError) in
+        var scaler = unsafe RegionScaler(
+          codec: codec, bitmap: bitmap, axes: axes, horizontal: horizontal, vertical: vertical,
+          target: target, targetStride: targetStride, region: region)
+        try unsafe scaler.run(isCancelled: isCancelled)
+      }
+    }
+    extendLifetime(bitmap)
+  }
+}

@@ -232,3 +232,104 @@ struct CanvasHistory {
     return earlier.prefix(count).reduce(.empty) { $0.union($1) }
   }
 }
+
+extension Canvas {
+  /// Draws the valid pixels of `pixels` that lie in `clip`.
+  ///
+  /// Rows are read from `pixels.storage` and written to the canvas by address: the preconditions say
+  /// that the valid rows lie in the one, and `clip` on the other and in the frame.
+  ///
+  /// - Parameter keepsContent: As of ``makeUnique(changing:keepsContent:)``.
+  /// - Precondition: `clip` lies on the canvas and within the frame's rect.
+  mutating func draw(
+    _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, keepsContent: Bool
+  ) throws(AnimatedImageError) {
+    try makeUnique(changing: clip, keepsContent: keepsContent)
+    precondition(control.rect.contains(clip) && control.rect.size == pixels.size)
+    let rows = pixels.width > 0 ? (pixels.validPixels - 1) / pixels.width + 1 : 0
+    guard pixels.validPixels > 0, rows > 0 else { return }
+    precondition(
+      rows <= pixels.height && pixels.offset >= 0
+        && pixels.offset + (rows - 1) * pixels.bytesPerRow
+          + pixels.width * pixels.layout.bytesPerPixel <= pixels.storage.byteCount
+    )
+    if pixels.hasBinaryAlpha, format == .rgba8 {
+      unsafe drawIndexed(pixels, control.rect, clip)
+      return
+    }
+    let isSource = control.blend == .source || pixels.isOpaque
+    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
+    let isDeep = format == .rgba16
+    unsafe pixels.palette.withUnsafeBufferPointer { palette in
+      guard let colors = palette.baseAddress else { return }
+      unsafe forEachRow(pixels, control.rect, clip) { offset, target, count in
+        let row = unsafe source + offset
+        if isDeep {
+          let target = unsafe target.assumingMemoryBound(to: SIMD4<UInt16>.self)
+          unsafe isSource
+            ? RowExpander.writeDeep(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+            : RowBlender.overDeep(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+        } else {
+          let target = unsafe target.assumingMemoryBound(to: UInt32.self)
+          unsafe isSource
+            ? RowExpander.write(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+            : RowBlender.over(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+        }
+      }
+    }
+  }
+
+  /// GIF frames: a whole frame in one call where its rows lie in order, else row by row.
+  @unsafe private mutating func drawIndexed(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect
+  ) {
+    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
+    let isWhole = pixels.validPixels == pixels.width * pixels.height && !pixels.isInterlaced
+    unsafe pixels.palette.withUnsafeBufferPointer { palette in
+      guard let colors = palette.baseAddress else { return }
+      if isWhole {
+        let first = (clip.y - rect.y) * pixels.bytesPerRow + clip.x - rect.x
+        unsafe IndexedBlitter.draw(
+          indices: (source + first).assumingMemoryBound(to: UInt8.self),
+          indexStride: pixels.bytesPerRow, width: clip.width, height: clip.height,
+          palette: colors, transparent: pixels.transparentIndex,
+          into: row(clip.y).assumingMemoryBound(to: UInt32.self) + clip.x,
+          canvasStride: bytesPerRow / 4)
+        return
+      }
+      unsafe forEachRow(pixels, rect, clip) { offset, target, count in
+        unsafe IndexedBlitter.over(
+          indices: (source + offset).assumingMemoryBound(to: UInt8.self), count: count,
+          palette: colors, transparent: pixels.transparentIndex,
+          into: target.assumingMemoryBound(to: UInt32.self))
+      }
+    }
+  }
+
+  /// Calls `body` for each row of the frame that shows in `clip`, with the byte offset of its first
+  /// shown sample, where it goes on the canvas, and how many pixels are valid there.
+  @unsafe private mutating func forEachRow(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect,
+    _ body: (Int, UnsafeMutableRawPointer, Int) -> Void
+  ) {
+    let firstColumn = clip.x - rect.x
+    let skipped = firstColumn * pixels.layout.bytesPerPixel
+    let completeRows = pixels.validPixels / pixels.width
+    let partial = pixels.validPixels % pixels.width
+    for stored in 0..<min(completeRows + (partial > 0 ? 1 : 0), pixels.height) {
+      let shown =
+        pixels.isInterlaced ? GIFInterlace.row(stored, height: pixels.height) : stored
+      let y = rect.y + shown
+      guard y >= clip.y, y < clip.maxY else { continue }
+      let valid = stored < completeRows ? pixels.width : partial
+      let count = min(clip.width, valid - firstColumn)
+      guard count > 0 else { continue }
+      let target = unsafe row(y) + clip.x * format.bytesPerPixel
+      unsafe body(stored * pixels.bytesPerRow + skipped, target, count)
+    }
+  }
+}

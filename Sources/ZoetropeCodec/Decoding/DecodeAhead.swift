@@ -43,7 +43,8 @@ package final class DecodeAhead: Sendable {
   deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
 
   /// Changes the state, and charges what it holds then.
-  private func change<Value>(_ body: (inout sending DecodeQueue) -> sending Value) -> sending Value {
+  private func change<Value>(_ body: (inout sending DecodeQueue) -> sending Value) -> sending Value
+  {
     state.withLock { state in
       let value = body(&state)
       memory.charge(state.byteCount - state.chargedBytes)

@@ -1,5 +1,3 @@
-internal import CDeflate
-
 /// The bytes of a PNG file, grown chunk by chunk.
 struct PNGChunks {
   /// The eight bytes that every PNG starts with.
@@ -24,25 +22,19 @@ struct PNGChunks {
   /// Appends a chunk whose data are the first `count` bytes of `storage`.
   mutating func append(_ type: StaticString, _ storage: PixelStorage, count: Int) {
     open(type, count: count)
-    // The storage is at least `count` bytes long (`extracting` checks) and outlives the copy.
-    let span = storage.bytes.extracting(first: count)
-    unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(storage.bytes.extracting(first: count))
     close(count: count)
   }
 
   private mutating func open(_ type: StaticString, count: Int) {
     append(UInt32(count))
     precondition(type.utf8CodeUnitCount == 4)
-    unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: type.utf8Start, count: 4))
+    bytes += Array(type.description.utf8)
   }
 
   private mutating func close(count: Int) {
-    let start = bytes.count - count - 4
-    let crc = unsafe bytes.withUnsafeBytes {
-      // `start` and the end lie inside: `open` and the data were appended just before.
-      unsafe libdeflate_crc32(0, $0.baseAddress.map { unsafe $0 + start }, count + 4)
-    }
-    append(crc)
+    // Of type and data, which were appended just before.
+    append(CRC32.of(bytes.rawBytes.extracting(last: count + 4)))
   }
 
   private mutating func append(_ value: UInt32) { bytes += value.bigEndianBytes }

@@ -196,8 +196,7 @@ extension GIFScanner {
       return GIFImageDescriptor(bytes, at: position)
     }
     guard collector.collect(GIFImageDescriptor.size, from: bytes, at: &position) else { return nil }
-    // The collector is not changed while the span is used.
-    return unsafe GIFImageDescriptor(collector.bytes.span.bytes, at: 0)
+    return GIFImageDescriptor(collector.bytes.rawBytes, at: 0)
   }
 
   mutating func read(_ descriptor: GIFImageDescriptor) throws(AnimatedImageError) {
@@ -312,9 +311,7 @@ struct GIFImageDescriptor {
 
   /// Reads the one at `offset` of `bytes`, which holds all of it.
   init(_ bytes: borrowing RawSpan, at offset: Int) {
-    // Any bit pattern is a number; the load checks its bounds.
-    let numbers = unsafe UInt64(
-      littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    let numbers = UInt64(littleEndian: bytes.load(UInt64.self, at: offset))
     rect = PixelRect(
       x: Int(numbers & 0xffff), y: Int(numbers >> 16 & 0xffff), width: Int(numbers >> 32 & 0xffff),
       height: Int(numbers >> 48))

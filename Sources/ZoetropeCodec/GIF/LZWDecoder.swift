@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Expands GIF's LZW codes into palette indices.
 ///
 /// Each string of the dictionary is a piece of the output already written, so a dictionary entry is
@@ -339,5 +341,115 @@ extension LZWExpansion {
     if isGrowing { next = newest &+ 1 }
     self.bitPosition = bitPosition
     self.position = position
+  }
+}
+
+extension LZWDecoder {
+  /// Joins the sub-blocks of `data` in `deblocker` and writes up to `count` of their pixels to
+  /// `storage`, from ``headroom`` on.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  /// - Precondition: `storage` has ``headroom`` and ``slack`` bytes more than `count`.
+  mutating func expand(
+    _ data: borrowing RawSpan, joinedIn deblocker: inout GIFDeblocker, minimumCodeSize: Int,
+    into storage: PixelStorage, count: Int
+  ) throws(AnimatedImageError) -> (LZWResult, GIFDeblocker.Blocks) {
+    precondition(count >= 0 && storage.byteCount - Self.headroom - Self.slack >= count)
+    return try unsafe data.withUnsafeBytes { (data) throws(AnimatedImageError) in
+      let output = unsafe (storage.baseAddress + Self.headroom)
+        .assumingMemoryBound(to: UInt8.self)
+      return try unsafe deblocker.join(data) { codes, blocks in
+        unsafe (
+          expand(codes, minimumCodeSize: minimumCodeSize, into: output, count: count), blocks
+        )
+      }
+    }
+  }
+}
+
+/// Joins GIF sub-blocks, each a length byte and that many bytes up to one of length 0.
+///
+/// The codes of a frame run on across blocks; joined once, for a copy, they can be read eight bytes
+/// at a time. Memory only grows, to that of the largest frame; a copy of the value joins into
+/// memory of its own.
+package struct GIFDeblocker: Sendable {
+  /// What was joined.
+  package struct Blocks: Sendable, Hashable {
+    /// Bytes of payload.
+    package var payloadCount = 0
+    /// Bytes of the source taken up, length bytes and terminator counted.
+    package var sourceCount = 0
+    /// Whether the block of length 0 was there.
+    package var isTerminated = false
+    /// Whether the source ended inside the last block.
+    package var isLastBlockCut = false
+  }
+
+  private var payload: [UInt8] = []
+
+  package init() {}
+
+  /// Bytes that joining `count` bytes of blocks takes.
+  ///
+  /// Payload is shorter than its source; a block copied whole may write 255 bytes past its end. Up to
+  /// a quarter more spares an allocation for each of many frames that grow slowly.
+  static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
+
+  /// Joins the blocks at the start of `source` and calls `body` with the joined bytes.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  @unsafe package mutating func join<Result>(
+    _ source: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Blocks) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    try payload.makeRoom(for: source.count + 256, taking: Self.byteCount(for: source.count))
+    return unsafe payload.withUnsafeMutableBytes { payload in
+      let blocks = unsafe Self.copyBlocks(of: source, into: payload)
+      let joined = unsafe UnsafeRawBufferPointer(rebasing: payload[..<blocks.payloadCount])
+      return unsafe body(joined, blocks)
+    }
+  }
+
+  /// The offset in the blocks of `source` of byte `offset` of their payload.
+  ///
+  /// For the first byte past the payload: the offset past the last block that is there.
+  package static func sourceOffset(
+    ofPayload offset: Int, in source: borrowing RawSpan
+  ) -> Int {
+    var rest = offset
+    var at = 0
+    while at < source.byteCount && source[at] != 0 {
+      let length = min(Int(source[at]), source.byteCount - at - 1)
+      if rest < length { return at + 1 + rest }
+      rest -= length
+      at += 1 + length
+    }
+    return at
+  }
+
+  private static func copyBlocks(
+    of source: UnsafeRawBufferPointer, into payload: UnsafeMutableRawBufferPointer
+  ) -> Blocks {
+    var blocks = Blocks()
+    guard let from = source.baseAddress, let to = payload.baseAddress else { return blocks }
+    while blocks.sourceCount < source.count {
+      let declared = Int(unsafe from.load(fromByteOffset: blocks.sourceCount, as: UInt8.self))
+      blocks.sourceCount += 1
+      if declared == 0 {
+        blocks.isTerminated = true
+        break
+      }
+      let left = source.count - blocks.sourceCount
+      let target = unsafe to + blocks.payloadCount
+      if left >= 256 {
+        // A copy of fixed size is a few wide moves. The next copy overwrites the excess.
+        unsafe memcpy(target, from + blocks.sourceCount, 256)
+      } else {
+        unsafe memcpy(target, from + blocks.sourceCount, min(declared, left))
+      }
+      blocks.isLastBlockCut = declared > left
+      blocks.sourceCount += min(declared, left)
+      blocks.payloadCount += min(declared, left)
+    }
+    return blocks
   }
 }

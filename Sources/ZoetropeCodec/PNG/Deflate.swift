@@ -1,9 +1,23 @@
 internal import CDeflate
 
+// libdeflate: raw and zlib streams, and checksums.
+//
+// Unsafe: the library takes addresses and lengths. Every call below gets those of a span or a block
+// that outlives it, with lengths checked here, and the library writes no further than it is told.
+
+/// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
+enum CRC32 {
+  /// That of `bytes`, which follow the ones that gave `sum`.
+  static func of(_ bytes: borrowing RawSpan, after sum: UInt32 = 0) -> UInt32 {
+    unsafe bytes.withUnsafeBytes { bytes in
+      // Without an address the library gives its start value.
+      guard let start = bytes.baseAddress else { return sum }
+      return unsafe libdeflate_crc32(sum, start, bytes.count)
+    }
+  }
+}
+
 /// libdeflate's decompressor, and the checks of the zlib wrapper, which it is not given.
-///
-/// Unsafe code: the decompressor is freed with this object, and the pointers of a call are used in it
-/// only.
 @safe
 final class Inflater: @unchecked Sendable {
   // Sendable: a decoder owns it and is used by one thread at a time; copies of a decoder share it,
@@ -24,13 +38,23 @@ final class Inflater: @unchecked Sendable {
     case refused
   }
 
-  /// Inflates a zlib stream of about `expected` bytes to `out`, which has 64 bytes more than that.
+  /// Inflates a zlib stream of about `expected` bytes to `storage` from `offset` on, where there are 64
+  /// bytes more than that.
   ///
   /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be told from broken data. But
-  /// only a right one proves the pixels: libdeflate takes the length codes 286 and 287 for others,
-  /// where zlib stops. `out` holds anything unless the data is right.
-  @unsafe
+  /// only a right one proves the pixels: libdeflate accepts the reserved length codes
+  /// 286 and 287, where zlib stops. The storage holds anything unless the data is right.
   func inflate(
+    _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int
+  ) -> Outcome {
+    precondition(offset >= 0 && expected >= 0 && storage.byteCount - offset - 64 >= expected)
+    return unsafe stream.withUnsafeBytes { stream in
+      unsafe inflate(stream, into: storage.baseAddress + offset, expected: expected)
+    }
+  }
+
+  @unsafe
+  private func inflate(
     _ stream: UnsafeRawBufferPointer, into out: UnsafeMutableRawPointer, expected: Int
   ) -> Outcome {
     guard let decompressor = unsafe decompressor, let base = stream.baseAddress, stream.count > 2
@@ -85,9 +109,6 @@ enum Inflate {
 }
 
 /// libdeflate's compressor for whole buffers, kept for the next one; zlib streams.
-///
-/// Unsafe code: the library is given lengths that are checked against both buffers here, and it
-/// never writes past the room it is told of.
 @safe
 final class ZlibCompressor {
   private let compressor: OpaquePointer

@@ -16,11 +16,11 @@ package struct PNGFastDecoder: FrameDecoding {
   ) throws(AnimatedImageError) {
     guard try data.begin(control, bytes: bytes, into: pixels) else { return }
     var outcome = PNGFrameOutcome(fault: .stream)
-    let isDone = unsafe data.withBytes(of: bytes) { stream in
+    let isDone = data.withBytes(of: bytes) { stream in
       // A bit of damage can turn the longest match into a code that zlib refuses and libdeflate takes
       // for the same: the Adler-32 is then right, and only the chunk's CRC tells.
       guard data.badChunk == nil, let format = PNGSampleFormat(header) else { return false }
-      return unsafe decode(stream, format, header: header, into: pixels, &outcome)
+      return decode(stream, format, header: header, into: pixels, &outcome)
     }
     if !isDone {
       let checksum = outcome.fault
@@ -39,27 +39,25 @@ package struct PNGFastDecoder: FrameDecoding {
   /// Inflates, unfilters and puts the pixels in order; false when the data is not proved right, and
   /// nothing is then set but perhaps the fault.
   ///
-  /// Unsafe code: the samples lie `front` bytes into a storage that has ``InPlaceLayout/back`` more bytes
-  /// after them, which is the slack that the inflater, the filters and ``PNGRaster`` are promised, or at
-  /// the end of a block of the canvas's form, which leaves as many. In front of them lies the raster.
-  @unsafe
+  /// The samples lie `front` bytes into a storage that has ``InPlaceLayout/back`` more bytes after them,
+  /// which is the slack that the inflater, the filters and ``PNGRaster`` ask for, or at the end of a
+  /// block of the canvas's form, which leaves as many. In front of them lies the raster.
   private func decode(
-    _ stream: UnsafeRawBufferPointer, _ format: PNGSampleFormat, header: ImageHeader,
+    _ stream: borrowing RawSpan, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ outcome: inout PNGFrameOutcome
   ) -> Bool {
     let size = PixelSize(width: pixels.width, height: pixels.height)
     let form = format.isDirect ? pixels.inPlaceLayout : nil
     // What is too large goes to libpng's side, which says so; it needs more memory than this.
     guard let expected = format.storedByteCount(of: size),
-      let raster = format.isDirect ? InPlaceLayout.back : PNGRaster.front(size, format),
-      expected < Int.max / 2, raster < Int.max / 4
+      let rasterEnd = format.isDirect ? InPlaceLayout.back : PNGRaster.front(size, format),
+      expected < Int.max / 2, rasterEnd < Int.max / 4
     else { return false }
-    let front = form?.start(ofSamples: expected) ?? raster
+    let front = form?.start(ofSamples: expected) ?? rasterEnd
     let needed = form?.byteCount ?? front + expected + InPlaceLayout.back
     guard (try? pixels.reserve(byteCount: needed)) != nil else { return false }
-    let samples = unsafe pixels.storage.baseAddress + front
     let inflated: Int
-    switch unsafe inflater.inflate(stream, into: samples, expected: expected) {
+    switch inflater.inflate(stream, into: pixels.storage, at: front, expected: expected) {
     case .inflated(let count, let hasSurplus):
       inflated = count
       outcome.fault = hasSurplus ? .surplus : .none
@@ -69,16 +67,17 @@ package struct PNGFastDecoder: FrameDecoding {
     case .refused: return false
     }
 
-    let place = unsafe PNGRaster(format: format, size: size, base: pixels.storage.baseAddress)
+    let raster = PNGRaster(format: format, size: size, storage: pixels.storage)
     if format.isInterlaced {
       // What is shown of passes that are not complete is for libpng to say.
-      guard inflated >= expected, unsafe Self.unfilterPasses(samples, into: place) else {
+      guard inflated >= expected, Self.unfilterPasses(at: front, into: raster) else {
         return false
       }
       outcome.rows = size.height
     } else {
-      outcome.rows = unsafe Self.unfilter(samples, count: inflated, format, size, &outcome.fault)
-      if !format.isDirect { unsafe place.place(samples, rows: outcome.rows) }
+      outcome.rows = Self.unfilter(
+        pixels.storage, at: front, count: inflated, format, size, &outcome.fault)
+      if !format.isDirect { raster.place(samplesAt: front, rows: outcome.rows) }
     }
     pixels.layout = format.layout
     pixels.setPNGColors(header)
@@ -91,15 +90,14 @@ package struct PNGFastDecoder: FrameDecoding {
   }
 
   /// Unfilters the rows that `count` bytes hold; how many are right.
-  @unsafe
   private static func unfilter(
-    _ samples: UnsafeMutableRawPointer, count: Int, _ format: PNGSampleFormat, _ size: PixelSize,
-    _ fault: inout PNGFrameOutcome.Fault
+    _ storage: PixelStorage, at offset: Int, count: Int, _ format: PNGSampleFormat,
+    _ size: PixelSize, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int {
     guard let rowBytes = format.rowByteCount(width: size.width) else { return 0 }
     let rows = min(count / (rowBytes + 1), size.height)
-    let done = unsafe PNGUnfilter.unfilter(
-      samples, rows: rows, rowBytes: rowBytes, pixelSize: format.filterSize)
+    let done = PNGUnfilter.unfilter(
+      storage, at: offset, rows: rows, rowBytes: rowBytes, pixelSize: format.filterSize)
     if done < rows {
       fault = .filter
     } else if rows < size.height {
@@ -110,22 +108,20 @@ package struct PNGFastDecoder: FrameDecoding {
 
   /// Unfilters all passes, which are there completely, and puts their pixels in place; false when some
   /// row has no such filter.
-  @unsafe
-  private static func unfilterPasses(
-    _ samples: UnsafeMutableRawPointer, into raster: PNGRaster
-  ) -> Bool {
+  private static func unfilterPasses(at offset: Int, into raster: PNGRaster) -> Bool {
     let format = raster.format
-    var start = unsafe samples
+    var start = offset
     for pass in Adam7.passes {
       let part = pass.size(of: raster.size)
       guard let count = format.pictureByteCount(part), count > 0,
         let rowBytes = format.rowByteCount(width: part.width)
       else { continue }
-      let rows = unsafe PNGUnfilter.unfilter(
-        start, rows: part.height, rowBytes: rowBytes, pixelSize: format.filterSize)
+      let rows = PNGUnfilter.unfilter(
+        raster.storage, at: start, rows: part.height, rowBytes: rowBytes,
+        pixelSize: format.filterSize)
       guard rows == part.height else { return false }
-      unsafe raster.place(start, pass)
-      unsafe start += count
+      raster.place(samplesAt: start, pass)
+      start += count
     }
     return true
   }

@@ -8,22 +8,18 @@ internal import Glibc
 ///     raster: height * width * pixelSize | spare: slack + width | samples | 64 bytes
 ///
 /// Whatever is written past a row by a wide store lies in the row after it, which is written later, or
-/// in the spare bytes; whatever is read past the samples lies in the 64 bytes behind them. Only the unsafe
-/// methods follow the address.
-@safe struct PNGRaster {
+/// in the spare bytes; whatever is read past the samples lies in the 64 bytes behind them. Both entry
+/// points check that the block is as large as that.
+struct PNGRaster {
   /// Bytes that ``unpack`` may write past the last pixel, and read past the last sample.
   private static let slack = 64
 
   let format: PNGSampleFormat
   let size: PixelSize
-  let base: UnsafeMutableRawPointer
+  /// Who else has it does not touch it meanwhile.
+  let storage: PixelStorage
 
-  @unsafe
-  init(format: PNGSampleFormat, size: PixelSize, base: UnsafeMutableRawPointer) {
-    self.format = format
-    self.size = size
-    unsafe self.base = base
-  }
+  @unsafe private var base: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 
   /// Bytes from the start of the block to the samples; nil when there are too many.
   static func front(_ size: PixelSize, _ format: PNGSampleFormat) -> Int? {
@@ -36,19 +32,30 @@ internal import Glibc
   /// Bytes from one row to the next.
   var bytesPerRow: Int { size.width * format.pixelSize }
 
-  /// Takes the first `rows` rows of a frame that is not interlaced from `samples`, where the first
-  /// row's filter byte lies.
-  @unsafe
-  func place(_ samples: UnsafeRawPointer, rows: Int) {
+  /// The address of `byteCount` bytes of samples at `offset`, behind the raster and before the slack.
+  private func samples(at offset: Int, byteCount: Int) -> UnsafeRawPointer {
+    guard let front = Self.front(size, format) else { preconditionFailure("too large a raster") }
+    precondition(
+      front <= offset && byteCount >= 0 && byteCount <= storage.byteCount - offset - Self.slack)
+    return unsafe UnsafeRawPointer(base) + offset
+  }
+
+  /// Takes the first `rows` rows of a frame that is not interlaced; the first row's filter byte lies at
+  /// `offset`.
+  func place(samplesAt offset: Int, rows: Int) {
+    precondition(rows <= size.height)
     let pitch = 1 + (size.width * format.bitsPerPixel + 7) / 8
+    let samples = unsafe samples(at: offset, byteCount: rows * pitch)
     for y in 0..<rows {
       unsafe unpack(samples + (y * pitch + 1), to: base + y * bytesPerRow, count: size.width)
     }
   }
 
-  /// Takes one pass of an interlaced frame, whose first row's filter byte lies at `samples`.
-  @unsafe
-  func place(_ samples: UnsafeRawPointer, _ pass: Adam7.Pass) {
+  /// Takes one pass of an interlaced frame, whose first row's filter byte lies at `offset`.
+  func place(samplesAt offset: Int, _ pass: Adam7.Pass) {
+    let part = pass.size(of: size)
+    let pitch = 1 + (part.width * format.bitsPerPixel + 7) / 8
+    let samples = unsafe samples(at: offset, byteCount: part.height * pitch)
     switch format.pixelSize {
     case 1: unsafe place(samples, pass, PNGPixel1.self)
     case 2: unsafe place(samples, pass, PNGPixel2.self)

@@ -1,5 +1,3 @@
-internal import CDeflate
-
 /// The four letters that name a chunk, as one number.
 struct PNGChunkType: Sendable, Hashable {
   let code: UInt32
@@ -54,11 +52,7 @@ struct PNGChunkType: Sendable, Hashable {
 /// The CRC-32 of a chunk's type and data (PNG 3rd edition, 5.3).
 enum ChunkCRC {
   static func compute(type: PNGChunkType, data: [UInt8]) -> UInt32 {
-    let name = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: type.code >> $0) }
-    // Both arrays outlive the calls, which read exactly as many bytes as they are told.
-    let start = unsafe name.withUnsafeBytes { unsafe libdeflate_crc32(0, $0.baseAddress, 4) }
-    guard !data.isEmpty else { return start }
-    return unsafe data.withUnsafeBytes { unsafe libdeflate_crc32(start, $0.baseAddress, $0.count) }
+    CRC32.of(data.rawBytes, after: CRC32.of(type.code.bigEndianBytes.rawBytes))
   }
 }
 

@@ -14,6 +14,23 @@ package enum PNGUnfilter {
   /// Unfilters rows from the top until all are done or one has no such filter.
   ///
   /// - Parameters:
+  ///   - offset: Where the filter byte of the first row lies in `storage`.
+  ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
+  /// - Returns: The rows that are done.
+  /// - Precondition: the rows and 8 bytes more lie in `storage`.
+  static func unfilter(
+    _ storage: PixelStorage, at offset: Int, rows: Int, rowBytes: Int, pixelSize: Int
+  ) -> Int {
+    precondition(
+      offset >= 0 && rows >= 0 && rowBytes >= 0
+        && rows * (rowBytes + 1) <= storage.byteCount - offset - 8)
+    return unsafe unfilter(
+      storage.baseAddress + offset, rows: rows, rowBytes: rowBytes, pixelSize: pixelSize)
+  }
+
+  /// As ``unfilter(_:at:rows:rowBytes:pixelSize:)``, of rows at `base`.
+  ///
+  /// - Parameters:
   ///   - base: The filter byte of the first row.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
   /// - Returns: The rows that are done.

@@ -21,6 +21,8 @@ package final class FramePixels: @unchecked Sendable {
   package var layout = Layout.rgba8
   package var width = 0
   package var height = 0
+  /// Width and height.
+  var size: PixelSize { PixelSize(width: width, height: height) }
   /// Bytes from one row to the next.
   package var bytesPerRow = 0
   /// Bytes from the start of the storage to the first pixel.
@@ -127,52 +129,34 @@ extension FramePixels {
   }
 
   /// The first stored row with an index of at least `limit`.
-  ///
-  /// Unsafe: reads the valid rows, `width` bytes each, which lie within the storage, and what lies
-  /// between two of them.
   private func firstRow(withIndexFrom limit: Int) -> Int? {
     let rows = validPixels / max(width, 1)
     guard rows > 0, width > 0 else { return nil }
-    let base = unsafe UnsafeRawPointer(storage.baseAddress) + offset
+    let (storage, offset, pitch, width) = (storage, offset, bytesPerRow, width)
     // All rows at once, with the filter bytes between them: where those reach the limit as well, the
     // rows alone decide.
-    let isBelow = unsafe Self.maximum(base, count: (rows - 1) * bytesPerRow + width) < limit
+    let isBelow =
+      IndexedBlitter.greatestIndex(
+        in: storage.bytes.extracting(offset..<offset + (rows - 1) * pitch + width)) < limit
     if isBelow { return nil }
     return (0..<rows).first { row in
-      unsafe Self.maximum(base + row * bytesPerRow, count: width) >= limit
+      let start = offset + row * pitch
+      return IndexedBlitter.greatestIndex(in: storage.bytes.extracting(start..<start + width))
+        >= limit
     }
   }
+}
 
-  /// The greatest of `count` bytes.
-  ///
-  /// In vectors of 16, since those of 64 are taken apart lane by lane. The last ones overlap those before
-  /// them, and so end at the last byte.
-  @unsafe private static func maximum(_ bytes: UnsafeRawPointer, count: Int) -> Int {
-    typealias Block = SIMD16<UInt8>
-    @inline(__always) func larger(_ a: Block, _ b: Block) -> Block {
-      a.replacing(with: b, where: a .< b)
+extension FramePixels.Layout {
+  /// Bytes that one pixel takes.
+  var bytesPerPixel: Int {
+    switch self {
+    case .indexed8, .grey8: 1
+    case .greyAlpha8, .grey16, .keyedGrey16: 2
+    case .rgb8, .keyedRGB8: 3
+    case .rgba8, .greyAlpha16: 4
+    case .rgb16, .keyedRGB16: 6
+    case .rgba16: 8
     }
-    @inline(__always) func block(_ at: Int) -> Block {
-      unsafe bytes.loadUnaligned(fromByteOffset: at, as: Block.self)
-    }
-    guard count >= 16 else {
-      return Int(
-        (0..<count).reduce(0) { unsafe max($0, bytes.load(fromByteOffset: $1, as: UInt8.self)) })
-    }
-    var (a, b) = (block(0), block(count - 16))
-    var (c, d) = (a, b)
-    var position = 0
-    while position &+ 64 <= count {
-      a = larger(a, block(position))
-      b = larger(b, block(position &+ 16))
-      c = larger(c, block(position &+ 32))
-      d = larger(d, block(position &+ 48))
-      position &+= 64
-    }
-    while position &+ 16 <= count {
-      a = larger(a, block(position))
-      position &+= 16
-    }
-    return Int(larger(larger(a, b), larger(c, d)).max())
   }
 }

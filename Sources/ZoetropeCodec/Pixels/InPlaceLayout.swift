@@ -45,34 +45,3 @@ struct InPlaceLayout {
   /// Where `count` bytes of samples begin.
   func start(ofSamples count: Int) -> Int { byteCount - Self.back - count }
 }
-
-extension FramePixels {
-  /// Moves the samples of a whole frame to where `rect` lies on the canvas, as RGBA.
-  ///
-  /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows of
-  /// `rect`, which lies on a canvas of the form, whose block the storage is; why no row is written over
-  /// samples that are still to be read stands with ``InPlaceLayout``.
-  func expandInPlace(at rect: PixelRect) {
-    guard let form = inPlaceLayout, storage.byteCount >= form.byteCount,
-      validPixels == width * height
-    else { return }
-    let place = rect.y * form.bytesPerRow + rect.x * 4
-    let source = unsafe UnsafeRawPointer(storage.baseAddress) + offset
-    let target = unsafe storage.baseAddress + place
-    unsafe palette.withUnsafeBufferPointer { palette in
-      guard let colors = palette.baseAddress else { return }
-      for y in 0..<height {
-        unsafe RowExpander.write(
-          layout, from: source + y * bytesPerRow,
-          to: (target + y * form.bytesPerRow).assumingMemoryBound(to: UInt32.self),
-          count: width, palette: colors)
-      }
-    }
-    // Behind the loop, which has read all samples by now: some lie where there is padding.
-    storage.clearPadding(of: form.size, format: .rgba8)
-    layout = .rgba8
-    offset = place
-    bytesPerRow = form.bytesPerRow
-    isInPlace = true
-  }
-}

@@ -222,3 +222,45 @@ extension IndexedBlitter.Group {
     body(four(at: 12), 48)
   }
 }
+
+extension IndexedBlitter {
+  /// The greatest of some bytes; 0 of none.
+  ///
+  /// In vectors of 16, since those of 64 are taken apart lane by lane. The last ones overlap those before
+  /// them, and so end at the last byte.
+  static func greatestIndex(in bytes: borrowing RawSpan) -> Int {
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return 0 }
+      return unsafe maximum(start, count: bytes.count)
+    }
+  }
+
+  @unsafe private static func maximum(_ bytes: UnsafeRawPointer, count: Int) -> Int {
+    typealias Block = SIMD16<UInt8>
+    @inline(__always) func larger(_ a: Block, _ b: Block) -> Block {
+      a.replacing(with: b, where: a .< b)
+    }
+    @inline(__always) func block(_ at: Int) -> Block {
+      unsafe bytes.loadUnaligned(fromByteOffset: at, as: Block.self)
+    }
+    guard count >= 16 else {
+      return Int(
+        (0..<count).reduce(0) { unsafe max($0, bytes.load(fromByteOffset: $1, as: UInt8.self)) })
+    }
+    var (a, b) = (block(0), block(count - 16))
+    var (c, d) = (a, b)
+    var position = 0
+    while position &+ 64 <= count {
+      a = larger(a, block(position))
+      b = larger(b, block(position &+ 16))
+      c = larger(c, block(position &+ 32))
+      d = larger(d, block(position &+ 48))
+      position &+= 64
+    }
+    while position &+ 16 <= count {
+      a = larger(a, block(position))
+      position &+= 16
+    }
+    return Int(larger(larger(a, b), larger(c, d)).max())
+  }
+}

@@ -85,15 +85,6 @@ struct ByteCollector: Sendable {
   }
 }
 
-extension RawSpan {
-  /// The byte at `offset`, which is checked.
-  package subscript(offset: Int) -> UInt8 {
-    precondition(offset >= 0 && offset < byteCount)
-    // The offset was checked above, and any bit pattern is a UInt8.
-    return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
-  }
-}
-
 extension [UInt8] {
   /// The 16-bit number at `offset`, least significant byte first (GIF).
   func littleEndian16(at offset: Int) -> UInt16 {

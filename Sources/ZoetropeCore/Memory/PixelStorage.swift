@@ -108,6 +108,15 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
+  /// Copies `bytes` to `offset`; for the block's one owner.
+  package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
+    precondition(offset >= 0 && bytes.byteCount <= byteCount - offset)
+    unsafe bytes.withUnsafeBytes { source in
+      guard let from = source.baseAddress else { return }
+      unsafe (base + offset).copyMemory(from: from, byteCount: source.count)
+    }
+  }
+
   /// The address of the first byte; valid while this object lives.
   @inlinable @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe base }
 }

@@ -135,6 +135,12 @@ package struct PixelBuffer: ~Copyable, Sendable {
     }
   }
 
+  /// Makes it a copy of `bitmap`, which has its size and format.
+  package mutating func copy(_ bitmap: Bitmap) {
+    precondition(bitmap.size == size && bitmap.format == format)
+    storage.store(bitmap.bytes)
+  }
+
   /// The address of the first byte; valid while this buffer, or the bitmap made of it, lives.
   @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 

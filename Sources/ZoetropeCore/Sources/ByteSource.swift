@@ -66,6 +66,6 @@ package struct MemorySource: ByteSource {
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let clipped = range.clamped(to: 0..<bytes.count)
-    return try unsafe body(bytes.span.bytes.extracting(clipped))
+    return try body(bytes.rawBytes.extracting(clipped))
   }
 }

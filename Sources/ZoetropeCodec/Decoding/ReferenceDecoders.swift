@@ -1,5 +1,10 @@
 internal import ZoetropeShims
 
+// The decoders of giflib and libpng: slower, exact, and what the fast ones are compared with.
+//
+// Unsafe: addresses are lent to one C call each, which keeps none and is told the size of everything
+// that it reads and writes.
+
 /// Decodes frames through libpng and zlib: any colour type, depth and interlacing.
 ///
 /// The pixels are RGBA of 8 bits, or of 16 when a frame has them and they are asked for.
@@ -22,17 +27,13 @@ package struct PNGReferenceDecoder: FrameDecoding {
 }
 
 /// libpng, behind the C function that holds its `setjmp`.
-///
-/// Unsafe code: pointers are lent to one call of `zoetrope_png_decode`, which keeps none and is told
-/// the size of everything that it reads and writes.
 enum LibpngDecoder {
   /// Decodes a zlib stream into `pixels`, whose width and height say what the frame has.
   ///
   /// Rows lie from the start of the storage, in ``FramePixels/Layout/rgba8``, or
   /// ``FramePixels/Layout/rgba16`` when 16 bits are kept of a file that has them.
-  @unsafe
   static func decode(
-    _ stream: UnsafeRawBufferPointer, header: ImageHeader, keeps16Bit: Bool,
+    _ stream: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool,
     into pixels: FramePixels
   ) -> Result<PNGFrameOutcome, AnimatedImageError> {
     let isDeep = keeps16Bit && header.bitDepth == 16
@@ -50,19 +51,21 @@ enum LibpngDecoder {
 
     let palette = paletteBytes(header)
     let transparency = transparencyBytes(header)
-    let result = unsafe palette.withUnsafeBufferPointer { palette in
-      unsafe transparency.withUnsafeBufferPointer { transparency in
-        var request = unsafe zoetrope_png_request(
-          width: width, height: height, bit_depth: header.bitDepth, color_type: header.colorType,
-          interlace: header.isInterlaced ? 1 : 0, keeps_16_bit: keeps16Bit,
-          palette: palette.baseAddress, palette_count: palette.count / 3,
-          transparency: transparency.baseAddress, transparency_count: transparency.count,
-          data: stream.baseAddress?.assumingMemoryBound(to: UInt8.self), data_count: stream.count,
-          memory_limit: memoryLimit(width: pixels.width))
-        let storage = pixels.storage
-        return unsafe zoetrope_png_decode(
-          &request, storage.baseAddress.assumingMemoryBound(to: UInt8.self), rowBytes,
-          storage.byteCount)
+    let result = unsafe stream.withUnsafeBytes { stream in
+      unsafe palette.withUnsafeBufferPointer { palette in
+        unsafe transparency.withUnsafeBufferPointer { transparency in
+          var request = unsafe zoetrope_png_request(
+            width: width, height: height, bit_depth: header.bitDepth, color_type: header.colorType,
+            interlace: header.isInterlaced ? 1 : 0, keeps_16_bit: keeps16Bit,
+            palette: palette.baseAddress, palette_count: palette.count / 3,
+            transparency: transparency.baseAddress, transparency_count: transparency.count,
+            data: stream.baseAddress?.assumingMemoryBound(to: UInt8.self), data_count: stream.count,
+            memory_limit: memoryLimit(width: pixels.width))
+          let storage = pixels.storage
+          return unsafe zoetrope_png_decode(
+            &request, storage.baseAddress.assumingMemoryBound(to: UInt8.self), rowBytes,
+            storage.byteCount)
+        }
       }
     }
     if result.code == ZOETROPE_PNG_MEMORY {
@@ -114,4 +117,68 @@ enum LibpngDecoder {
     default: []
     }
   }
+}
+
+/// Decodes GIF frames with giflib's own decompressor: slower, and the yardstick of the fast one.
+///
+/// giflib tells complete rows apart from the rest, but not pixels, so a damaged frame keeps whole
+/// rows only.
+package struct GIFReferenceDecoder: FrameDecoding {
+  /// The frame's bytes with a closed block structure, for giflib to read.
+  private var frame: [UInt8] = []
+
+  package init() {}
+
+  package mutating func decode(
+    _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan, into pixels: FramePixels
+  ) throws(AnimatedImageError) {
+    let paletteEnd = min(10 + control.localPaletteCount * 3, bytes.byteCount)
+    pixels.prepare(
+      control, header: header, localPalette: bytes.extracting(min(10, paletteEnd)..<paletteEnd))
+    pixels.offset = 0
+    pixels.bytesPerRow = pixels.width
+    let rect = control.rect
+    guard !rect.isEmpty else { return }
+    frame = []
+    // The bytes, and a copy of them without what follows the terminator.
+    try PixelMemory.require(2 * bytes.byteCount)
+    frame = Self.closed(bytes, localPaletteCount: control.localPaletteCount)
+    try pixels.reserve(byteCount: rect.size.area)
+    // `frame` outlives the call; `rows` has width * height bytes, the most that is written.
+    let rows = unsafe frame.withUnsafeBufferPointer { input in
+      guard let start = input.baseAddress else { return Int32(0) }
+      return unsafe zt_gif_expand(
+        start, input.count, pixels.storage.baseAddress.assumingMemoryBound(to: UInt8.self),
+        Int32(rect.width), Int32(rect.height))
+    }
+    pixels.validPixels = Int(rows) * rect.width
+    pixels.isOpaque = Int(rows) == rect.height && pixels.transparentIndex == nil
+    if Int(rows) < rect.height {
+      pixels.damage = Damage(
+        .gifReferenceRows, "giflib read \(rows) of \(rect.height) rows",
+        frameIndex: control.index, byteOffset: control.byteRange.lowerBound,
+        validRows: Int(rows))
+    }
+  }
+
+  /// The frame's bytes, with a last sub-block that is cut made as short as its data and a
+  /// terminator behind it. giflib refuses complete pixels without a terminator.
+  private static func closed(
+    _ bytes: borrowing RawSpan, localPaletteCount: Int
+  ) -> [UInt8] {
+    var frame = (0..<bytes.byteCount).map { bytes[$0] }
+    var position = 11 + localPaletteCount * 3
+    while position < frame.count, frame[position] != 0 {
+      let size = Int(frame[position])
+      let rest = frame.count - position - 1
+      if size > rest { frame[position] = UInt8(rest) }
+      position += 1 + min(size, rest)
+    }
+    return frame[..<min(position, frame.count)] + [0]
+  }
+}
+
+extension Damage.Kind {
+  /// giflib stopped before the last row; it does not say why.
+  static let gifReferenceRows = Damage.Kind("gif.lzw.reference", isTolerated: false)
 }
