@@ -43,10 +43,22 @@ let package = Package(
       dependencies: ["CGIF", "CPNG", "CDeflate", "CXXHash"],
       // What a static libpng needs; pkg-config names them for static linking only.
       linkerSettings: [.linkedLibrary("z"), .linkedLibrary("m")]),
+    // Values, bytes and threads; no image format.
+    .target(
+      name: "ZoetropeCore",
+      dependencies: [
+        "ZoetropeShims", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    // Bytes to frames and back: scanners, decoders, compositing, PNG writing.
+    .target(
+      name: "ZoetropeCodec",
+      dependencies: ["ZoetropeCore", "ZoetropeShims", "CGIF", "CDeflate"],
+      swiftSettings: settings),
     .target(
       name: "Zoetrope",
       dependencies: [
-        "ZoetropeShims", "CGIF", "CDeflate", "CXXHash",
+        "ZoetropeCore", "ZoetropeCodec", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -93,7 +105,8 @@ let package = Package(
     .testTarget(
       name: "ZoetropeTests",
       dependencies: [
-        "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "CDeflate",
+        "Zoetrope", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal", "ZoetropeTestSupport",
+        "TestRunning", "CDeflate",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
