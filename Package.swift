@@ -141,12 +141,13 @@ if Context.environment["ZOETROPE_FUZZ"] != nil {
           + (isTool ? ["ZoetropeCLI", "ZoetropeTerminal"] : []),
         path: "Fuzz/Sources/\(name)", swiftSettings: settings))
   }
+  package.targets.append(.systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"))
   for name in ["Soak", "Mutate", "FuzzPixels"] {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
-          "Zoetrope", "ZoetropeTestSupport",
+          "Zoetrope", "ZoetropeTestSupport", "CMalloc",
           .product(name: "SystemPackage", package: "swift-system"),
         ],
         path: "Fuzz/Sources/\(name)", swiftSettings: settings))

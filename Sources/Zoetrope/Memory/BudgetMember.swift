@@ -53,14 +53,17 @@ struct BudgetRing: Sendable {
 
   private var entries: [Entry] = []
   private var head = 0
-  /// Members of which the one used longest ago is looked for.
+  /// Up to this many members, the least recently used one is found by comparing all.
   private static let exactCount = 8
+  /// The number of entries at which those that hold nothing are removed.
+  private var sweepCount = 64
 
   /// Members, with those that are gone but not noticed yet.
   var count: Int { entries.count - head }
 
-  /// Adds `member` as the one used last.
+  /// Adds `member` as the most recently used one.
   mutating func append(_ member: any BudgetMember) {
+    if count >= sweepCount { sweep() }
     entries.append(Entry(share: member.share, member: member, stamp: member.share.lastUse))
   }
 
@@ -97,6 +100,21 @@ struct BudgetRing: Sendable {
     guard head < entries.count, entries[head].share === share else { return false }
     dropFirst()
     return true
+  }
+
+  /// Removes the entries that hold nothing, whether or not their members are gone.
+  ///
+  /// A budget that is never full asks for no ``oldest()``, so entries of deallocated members would pile
+  /// up. At least half as many entries as are visited were appended since the last sweep.
+  private mutating func sweep() {
+    entries.removeFirst(head)
+    head = 0
+    entries.removeAll { entry in
+      guard entry.share.heldBytes == 0, entry.share.list(false) else { return false }
+      // A charge made meanwhile may have found the member listed.
+      return entry.share.heldBytes == 0 || !entry.share.list(true)
+    }
+    sweepCount = max(64, 2 * count)
   }
 
   private mutating func dropFirst() {

@@ -146,6 +146,9 @@ public final class MemoryBudget: Sendable {
     }
   }
 
+  /// Entries kept for members of one kind, including members that are gone and not yet removed.
+  package func listedCount(for kind: Kind) -> Int { members.withLock { $0[kind].count } }
+
   /// Bytes held for one purpose.
   package func used(for kind: Kind) -> Int { counter(kind) { $0.load(ordering: .relaxed) } }
 

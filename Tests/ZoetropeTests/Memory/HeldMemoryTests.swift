@@ -139,6 +139,17 @@ import ZoetropeTestSupport
     #expect(asked <= 1000 && budget.usedBytes <= budget.byteLimit)
     withExtendedLifetime(hold) {}
   }
+
+  @Test func `a budget that never fills up forgets members that are gone`() {
+    let budget = MemoryBudget(byteLimit: 1 << 20)
+    let members = (0..<100).map { _ in AskedMember(budget) }
+    for member in members { member.take(1) }
+    for _ in 0..<10_000 { AskedMember(budget).take(1) }
+    #expect(budget.listedCount(for: .checkpoints) <= 400)
+    #expect(budget.usedBytes == 100)
+    budget.removeAll()
+    #expect(budget.usedBytes == 0 && members.allSatisfy { $0.askedCount > 0 })
+  }
 }
 
 /// Holds some bytes and counts how often it is asked to give them up.
