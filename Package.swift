@@ -26,7 +26,13 @@ let package = Package(
     .library(name: "Zoetrope", targets: ["Zoetrope"]),
     .library(name: "ZoetropeTerminal", targets: ["ZoetropeTerminal"]),
     .library(name: "ZoetropeTestSupport", targets: ["ZoetropeTestSupport"]),
-    .executable(name: "zoetrope", targets: ["ZoetropeCLI"]),
+    .executable(name: "zoetrope", targets: ["ZoetropeMain"]),
+  ],
+  traits: [
+    .trait(
+      name: "CommandLine",
+      description: "The command-line tool, which needs swift-argument-parser."),
+    .default(enabledTraits: ["CommandLine"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -67,14 +73,32 @@ let package = Package(
       name: "ZoetropeTerminal",
       dependencies: ["Zoetrope", "CDeflate"],
       swiftSettings: settings),
-    .executableTarget(
-      name: "ZoetropeCLI",
+    .target(
+      name: "ZoetropeProcess",
       dependencies: [
         "Zoetrope", "ZoetropeTerminal", "ZoetropeShims",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
+    .target(
+      name: "ZoetropePlayer",
+      dependencies: [
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeProcess",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ZoetropeCLI",
+      dependencies: [
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeProcess", "ZoetropePlayer",
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser",
+          condition: .when(traits: ["CommandLine"])),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ZoetropeMain", dependencies: ["ZoetropeCLI"], swiftSettings: settings),
     .executableTarget(
       name: "minimal-player",
       dependencies: [
@@ -114,8 +138,8 @@ let package = Package(
     .testTarget(
       name: "ZoetropeCLITests",
       dependencies: [
-        "ZoetropeCLI", "Zoetrope", "ZoetropeTerminal", "TestRunning", "minimal-player",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
+        "ZoetropeTerminal", "TestRunning", "minimal-player",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
