@@ -27,6 +27,8 @@ let package = Package(
     .library(name: "ZoetropeTerminal", targets: ["ZoetropeTerminal"]),
     .library(name: "ZoetropeTestSupport", targets: ["ZoetropeTestSupport"]),
     .executable(name: "zoetrope", targets: ["ZoetropeMain"]),
+    // The commands without their process, for the fuzzer of arguments: not for users.
+    .library(name: "_ZoetropeCLI", targets: ["ZoetropeCLI"]),
   ],
   traits: [
     .trait(
@@ -155,52 +157,6 @@ let package = Package(
 if Context.environment["ZOETROPE_DOCS"] != nil {
   package.dependencies.append(
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
-}
-
-// The fuzzers (see Fuzz/README.md) need libFuzzer's entry points, which no user's build has.
-if Context.environment["ZOETROPE_FUZZ"] != nil {
-  package.targets += [
-    .target(name: "CFuzzer", path: "Fuzz/Sources/CFuzzer"),
-    .target(
-      name: "FuzzSupport",
-      dependencies: ["Zoetrope", "ZoetropeTestSupport", "CFuzzer", "CDeflate"],
-      path: "Fuzz/Sources/FuzzSupport", swiftSettings: settings),
-  ]
-  for name in [
-    "FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor",
-    "FuzzArguments",
-  ] {
-    let isTool = name == "FuzzArguments"
-    package.targets.append(
-      .executableTarget(
-        name: name,
-        dependencies: ["Zoetrope", "FuzzSupport", "ZoetropeTestSupport"]
-          + (isTool ? ["ZoetropeCLI", "ZoetropeTerminal"] : []),
-        path: "Fuzz/Sources/\(name)", swiftSettings: settings))
-  }
-  package.targets.append(.systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"))
-  for name in ["Soak", "Mutate", "FuzzPixels"] {
-    package.targets.append(
-      .executableTarget(
-        name: name,
-        dependencies: [
-          "Zoetrope", "ZoetropeTestSupport", "CMalloc",
-          .product(name: "SystemPackage", package: "swift-system"),
-        ],
-        path: "Fuzz/Sources/\(name)", swiftSettings: settings))
-  }
-  // The tool without its `main`, as a module that a fuzzer can link.
-  package.products.removeAll { $0.name == "zoetrope" }
-  package.targets.removeAll { $0.isTest || $0.name == "ZoetropeCLI" || $0.name == "minimal-player" }
-  package.targets.append(
-    .target(
-      name: "ZoetropeCLI",
-      dependencies: [
-        "Zoetrope", "ZoetropeTerminal",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      exclude: ["Zoetrope.swift"], swiftSettings: settings))
 }
 
 // The stages of decoding, timed one by one, are out of reach for the benchmarks' own package.

@@ -253,7 +253,7 @@ extension TerminalCapabilities {
     var json = JSONWriter()
     json.object {
       $0.field("schema", "zoetrope.terminal/1")
-      $0.field("name", name)
+      $0.field("name", TerminalText.sanitized(name))
       $0.field("protocol", bestProtocol.rawValue)
       $0.field("glyphs", bestGlyphs.rawValue)
       $0.field("utf8", hasUTF8)
