@@ -32,7 +32,7 @@ else
   rm -f $build/profiles/*
   programs=()
   for target in FuzzScan FuzzGIF FuzzAPNG FuzzDifferential FuzzCompositor FuzzCursor; do
-    ZOETROPE_FUZZ=1 swift build --scratch-path $build --product $target --sanitize=fuzzer \
+    swift build --package-path Fuzz --scratch-path "$PWD/$build" --product $target --sanitize=fuzzer \
       -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >&2
     seeds=(.build-fuzz/corpus/$target)
     case $target in FuzzScan | FuzzGIF | FuzzAPNG | FuzzDifferential)

@@ -1,6 +1,8 @@
 import FuzzSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// A frame made of random choices: as a decoder hands it over, and as a list of colours.
 struct PlainFrame {
@@ -84,6 +86,7 @@ struct PlainFrame {
     case .rgba16:
       return RGBA(
         red: bytes[at], green: bytes[at + 2], blue: bytes[at + 4], alpha: bytes[at + 6])
+    case .keyedRGB8, .keyedGrey16, .keyedRGB16: fatalError("no frame here has a key")
     }
   }
 

@@ -1,6 +1,9 @@
 import Glibc
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
+@testable import ZoetropeTestSupport
 
 /// The comparison of one format, and what came of it.
 struct PixelRun: CustomStringConvertible {

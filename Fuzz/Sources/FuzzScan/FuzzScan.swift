@@ -1,7 +1,9 @@
 import FuzzSupport
-import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
+@testable import ZoetropeTestSupport
 
 /// The scanners: no input stops them, every place they name lies in the file, and the index does not
 /// depend on how the bytes are split, nor on whether another thread looked ahead.

@@ -1,7 +1,11 @@
+import CMalloc
 import Glibc
 import SystemPackage
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
+@testable import ZoetropeTestSupport
 
 /// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Checks
 /// the times, pixels and changed rectangles of what they show, then counts what is left: tasks, frames,
@@ -11,6 +15,8 @@ import ZoetropeTestSupport
 @main
 enum Soak {
   static func main() async throws {
+    // One arena: otherwise each new thread adds one, which looks like a leak.
+    _ = mallopt(M_ARENA_MAX, 1)
     let arguments = CommandLine.arguments
     if arguments.count > 1, arguments[1] == "controls" {
       let numbers = arguments.dropFirst(2).map { Int($0) ?? 0 }
@@ -91,8 +97,10 @@ enum Soak {
     }
   }
 
-  /// From /proc: the second number of `statm` is resident pages.
+  /// From /proc: the second number of `statm` is resident pages. Free heap pages are returned to the
+  /// system first, so that fragmentation does not hide or imitate a leak.
   private static func residentBytes() -> Int {
+    _ = malloc_trim(0)
     let text = (try? FixtureFile.read("/proc/self/statm")).map {
       String(decoding: $0, as: UTF8.self)
     }

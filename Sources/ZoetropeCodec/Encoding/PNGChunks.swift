@@ -22,7 +22,7 @@ struct PNGChunks {
   /// Appends a chunk whose data are the first `count` bytes of `storage`.
   mutating func append(_ type: StaticString, _ storage: PixelStorage, count: Int) {
     open(type, count: count)
-    bytes.append(storage.bytes.extracting(first: count))
+    bytes.append(copying: storage.bytes.extracting(first: count))
     close(count: count)
   }
 

@@ -14,7 +14,7 @@ extension [UInt8] {
   }
 
   /// Appends a copy of `bytes`.
-  package mutating func append(_ bytes: borrowing RawSpan) {
+  package mutating func append(copying bytes: borrowing RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 }

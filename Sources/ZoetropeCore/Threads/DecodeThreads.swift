@@ -133,9 +133,13 @@ extension DecodeThreads {
   }
 }
 
-/// Hands one result to the task that waits for it, or nil as soon as that task is cancelled.
+/// A value that one task waits for until it comes or the task is cancelled.
 ///
-/// What comes second is dropped: a result that nobody waits for, or a cancellation behind the result.
+/// The first of the two ends the wait; what comes second is dropped. Everything in this library that
+/// waits and can be cancelled waits on one of these.
+///
+/// Resume it under no lock: resuming takes the waiting task's own lock, which `Task.cancel()` holds
+/// while it calls handlers that may want yours.
 package final class ResultHandover<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -147,41 +151,40 @@ package final class ResultHandover<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// What ``close(with:)`` was given first. To be asked for once.
-  func value() async -> Value? {
-    await withCheckedContinuation { continuation in
-      let value: Value?? = state.withLock { state in
-        if case .closed(let value) = state { return .some(value) }
-        state = .awaited(continuation)
-        return nil
-      }
-      if let value { continuation.resume(returning: value) }
-    }
-  }
-
-  /// As ``value()``, but nil as soon as the calling task is cancelled.
-  package func valueUnlessCancelled() async -> Value? {
+  /// Waits for the value; nil as soon as the calling task is cancelled. To be called once.
+  ///
+  /// - Parameter onCancel: called, on any thread, when cancelling has ended the wait.
+  package func valueUnlessCancelled(_ onCancel: @Sendable () -> Void = {}) async -> Value? {
     await withTaskCancellationHandler {
-      await value()
+      await withCheckedContinuation { continuation in
+        let value: Value?? = state.withLock { state in
+          if case .closed(let value) = state { return .some(value) }
+          state = .awaited(continuation)
+          return nil
+        }
+        if let value { continuation.resume(returning: value) }
+      }
     } onCancel: {
-      close(with: nil)
+      if close(with: nil) { onCancel() }
     }
   }
 
-  /// Ends the wait with `value`, unless it has ended.
-  package func close(with value: Value?) {
-    let waiting: CheckedContinuation<Value?, Never>? = state.withLock { state in
+  /// Ends the wait with `value`; false, and nothing is done, when it has ended.
+  @discardableResult
+  package func close(with value: Value?) -> Bool {
+    let (isFirst, waiting) = state.withLock { state in
       switch state {
       case .open:
         state = .closed(value)
-        return nil
+        return (true, nil as CheckedContinuation<Value?, Never>?)
       case .awaited(let continuation):
         state = .closed(nil)
-        return continuation
-      case .closed: return nil
+        return (true, continuation)
+      case .closed: return (false, nil)
       }
     }
     waiting?.resume(returning: value)
+    return isFirst
   }
 }
 
