@@ -140,12 +140,12 @@ extension AnimatedImage {
 
   private func hash(_ isCancelled: () -> Bool) throws(AnimatedImageError) -> ContentIdentity {
     var hasher = try ContentHasher()
-    var scratch: [UInt8] = []
+    var buffer = ReadBuffer()
     var offset = 0
     while offset < byteCount {
       if isCancelled() { throw AnimatedImageError(.cancelled, "while hashing", format: format) }
       let end = min(offset + 1 << 20, byteCount)
-      try source.withBytes(in: offset..<end, scratch: &scratch) { bytes in hasher.update(bytes) }
+      try source.withBytes(in: offset..<end, buffer: &buffer) { bytes in hasher.update(bytes) }
       offset = end
     }
     return hasher.finish()

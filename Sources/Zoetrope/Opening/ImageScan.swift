@@ -6,8 +6,8 @@ enum ImageScan {
   static func scan(
     _ source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> ScannedImage {
-    var scratch: [UInt8] = []
-    let first = try source.withBytes(in: 0..<1, scratch: &scratch) {
+    var buffer = ReadBuffer()
+    let first = try source.withBytes(in: 0..<1, buffer: &buffer) {
       (bytes) throws(AnimatedImageError) in bytes.byteCount > 0 ? bytes[0] : nil
     }
     guard let first else {
@@ -52,8 +52,8 @@ enum ImageScan {
     guard let control = scan.cutFrame else { return }
     let pixels = FramePixels()
     var decoder = FrameDecoders.make(header: header, options: options)
-    var scratch: [UInt8] = []
-    try source.withBytes(in: control.byteRange, scratch: &scratch) {
+    var buffer = ReadBuffer()
+    try source.withBytes(in: control.byteRange, buffer: &buffer) {
       (bytes) throws(AnimatedImageError) in
       try decoder.decode(control, header: header, bytes: bytes, into: pixels)
     }

@@ -7,7 +7,7 @@ public final class StoredFrameReader {
   public let image: AnimatedImage
   private var decoder: any FrameDecoding
   private let pixels = FramePixels()
-  private var scratch: [UInt8] = []
+  private var buffer = ReadBuffer()
 
   /// A reader of `image`. Nothing is decoded yet.
   public init(_ image: AnimatedImage) {
@@ -39,7 +39,7 @@ public final class StoredFrameReader {
 
   private func read(_ control: FrameControl) throws(AnimatedImageError) -> CompositedFrame? {
     guard !control.rect.isEmpty else { return nil }
-    try image.source.withBytes(in: control.byteRange, scratch: &scratch) {
+    try image.source.withBytes(in: control.byteRange, buffer: &buffer) {
       (bytes) throws(AnimatedImageError) in
       try decoder.decode(control, header: image.header, bytes: bytes, into: pixels)
     }

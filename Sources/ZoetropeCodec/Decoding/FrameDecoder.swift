@@ -32,7 +32,7 @@ package enum FrameDecoders {
 /// One thread's means to decode: a decoder and memory for compressed bytes.
 package struct FrameWorker: Sendable {
   private var decoder: any FrameDecoding
-  private var scratch: [UInt8] = []
+  private var buffer = ReadBuffer()
 
   package init(header: ImageHeader, options: DecodingOptions) {
     decoder = FrameDecoders.make(header: header, options: options)
@@ -43,10 +43,10 @@ package struct FrameWorker: Sendable {
     _ control: FrameControl, header: ImageHeader, source: any ByteSource, into pixels: FramePixels
   ) throws(AnimatedImageError) {
     // Taken out for the call: the closure borrows `self` for its decoder.
-    var scratch: [UInt8] = []
-    swap(&scratch, &self.scratch)
-    defer { swap(&scratch, &self.scratch) }
-    try source.withBytes(in: control.byteRange, scratch: &scratch) {
+    var buffer = ReadBuffer()
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
+    try source.withBytes(in: control.byteRange, buffer: &buffer) {
       (bytes) throws(AnimatedImageError) in
       try decoder.decode(control, header: header, bytes: bytes, into: pixels)
     }

@@ -15,12 +15,21 @@ package protocol ByteSource: Sendable {
 
   /// Gives `body` the bytes of `range`, which is clipped to the source.
   ///
-  /// - Parameter scratch: Memory to read into, when the bytes do not lie in memory yet. Reused from
-  ///   call to call, it spares an allocation.
+  /// - Parameter buffer: Memory to read into, when the bytes do not lie in memory yet. Reused from call
+  ///   to call for one source, it saves allocations, and reads of small ranges that lie close together.
   func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result
+}
+
+/// Memory for bytes of one source, which keeps what was read last.
+package struct ReadBuffer: Sendable {
+  var bytes: [UInt8] = []
+  /// The part of the source that `bytes` begins with.
+  var range = 0..<0
+
+  package init() {}
 }
 
 extension ByteSource {
@@ -35,10 +44,10 @@ extension ByteSource {
   ) throws(AnimatedImageError) {
     // Large enough that a call costs little, small enough to lie in a second-level cache.
     let blockSize = 1 << 17
-    var scratch: [UInt8] = []
+    var buffer = ReadBuffer()
     for start in stride(from: 0, to: byteCount, by: blockSize) {
       let count = min(blockSize, byteCount - start)
-      let goesOn = try withBytes(in: start..<start + count, scratch: &scratch) {
+      let goesOn = try withBytes(in: start..<start + count, buffer: &buffer) {
         (bytes) throws(AnimatedImageError) in
         try body(bytes) && bytes.byteCount == count
       }
@@ -62,7 +71,7 @@ package struct MemorySource: ByteSource {
   package func isAtHand(_ range: Range<Int>) -> Bool { true }
 
   package func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let clipped = range.clamped(to: 0..<bytes.count)

@@ -104,18 +104,32 @@ package final class FileSource: ByteSource {
   }
 
   package func isAtHand(_ range: Range<Int>) -> Bool {
-    let clipped = range.clamped(to: 0..<byteCount)
-    return zt_is_cached(descriptor.rawValue, Int64(clipped.lowerBound), clipped.count)
+    let needed = Self.extended(range.clamped(to: 0..<byteCount), in: byteCount)
+    return zt_is_cached(descriptor.rawValue, Int64(needed.lowerBound), needed.count)
   }
 
   package func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let clipped = range.clamped(to: 0..<byteCount)
-    try scratch.makeRoom(for: clipped.count, taking: max(clipped.count, 4096))
-    let count = try read(clipped, into: &scratch)
-    return try unsafe body(scratch.span.bytes.extracting(first: count))
+    if clipped.lowerBound < buffer.range.lowerBound || clipped.upperBound > buffer.range.upperBound {
+      let wanted = Self.extended(clipped, in: byteCount)
+      buffer.range = 0..<0
+      try buffer.bytes.makeRoom(for: wanted.count, taking: max(wanted.count, 4096))
+      let count = try read(wanted, into: &buffer.bytes)
+      buffer.range = wanted.prefix(count)
+    }
+    let held = clipped.clamped(to: buffer.range)
+    let start = held.lowerBound - buffer.range.lowerBound
+    // The buffer holds at least the bytes of its range.
+    return try unsafe body(buffer.bytes.span.bytes.extracting(start..<start + held.count))
+  }
+
+  /// What is read for `range`: a small one with what follows, since small frames lie close together and
+  /// a call costs as much as copying some 8 KiB.
+  private static func extended(_ range: Range<Int>, in byteCount: Int) -> Range<Int> {
+    range.lowerBound..<min(max(range.upperBound, range.lowerBound + 1 << 14), byteCount)
   }
 
   /// Reads as much of `range` as there is; says how many bytes that was.

@@ -44,10 +44,10 @@ package struct DecoderComparison {
       return FrameDecoders.make(header: image.header, options: options)
     }
     let pair = (FramePixels(), FramePixels())
-    var scratch: [UInt8] = []
+    var buffer = ReadBuffer()
     for control in image.frames + [image.staticImage].compactMap({ $0 }) {
       do throws(AnimatedImageError) {
-        try image.source.withBytes(in: control.byteRange, scratch: &scratch) {
+        try image.source.withBytes(in: control.byteRange, buffer: &buffer) {
           (bytes) throws(AnimatedImageError) in
           try decoders[0].decode(control, header: image.header, bytes: bytes, into: pair.0)
           try decoders[1].decode(control, header: image.header, bytes: bytes, into: pair.1)

@@ -121,7 +121,7 @@ private final class EndlessSource: ByteSource {
   }
 
   func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let waiter = state.withLock { state in
@@ -130,6 +130,6 @@ private final class EndlessSource: ByteSource {
       return state.waiter.take()
     }
     waiter?.resume()
-    return try memory.withBytes(in: range, scratch: &scratch, body)
+    return try memory.withBytes(in: range, buffer: &buffer, body)
   }
 }
