@@ -74,8 +74,8 @@ extension AnimatedImage {
   public func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
     guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
     let pixels = FramePixels()
-    var worker = FrameWorker(header: header, options: options)
-    try worker.decode(staticImage, header: header, source: source, into: pixels)
+    var decoder = FrameDecoder(header: header, options: options)
+    try decoder.decode(staticImage, from: source, into: pixels)
     try pixels.refuse(under: options.damage, format: format)
     var compositor = try Compositor(size: canvasSize, format: options.canvasFormat)
     _ = try compositor.draw(pixels, staticImage)

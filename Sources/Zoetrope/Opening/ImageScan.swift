@@ -51,12 +51,8 @@ enum ImageScan {
   ) throws(AnimatedImageError) {
     guard let control = scan.cutFrame else { return }
     let pixels = FramePixels()
-    var decoder = FrameDecoders.make(header: header, options: options)
-    var buffer = ReadBuffer()
-    try source.withBytes(in: control.byteRange, buffer: &buffer) {
-      (bytes) throws(AnimatedImageError) in
-      try decoder.decode(control, header: header, bytes: bytes, into: pixels)
-    }
+    var decoder = FrameDecoder(header: header, options: options)
+    try decoder.decode(control, from: source, into: pixels)
     let all = control.rect.size.area
     if pixels.validPixels >= all {
       scan.frames.append(control)

@@ -1,9 +1,13 @@
+// The passes that blend, and the tables and scratch rows that they work on.
+//
+// Unsafe, for speed: rows and tables are addressed by pointer. `RegionScaler`, the one caller, hands in
+// rows that hold every pixel of the windows and ranges it names, and scratch rows padded by 8 pixels; no
+// pass reads or writes past them.
+
 /// The floating-point passes over rows of four channels, for pixels that alpha weighs and for
 /// what the fixed-point passes do not take.
 ///
-/// Bounds: callers hand in rows that hold every pixel of the windows and ranges they name, and
-/// scratch rows padded by 8 pixels; no pass reads or writes past them. Sums run in the order of the taps, so a pixel comes out the
-/// same whichever range it is computed in.
+/// Sums run in the order of the taps, so a pixel comes out the same whichever range it is computed in.
 enum BlendRows<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
   typealias Pixels = UnsafeMutablePointer<SIMD4<Scalar>>

@@ -1,3 +1,8 @@
+// Rows that are copied or converted pixel by pixel.
+//
+// Unsafe, for speed: rows are addressed by pointer. Each function says how many pixels it reads and
+// writes; the two that are called from outside check that both pictures hold them.
+
 extension FrameScaler {
   /// Copies the picked pixels of `region`; a row picked twice is copied whole from the first.
   func pick(

@@ -1,3 +1,8 @@
+// The order of passes over one region.
+//
+// Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the one entry, takes
+// them from values that outlive the call and checks that the region lies in the target.
+
 /// One drawing of a part of a scaled picture: addresses, scratch rows and the order of passes.
 ///
 /// Bounds: `region` lies in the target and holds at least one pixel; windows of its rows and

@@ -93,8 +93,8 @@ package final class DecodeAhead: Sendable {
 
   /// Frame `index`, decoded; frames have to be taken in order, from where it was started.
   ///
-  /// - Parameter worker: The consumer's own decoder, for the frames it decodes itself.
-  package func take(_ index: Int, with worker: inout FrameWorker) throws(AnimatedImageError)
+  /// - Parameter decoder: The consumer's own decoder, for the frames it decodes itself.
+  package func take(_ index: Int, with decoder: inout FrameDecoder) throws(AnimatedImageError)
     -> FramePixels
   {
     while true {
@@ -104,7 +104,7 @@ package final class DecodeAhead: Sendable {
       }) {
       case .ready(let pixels): return pixels
       case .failed(let error): throw error
-      case .decode(let claim): finish(claim, worker.decode(claim, in: self))
+      case .decode(let claim): decode(claim, with: &decoder)
       case .wait: signal.wait(looks: Self.looks)
       }
     }
@@ -130,8 +130,8 @@ package final class DecodeAhead: Sendable {
 
   /// What a helper does: batches of frames, until the window is full.
   private func help() {
-    var worker =
-      state.withLock { $0.idleWorkers.popLast() } ?? FrameWorker(header: header, options: options)
+    var decoder =
+      state.withLock { $0.idleDecoders.popLast() } ?? FrameDecoder(header: header, options: options)
     var patience = Self.looks
     while true {
       let step = change { state in
@@ -141,19 +141,22 @@ package final class DecodeAhead: Sendable {
       }
       switch step {
       case .decode(let claims):
-        for claim in claims { finish(claim, worker.decode(claim, in: self)) }
+        for claim in claims { decode(claim, with: &decoder) }
         patience = Self.looks
       case .wait:
         sched_yield()
         patience -= 1
       case .end:
-        return state.withLock { $0.idleWorkers.append(worker) }
+        return state.withLock { $0.idleDecoders.append(decoder) }
       }
     }
   }
 
-  /// Puts a decoded frame in its slot and wakes the consumer if it waits.
-  private func finish(_ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>) {
+  /// Decodes a claimed frame, puts it in its slot and wakes the consumer if it waits.
+  private func decode(_ claim: DecodeClaim, with decoder: inout FrameDecoder) {
+    let result = Result { () throws(AnimatedImageError) in
+      try decoder.decode(frames[claim.index], from: source, into: claim.pixels)
+    }
     let wakes = change { $0.finish(claim, result, window: window, memory: memory) }
     if wakes { signal.post() }
   }

@@ -26,7 +26,7 @@ struct DecodeQueue {
   var takenBytes = 0
   var helperCount = 0
   /// Helpers' decoders between two times that there was work.
-  var idleWorkers: [FrameWorker] = []
+  var idleDecoders: [FrameDecoder] = []
   var isConsumerWaiting = false
   /// Whether the consumer is in a frame of its own, after which there is room for another one.
   var isConsumerDecoding = false

@@ -27,9 +27,8 @@ struct DecodeWindow {
     let room = max(rest - min(footprint.worker, .max / 4), footprint.frame)
     let limit = max(min(options.limits.liveBytes / 2, room), 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
-    // Four frames of the canvas: with three, one side waits for the other when frames take unlike
-    // times (a sixteenth to an eighth of the time, simulated); with five nothing is won. Three of RGBA
-    // where what lies under a frame is kept too, so that with the canvas and the list of frames a
+    // Four frames of the canvas: three starves one side when frame costs vary; five gains nothing.
+    // Three of RGBA where what lies under a frame is kept too, so that with the canvas and the list of frames a
     // thousand frames stay within six canvases: `most` is that, whatever a pixel takes.
     // Three are allowed however little a frame takes.
     let count = frames.contains { $0.disposal == .previous } ? 3 : 4

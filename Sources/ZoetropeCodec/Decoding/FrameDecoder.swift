@@ -13,34 +13,29 @@ package protocol FrameDecoding: Sendable {
   ) throws(AnimatedImageError)
 }
 
-/// Chooses the decoder for a file.
-package enum FrameDecoders {
-  /// A decoder of its own for one thread.
-  package static func make(
-    header: ImageHeader, options: DecodingOptions
-  ) -> any FrameDecoding {
-    let keeps16Bit = options.canvasFormat == .rgba16
-    return switch (header.format, options.decoder) {
-    case (.gif, .fast): GIFFastDecoder()
-    case (.gif, .reference): GIFReferenceDecoder()
-    case (.png, .fast), (.apng, .fast): PNGFastDecoder(keeps16Bit: keeps16Bit)
-    case (.png, .reference), (.apng, .reference): PNGReferenceDecoder(keeps16Bit: keeps16Bit)
-    }
-  }
-}
-
-/// One thread's means to decode: a decoder and memory for compressed bytes.
-package struct FrameWorker: Sendable {
+/// One thread's means to decode the frames of a file: a decoder and memory for compressed bytes.
+package struct FrameDecoder: Sendable {
+  private let header: ImageHeader
   private var decoder: any FrameDecoding
   private var buffer = ReadBuffer()
 
   package init(header: ImageHeader, options: DecodingOptions) {
-    decoder = FrameDecoders.make(header: header, options: options)
+    self.header = header
+    let keeps16Bit = options.canvasFormat == .rgba16
+    decoder =
+      switch (header.format, options.decoder) {
+      case (.gif, .fast): GIFFastDecoder()
+      case (.gif, .reference): GIFReferenceDecoder()
+      case (.png, .fast), (.apng, .fast): PNGFastDecoder(keeps16Bit: keeps16Bit)
+      case (.png, .reference), (.apng, .reference): PNGReferenceDecoder(keeps16Bit: keeps16Bit)
+      }
   }
 
-  /// Decodes `control` of `image` into `pixels`.
+  /// Decodes the frame `control` of `source` into `pixels`; see ``FrameDecoding``.
+  ///
+  /// - Throws: `io` when the source cannot be read, `limitExceeded` when the system has no memory.
   package mutating func decode(
-    _ control: FrameControl, header: ImageHeader, source: any ByteSource, into pixels: FramePixels
+    _ control: FrameControl, from source: any ByteSource, into pixels: FramePixels
   ) throws(AnimatedImageError) {
     // Taken out for the call: the closure borrows `self` for its decoder.
     var buffer = ReadBuffer()
@@ -49,19 +44,6 @@ package struct FrameWorker: Sendable {
     try source.withBytes(in: control.byteRange, buffer: &buffer) {
       (bytes) throws(AnimatedImageError) in
       try decoder.decode(control, header: header, bytes: bytes, into: pixels)
-    }
-  }
-
-  /// Decodes a claimed frame.
-  mutating func decode(
-    _ claim: DecodeClaim, in ahead: DecodeAhead
-  ) -> Result<Void, AnimatedImageError> {
-    do {
-      try decode(
-        ahead.frames[claim.index], header: ahead.header, source: ahead.source, into: claim.pixels)
-      return .success(())
-    } catch {
-      return .failure(error)
     }
   }
 }

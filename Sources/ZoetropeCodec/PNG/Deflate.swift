@@ -1,4 +1,5 @@
 internal import CDeflate
+internal import Synchronization
 
 // libdeflate: raw and zlib streams, and checksums.
 //
@@ -20,9 +21,10 @@ enum CRC32 {
 /// libdeflate's decompressor, and the checks of the zlib wrapper, which it is not given.
 @safe
 final class Inflater: @unchecked Sendable {
-  // Sendable: a decoder owns it and is used by one thread at a time; copies of a decoder share it,
-  // and each thread makes its own.
+  // Sendable: the decompressor is used by one thread at a time, which `isBusy` enforces; copies of a
+  // decoder share it, and each thread makes a decoder of its own.
   private let decompressor: OpaquePointer?
+  private let isBusy = Atomic<Bool>(false)
 
   init() { unsafe decompressor = libdeflate_alloc_decompressor() }
 
@@ -48,6 +50,8 @@ final class Inflater: @unchecked Sendable {
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int
   ) -> Outcome {
     precondition(offset >= 0 && expected >= 0 && storage.byteCount - offset - 64 >= expected)
+    precondition(!isBusy.exchange(true, ordering: .acquiring), "two threads use one decoder")
+    defer { isBusy.store(false, ordering: .releasing) }
     return unsafe stream.withUnsafeBytes { stream in
       unsafe inflate(stream, into: storage.baseAddress + offset, expected: expected)
     }

@@ -57,8 +57,9 @@ struct PNGStreamAssembler {
     if count == 0, isLast {
       single = range
     } else {
-      // Made once for the whole frame: the payloads together are shorter than the range they lie in.
-      if count == 0, joined.byteCount < bytes.byteCount {
+      // Made once for the whole frame: the payloads together are shorter than the range they lie in. A
+      // copy of this value may be reading the block on another thread.
+      if count == 0, joined.byteCount < bytes.byteCount || !isKnownUniquelyReferenced(&joined) {
         joined = try PixelStorage(asking: PixelMemory.rounded(bytes.byteCount), zeroed: false)
       }
       joined.store(bytes.extracting(range), at: count)

@@ -95,7 +95,7 @@ package final class FramePixels: @unchecked Sendable {
     return min(PixelMemory.rounded(byteCount), largest)
   }
 
-  /// Gives the storage away and takes `other`, which nobody else has; without it, one of no use.
+  /// Swaps in `other`, which nobody else has, or a placeholder.
   func exchangeStorage(for other: PixelStorage?) -> PixelStorage {
     defer {
       storage = other ?? PixelStorage(byteCount: 64)

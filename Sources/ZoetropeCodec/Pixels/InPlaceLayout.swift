@@ -6,10 +6,9 @@
 /// them to the one that composites, and its next frame had to take the memory back: writing to lines
 /// that another core has read took 7 ns each, 30 µs for a frame of 256 KB that inflates in 55 µs.
 ///
-/// The samples are inflated at the block's end and move forward, row after row, to their places. A row
-/// ends 64 bytes or more before its samples do, in which the filter bytes of all rows and ``back`` are
-/// counted; and a pixel takes no fewer bytes than its sample. So wherever a row has been written to, the
-/// samples not yet read begin 64 bytes or more behind.
+/// The samples are inflated at the block's end and move forward, row after row, to their places. Each
+/// destination row ends at least 64 bytes before its source row ends, and a pixel takes no fewer bytes
+/// than its sample, so forward expansion is safe in place.
 struct InPlaceLayout {
   /// Bytes that an inflater may write to behind the samples.
   static let back = 64

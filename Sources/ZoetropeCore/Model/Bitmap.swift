@@ -1,3 +1,9 @@
+// Bitmaps, and how they are drawn.
+//
+// Unsafe: spans of a picture are taken from its storage, a reference, so the compiler cannot see that they
+// live as long as the picture, which holds the reference and is borrowed by each span. Their bounds are
+// checked by `extracting`.
+
 /// An immutable picture whose storage is shared, never copied, when the value is.
 ///
 /// Rows lie top first, ``bytesPerRow`` bytes apart, which is a multiple of 64; the first byte of

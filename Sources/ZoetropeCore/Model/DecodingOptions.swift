@@ -9,8 +9,8 @@ public struct DecodingOptions: Sendable, Hashable {
   /// The format of composited bitmaps: ``PixelFormat/rgba8`` (default), or ``PixelFormat/rgba16``
   /// to keep the 16 bits of a deep PNG. Other formats are made from these by conversion.
   public var pixelFormat: PixelFormat
-  /// Threads that decode at one time, the caller's included. Default: 0, one for each processor;
-  /// a greater number than that helps nobody and is cut down.
+  /// Threads that decode at one time, the caller's included. Default: 0, one per processor. Larger
+  /// values are clamped to one more than that.
   public var parallelism: Int
 
   /// Options; each argument left out has its default.
@@ -48,10 +48,9 @@ public enum PixelDecoder: String, Sendable, Hashable {
 
 /// Bounds on what a file may ask for; on by default.
 ///
-/// Passing one of those on pixels, frames and live bytes is an error with the code
-/// ``AnimatedImageError/Code/limitExceeded`` whose detail names the limit, what was asked and what is
-/// allowed, thrown before memory is taken. Metadata past its limits is left out, and the damage report
-/// says so.
+/// Exceeding a pixel, frame or live-byte limit throws ``AnimatedImageError/Code/limitExceeded``, before
+/// memory is taken; the detail names the limit, what was asked and what is allowed. Metadata past its
+/// limits is left out, and the damage report says so.
 public struct DecodingLimits: Sendable, Hashable {
   /// Pixels of the canvas, and of any one frame; a GIF frame past the first that has more ends the list
   /// of frames, and the damage report says so.

@@ -2,6 +2,11 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
+// Files and pipes.
+//
+// Unsafe: `fstat`, `stat`, `poll` and `read` fill in memory of the caller: local variables and arrays of
+// which they are told the size, and which outlive the call.
+
 /// A byte source over an open file, read with `pread`.
 ///
 /// Not mapped: a file that shrinks under a mapping kills the process with SIGBUS, and reading a frame's

@@ -1,5 +1,11 @@
 internal import Glibc
 
+// Threads, semaphores and locks of the system.
+//
+// Unsafe: pthread takes a context pointer, semaphores and mutexes an address that does not move. The
+// context is retained until the thread has taken it over; the addresses are allocated in `init`, freed in
+// `deinit` and handed to nobody.
+
 /// A thread of the system that runs one closure; to be joined or detached, once.
 ///
 /// Decoding and encoding block for milliseconds: they get threads of their own and stay out of Swift's
