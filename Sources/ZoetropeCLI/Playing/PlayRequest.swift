@@ -34,7 +34,7 @@ struct PlayRequest: Sendable {
 
   /// Takes every frame; ends early on a signal or when the time is up.
   private static func play(
-    _ scheduler: FrameScheduler<ContinuousClock>, for wallTime: Duration?
+    _ scheduler: FrameScheduler, for wallTime: Duration?
   ) async -> PlaybackState {
     let watch = Task {
       let clock = ContinuousClock()
@@ -47,13 +47,13 @@ struct PlayRequest: Sendable {
       }
       if !Task.isCancelled { scheduler.stop() }
     }
-    for await _ in scheduler.frames() {}
+    for await _ in scheduler.frames().stream {}
     watch.cancel()
     return await scheduler.ending()
   }
 
   private func report(
-    _ ending: PlaybackState, of scheduler: FrameScheduler<ContinuousClock>
+    _ ending: PlaybackState, of scheduler: FrameScheduler
   ) throws(CommandFailure) -> ExitStatus {
     if let trace {
       let json = Array((scheduler.trace.json + "\n").utf8)
@@ -73,7 +73,7 @@ struct PlayRequest: Sendable {
       try CommandRunner.print(
         Array("\(ending): \(scheduler.statistics)\n".utf8), stopsOnSignal: false)
     }
-    if case .failed(let error) = ending {
+    if let error = ending.error {
       throw CommandFailure(error, file: input.name, damage: decoding.damage)
     }
     return SignalFlag.status ?? .success

@@ -38,7 +38,7 @@ import ZoetropeTestSupport
     let scheduler = try #require(seen.scheduler)
     let reader = FrameReader(try AnimatedImage(bytes: bytes))
     var index = 0
-    for await frame in scheduler.frames() {
+    for await frame in scheduler.frames().stream {
       #expect(frame.index == index)
       #expect(try reader.frame(at: index).bitmap == frame.bitmap)
       index += 1
@@ -275,7 +275,7 @@ private struct SeenPhases: Sendable {
   var fractions: [Double] = []
   var posters: [Bitmap] = []
   var poster: Bitmap? { posters.last }
-  var scheduler: FrameScheduler<ContinuousClock>?
+  var scheduler: FrameScheduler?
   var error: AnimatedImageError?
 }
 
