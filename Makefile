@@ -46,7 +46,7 @@ test: install ## all tests
 	swift test
 
 lint: ## formatting, naming, docs of public symbols
-	swift format lint --strict --recursive Package.swift Sources Tests Examples
+	swift format lint --strict --recursive Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources
 
 format: ## formats in place
 	swift format --in-place --recursive Package.swift Sources Tests Examples
@@ -119,8 +119,8 @@ differential: install ## fast decoders beside giflib and libpng: make differenti
 # Programs of Fuzz/ that are no fuzzers, and the tool beside them, with symbols.
 CHAOS := .build-chaos
 chaos:
-	ZOETROPE_FUZZ=1 swift build -c release --scratch-path $(CHAOS) --product Soak
-	ZOETROPE_FUZZ=1 swift build -c release --scratch-path $(CHAOS) --product Mutate
+	swift build --package-path Fuzz -c release -Xswiftc -enable-testing --scratch-path "$(CURDIR)/$(CHAOS)" --product Soak
+	swift build --package-path Fuzz -c release -Xswiftc -enable-testing --scratch-path "$(CURDIR)/$(CHAOS)" --product Mutate
 
 PLACES ?= 300
 MUTATED ?= $(wildcard Fixtures/GIF/* Fixtures/APNG/* Fixtures/Bad/* Fixtures/Demo/*)

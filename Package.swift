@@ -26,7 +26,15 @@ let package = Package(
     .library(name: "Zoetrope", targets: ["Zoetrope"]),
     .library(name: "ZoetropeTerminal", targets: ["ZoetropeTerminal"]),
     .library(name: "ZoetropeTestSupport", targets: ["ZoetropeTestSupport"]),
-    .executable(name: "zoetrope", targets: ["ZoetropeCLI"]),
+    .executable(name: "zoetrope", targets: ["ZoetropeMain"]),
+    // The commands without their process, for the fuzzer of arguments: not for users.
+    .library(name: "_ZoetropeCLI", targets: ["ZoetropeCLI"]),
+  ],
+  traits: [
+    .trait(
+      name: "CommandLine",
+      description: "The command-line tool, which needs swift-argument-parser."),
+    .default(enabledTraits: ["CommandLine"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -43,10 +51,22 @@ let package = Package(
       dependencies: ["CGIF", "CPNG", "CDeflate", "CXXHash"],
       // What a static libpng needs; pkg-config names them for static linking only.
       linkerSettings: [.linkedLibrary("z"), .linkedLibrary("m")]),
+    // Values, bytes and threads; no image format.
+    .target(
+      name: "ZoetropeCore",
+      dependencies: [
+        "ZoetropeShims", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    // Bytes to frames and back: scanners, decoders, compositing, PNG writing.
+    .target(
+      name: "ZoetropeCodec",
+      dependencies: ["ZoetropeCore", "ZoetropeShims", "CGIF", "CDeflate"],
+      swiftSettings: settings),
     .target(
       name: "Zoetrope",
       dependencies: [
-        "ZoetropeShims", "CGIF", "CDeflate", "CXXHash",
+        "ZoetropeCore", "ZoetropeCodec", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -55,14 +75,32 @@ let package = Package(
       name: "ZoetropeTerminal",
       dependencies: ["Zoetrope", "CDeflate"],
       swiftSettings: settings),
-    .executableTarget(
-      name: "ZoetropeCLI",
+    .target(
+      name: "ZoetropeProcess",
       dependencies: [
         "Zoetrope", "ZoetropeTerminal", "ZoetropeShims",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
+    .target(
+      name: "ZoetropePlayer",
+      dependencies: [
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeProcess",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ZoetropeCLI",
+      dependencies: [
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeProcess", "ZoetropePlayer",
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser",
+          condition: .when(traits: ["CommandLine"])),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ZoetropeMain", dependencies: ["ZoetropeCLI"], swiftSettings: settings),
     .executableTarget(
       name: "minimal-player",
       dependencies: [
@@ -93,7 +131,8 @@ let package = Package(
     .testTarget(
       name: "ZoetropeTests",
       dependencies: [
-        "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "CDeflate",
+        "Zoetrope", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal", "ZoetropeTestSupport",
+        "TestRunning", "CDeflate",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -101,8 +140,8 @@ let package = Package(
     .testTarget(
       name: "ZoetropeCLITests",
       dependencies: [
-        "ZoetropeCLI", "Zoetrope", "ZoetropeTerminal", "TestRunning", "minimal-player",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
+        "ZoetropeTerminal", "TestRunning", "minimal-player",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
@@ -118,52 +157,6 @@ let package = Package(
 if Context.environment["ZOETROPE_DOCS"] != nil {
   package.dependencies.append(
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
-}
-
-// The fuzzers (see Fuzz/README.md) need libFuzzer's entry points, which no user's build has.
-if Context.environment["ZOETROPE_FUZZ"] != nil {
-  package.targets += [
-    .target(name: "CFuzzer", path: "Fuzz/Sources/CFuzzer"),
-    .target(
-      name: "FuzzSupport",
-      dependencies: ["Zoetrope", "ZoetropeTestSupport", "CFuzzer", "CDeflate"],
-      path: "Fuzz/Sources/FuzzSupport", swiftSettings: settings),
-  ]
-  for name in [
-    "FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor",
-    "FuzzArguments",
-  ] {
-    let isTool = name == "FuzzArguments"
-    package.targets.append(
-      .executableTarget(
-        name: name,
-        dependencies: ["Zoetrope", "FuzzSupport", "ZoetropeTestSupport"]
-          + (isTool ? ["ZoetropeCLI", "ZoetropeTerminal"] : []),
-        path: "Fuzz/Sources/\(name)", swiftSettings: settings))
-  }
-  package.targets.append(.systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"))
-  for name in ["Soak", "Mutate", "FuzzPixels"] {
-    package.targets.append(
-      .executableTarget(
-        name: name,
-        dependencies: [
-          "Zoetrope", "ZoetropeTestSupport", "CMalloc",
-          .product(name: "SystemPackage", package: "swift-system"),
-        ],
-        path: "Fuzz/Sources/\(name)", swiftSettings: settings))
-  }
-  // The tool without its `main`, as a module that a fuzzer can link.
-  package.products.removeAll { $0.name == "zoetrope" }
-  package.targets.removeAll { $0.isTest || $0.name == "ZoetropeCLI" || $0.name == "minimal-player" }
-  package.targets.append(
-    .target(
-      name: "ZoetropeCLI",
-      dependencies: [
-        "Zoetrope", "ZoetropeTerminal",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      exclude: ["Zoetrope.swift"], swiftSettings: settings))
 }
 
 // The stages of decoding, timed one by one, are out of reach for the benchmarks' own package.

@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
   name: "zoetrope-benchmarks",
   dependencies: [
-    .package(name: "zoetrope", path: ".."),
+    .package(name: "zoetrope", path: "..", traits: []),
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
   ],
   targets: [

@@ -32,7 +32,7 @@ else
   rm -f $build/profiles/*
   programs=()
   for target in FuzzScan FuzzGIF FuzzAPNG FuzzDifferential FuzzCompositor FuzzCursor; do
-    ZOETROPE_FUZZ=1 swift build --scratch-path $build --product $target --sanitize=fuzzer \
+    swift build --package-path Fuzz --scratch-path "$PWD/$build" --product $target --sanitize=fuzzer \
       -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >&2
     seeds=(.build-fuzz/corpus/$target)
     case $target in FuzzScan | FuzzGIF | FuzzAPNG | FuzzDifferential)
@@ -52,5 +52,5 @@ rm -rf $build/profiles
 objects=()
 for program in "${programs[@]}"; do objects+=(-object "$program"); done
 "$tools/llvm-cov" export -format=lcov -instr-profile "$profile" "${objects[@]:1}" \
-  Sources/Zoetrope/{Scanning,Decoding,Compositing,Sources,Model} Sources/ZoetropeShims 2>/dev/null |
+  Sources/ZoetropeCore Sources/ZoetropeCodec Sources/ZoetropeShims 2>/dev/null |
   python3 Scripts/coverage.py "$@"

@@ -6,8 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=.build-pixels
-ZOETROPE_FUZZ=1 swift build -c release --scratch-path $build --product FuzzPixels \
-  --sanitize=address -Xswiftc -DSANITIZE_ADDRESS \
+swift build --package-path Fuzz -c release --scratch-path "$PWD/$build" --product FuzzPixels \
+  --sanitize=address -Xswiftc -enable-testing -Xswiftc -DSANITIZE_ADDRESS \
   -Xcc -fsanitize=undefined -Xcc -fno-sanitize-recover=undefined >&2
 # A trap must end the process: the backtracer would take minutes over the sanitizer's address space.
 export SWIFT_BACKTRACE=enable=no

@@ -1,7 +1,7 @@
 import Testing
 import ZoetropeTerminal
 
-@testable import ZoetropeCLI
+@testable import ZoetropePlayer
 
 @Suite(.timeLimit(.minutes(1))) struct KeyReducerTests {
   /// The actions that the bytes of a terminal's input come to.

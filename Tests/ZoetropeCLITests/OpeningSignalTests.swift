@@ -5,7 +5,7 @@ import TestRunning
 import Testing
 import Zoetrope
 
-@testable import ZoetropeCLI
+@testable import ZoetropeProcess
 
 /// Signals that come while an input is being opened: the first one ends the tool.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OpeningSignalTests {

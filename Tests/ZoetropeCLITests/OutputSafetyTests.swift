@@ -3,7 +3,7 @@ import SystemPackage
 import TestRunning
 import Testing
 
-@testable import ZoetropeCLI
+@testable import ZoetropeProcess
 
 /// Nothing is lost by writing: not an input, not another output, not a file that was there.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OutputSafetyTests {

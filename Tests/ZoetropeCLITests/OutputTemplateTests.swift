@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ZoetropeCLI
+@testable import ZoetropeProcess
 
 @Suite(.timeLimit(.minutes(1))) struct OutputTemplateTests {
   private let values = OutputTemplate.Values(

@@ -2,6 +2,7 @@ import Testing
 import Zoetrope
 
 @testable import ZoetropeCLI
+@testable import ZoetropeProcess
 
 @Suite(.timeLimit(.minutes(1))) struct ReportTests {
   @Test func `JSON text is escaped and commas stand between fields only`() {

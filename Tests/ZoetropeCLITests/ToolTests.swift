@@ -2,8 +2,6 @@ import TestRunning
 import Testing
 import Zoetrope
 
-@testable import ZoetropeCLI
-
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ToolTests {
   private let gif = SampleGIF()
 

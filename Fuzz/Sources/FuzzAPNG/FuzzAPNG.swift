@@ -1,5 +1,6 @@
 import FuzzSupport
-import ZoetropeTestSupport
+
+@testable import ZoetropeTestSupport
 
 /// A whole APNG, opened and read as a user would.
 @_cdecl("LLVMFuzzerTestOneInput")

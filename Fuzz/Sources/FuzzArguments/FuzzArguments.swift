@@ -1,7 +1,10 @@
+import ArgumentParser
 import FuzzSupport
 
 @testable import Zoetrope
 @testable import ZoetropeCLI
+@testable import ZoetropePlayer
+@testable import ZoetropeProcess
 @testable import ZoetropeTerminal
 
 /// Everything that reads words of a person or of a terminal: selections, times, sizes, templates of
@@ -42,7 +45,7 @@ private func checkSelection(_ choices: inout FuzzChoices) {
     FuzzBytes.require(chosen.map { $0.count <= 50 } ?? true, "\(text): \(chosen ?? [])")
   }
   _ = TimingArgument(argument: text)
-  _ = BackdropArgument(argument: text)
+  _ = PlayerBackdrop(argument: text)
 }
 
 /// The part of a name that comes from the input's never leaves the folder that the template names.
@@ -68,10 +71,10 @@ private func checkTemplate(_ choices: inout FuzzChoices) {
   FuzzBytes.require(name.count { $0 == 0x2f } <= slashes + 1, "\(bytes) gives \(name)")
 }
 
-/// Both readers of arguments: whatever the quick one takes has to be whole.
+/// Any list of words is parsed or refused.
 private func checkArguments(_ choices: inout FuzzChoices) {
   let words = choices.remainder().split(separator: 0x20, omittingEmptySubsequences: false)
-  _ = QuickArguments.command(words.map { String(decoding: $0, as: UTF8.self) })
+  _ = try? ZoetropeCommand.parseAsRoot(words.map { String(decoding: $0, as: UTF8.self) })
 }
 
 /// Keys and replies do not depend on how they arrive, and nothing said to us can be said on.

@@ -1,4 +1,4 @@
-import Zoetrope
+@testable import Zoetrope
 
 /// What the specifications say, pixel by pixel, on an array of colours.
 struct PlainCompositor {

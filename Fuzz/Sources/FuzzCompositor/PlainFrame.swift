@@ -84,6 +84,7 @@ struct PlainFrame {
     case .rgba16:
       return RGBA(
         red: bytes[at], green: bytes[at + 2], blue: bytes[at + 4], alpha: bytes[at + 6])
+    case .keyedRGB8, .keyedGrey16, .keyedRGB16: fatalError("no frame here has a key")
     }
   }
 

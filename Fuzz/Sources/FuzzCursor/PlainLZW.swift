@@ -1,4 +1,4 @@
-import Zoetrope
+@testable import Zoetrope
 
 /// LZW in the words of the GIF specification: every string spelled out. Slow, and easy to trust.
 enum PlainLZW {

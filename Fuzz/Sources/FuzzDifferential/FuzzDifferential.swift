@@ -1,6 +1,7 @@
 import FuzzSupport
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeTestSupport
 
 /// The fast decoders against giflib and libpng: the same bytes, frame by frame.
 @_cdecl("LLVMFuzzerTestOneInput")

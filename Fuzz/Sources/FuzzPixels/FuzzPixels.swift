@@ -1,6 +1,7 @@
 import Glibc
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeTestSupport
 
 /// Compares the fast decoders with giflib and libpng on mutated files, so many of each format:
 ///

@@ -1,6 +1,7 @@
 import Glibc
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeTestSupport
 
 /// The comparison of one format, and what came of it.
 struct PixelRun: CustomStringConvertible {

@@ -1,5 +1,6 @@
 internal import CFuzzer
-package import ZoetropeTestSupport
+
+@testable package import ZoetropeTestSupport
 
 /// Lets the mutations of files run under libFuzzer, with its own ones for single parts.
 public enum FuzzMutator {

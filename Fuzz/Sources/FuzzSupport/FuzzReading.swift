@@ -1,4 +1,4 @@
-public import Zoetrope
+@testable public import Zoetrope
 
 /// Opens an input as a user would and reads it, and checks what holds for every file.
 public enum FuzzReading {

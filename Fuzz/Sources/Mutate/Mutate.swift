@@ -1,7 +1,8 @@
 import Glibc
 import SystemPackage
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeTestSupport
 
 /// Cuts and flips whole files and reads what is left: `Mutate FILES-PER-RUN PATH...`
 ///

@@ -1,4 +1,4 @@
-import Zoetrope
+@testable import Zoetrope
 
 /// What became of the mutations of some files.
 struct MutationTally: CustomStringConvertible {

@@ -1,5 +1,6 @@
 import Synchronization
-import Zoetrope
+
+@testable import Zoetrope
 
 /// The frames of an image as they have to come out, made one by one and scaled whole.
 final class ExpectedPictures: Sendable {

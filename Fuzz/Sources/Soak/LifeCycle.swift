@@ -1,6 +1,7 @@
 import SystemPackage
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeTestSupport
 
 /// The life of one image: opened, shown by a few players that share its frames, idle in between.
 struct LifeCycle {

@@ -1,5 +1,5 @@
-import Zoetrope
-import ZoetropeTestSupport
+@testable import Zoetrope
+@testable import ZoetropeTestSupport
 
 /// The life of one player: steered before its first frame and after any, and ended in one of the ways
 /// there are. What it shows is checked frame by frame.

@@ -1,8 +1,9 @@
 import CMalloc
 import Glibc
 import SystemPackage
-import Zoetrope
-import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeTestSupport
 
 /// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Checks
 /// the times, pixels and changed rectangles of what they show, then counts what is left: tasks, frames,

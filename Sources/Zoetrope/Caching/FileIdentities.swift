@@ -55,7 +55,7 @@ extension ContentIdentity {
     of file: FileDescriptor, knowing identities: FileIdentities, now: Int64,
     isCancelled: () -> Bool = { Task.isCancelled }
   ) throws(AnimatedImageError) {
-    let stamp = FileStamp(try FileSource.status(of: file))
+    let stamp = try FileSource.stamp(of: file)
     if let known = identities[stamp] {
       self = known
       return

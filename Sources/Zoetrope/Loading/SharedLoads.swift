@@ -116,7 +116,7 @@ package final class LoadUrgency: Sendable {
   package var priority: TaskPriority { TaskPriority(rawValue: level.load(ordering: .relaxed)) }
 
   /// Raises it to `priority`; false when it was as high before.
-  func raise(to priority: TaskPriority) -> Bool {
+  package func raise(to priority: TaskPriority) -> Bool {
     level.max(priority.rawValue, ordering: .relaxed).oldValue < priority.rawValue
   }
 }
@@ -133,9 +133,10 @@ package final class LoadGate: Sendable {
 
     /// Removes the first of the most urgent waiters.
     mutating func next() -> ResultHandover<Void>? {
-      // `max` gives the last of equals, hence backwards.
-      let place = queue.indices.reversed().max {
-        queue[$0].urgency.priority < queue[$1].urgency.priority
+      var place: Int?
+      for other in queue.indices
+      where place.map({ queue[$0].urgency.priority < queue[other].urgency.priority }) ?? true {
+        place = other
       }
       return place.map { queue.remove(at: $0).waiter }
     }

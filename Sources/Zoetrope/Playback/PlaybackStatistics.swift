@@ -140,10 +140,17 @@ public struct PlaybackTrace: Sendable, Hashable {
 extension PlaybackTrace.Entry {
   /// One JSON object on one line: all members are whole numbers, times in nanoseconds.
   public var json: String {
-    """
-    {"index":\(index),"play":\(play),"deadline":\(deadline),"decoded":\(decoded),\
-    "yielded":\(yielded),"lateness":\(lateness),"skipped":\(skipped)}
-    """
+    var json = JSONWriter()
+    json.object {
+      $0.field("index", index)
+      $0.field("play", play)
+      $0.field("deadline", Int(deadline))
+      $0.field("decoded", Int(decoded))
+      $0.field("yielded", Int(yielded))
+      $0.field("lateness", Int(lateness))
+      $0.field("skipped", skipped)
+    }
+    return String(decoding: json.bytes, as: UTF8.self)
   }
 }
 

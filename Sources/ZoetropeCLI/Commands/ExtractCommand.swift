@@ -1,5 +1,6 @@
 import ArgumentParser
 import Zoetrope
+import ZoetropeProcess
 
 /// `zoetrope extract`.
 struct ExtractCommand: ZoetropeSubcommand {
@@ -153,4 +154,14 @@ struct ExtractCommand: ZoetropeSubcommand {
   }
 
   func execute() -> ExitStatus { request.run() }
+}
+
+/// How `extract` writes a frame.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case png, rgba
+}
+
+/// What `extract` does with a static image that is not a frame.
+enum StaticImageChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case include, only, skip
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Zoetrope
+import ZoetropeProcess
 
 /// `zoetrope info`.
 struct InfoCommand: ZoetropeSubcommand {
@@ -32,12 +33,16 @@ struct InfoCommand: ZoetropeSubcommand {
 
   @OptionGroup var decoding: DecodingArguments
 
-  /// The command as a value.
-  var request: InfoRequest {
-    InfoRequest(
-      files: files, isJSON: json, showsFrames: frames, showsMetadata: metadata,
-      policy: timing.policy, options: decoding.options)
+  /// Prints a report for every file that can be opened and an error for every other one, in the order
+  /// of the files, each as soon as it is there.
+  func execute() -> ExitStatus {
+    let (options, policy) = (decoding.options, timing.policy)
+    return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
+      input throws(CommandFailure) in
+      let report = AnimationReport(
+        input: input, image: try input.open(options, isOnlyScanned: true), policy: policy)
+      if json { return (.success, CommandRunner.line { report.write(to: &$0) }) }
+      return (.success, Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8))
+    }
   }
-
-  func execute() -> ExitStatus { request.run() }
 }

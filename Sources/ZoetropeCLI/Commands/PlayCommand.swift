@@ -2,6 +2,8 @@ import ArgumentParser
 import Glibc
 import SystemPackage
 import Zoetrope
+import ZoetropePlayer
+import ZoetropeProcess
 import ZoetropeTerminal
 
 /// `zoetrope play`.
@@ -37,7 +39,7 @@ struct PlayCommand: ZoetropeSubcommand {
   @Option(
     name: .customLong("bg"),
     help: "What transparent pixels lie on: terminal, checker, black, white or RRGGBB.")
-  var backdrop = BackdropArgument.terminal
+  var backdrop = PlayerBackdrop.terminal
 
   @Option(help: "How the picture fits the screen.")
   var fit = FitArgument.contain
@@ -73,7 +75,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional, help: "The first frame (-1 is the last), or a time such as 1.5s.")
-  var start: StartArgument?
+  var start: PlayStart?
 
   @Option(parsing: .unconditional, help: "How fast time runs; 2 is twice as fast.")
   var speed = 1.0
@@ -126,15 +128,15 @@ struct PlayCommand: ZoetropeSubcommand {
     do throws(CommandFailure) {
       try checkTrace(inputs, isPlayed: isPlayed)
     } catch {
-      CommandRunner.report(error, asJSON: false)
+      error.report(asJSON: false)
       return error.status
     }
     if output == .none { return playWithoutDrawing(inputs) }
     let settings = settings
     guard isPlayed else {
-      return StillOutput(settings: settings, inputs: inputs).run()
+      return StillOutput(inputs, settings: settings).run()
     }
-    return TerminalPlay(settings: settings, inputs: inputs).run()
+    return TerminalPlay(inputs, settings: settings).run()
   }
 
   /// Told before anything is played: a trace that cannot be kept was played for nothing.
@@ -189,7 +191,7 @@ struct PlayCommand: ZoetropeSubcommand {
     // Files that stand still would otherwise be gone in no time.
     settings.holds = hold ? true : once || frame != nil ? false : isStandingStill ? true : nil
     settings.wallTime = duration?.time
-    settings.start = frame.map { .frame($0) } ?? start
+    settings.start = frame.map { .frame($0.number) } ?? start
     settings.playback = playback
     settings.decoding = decoding.options
     settings.trace = trace
@@ -199,13 +201,12 @@ struct PlayCommand: ZoetropeSubcommand {
 
   private func playWithoutDrawing(_ inputs: [InputFile]) -> ExitStatus {
     var statuses: [ExitStatus] = []
-    for input in inputs where SignalFlag.status == nil {
-      let request = PlayRequest(
-        input: input, decoding: decoding.options, playback: playback, start: start,
-        wallTime: duration?.time, trace: trace,
-        isForced: force || !statuses.isEmpty)
-      statuses.append(request.run())
+    for input in inputs where Signals.ending == nil {
+      var settings = settings
+      // The trace of the last file replaces those of the others.
+      settings.isForced = force || !statuses.isEmpty
+      statuses.append(UndrawnPlay(input, settings: settings).run())
     }
-    return SignalFlag.status ?? .combined(statuses)
+    return Signals.ending ?? .combined(statuses)
   }
 }

@@ -1,5 +1,8 @@
 import ArgumentParser
 import SystemPackage
+import Zoetrope
+import ZoetropePlayer
+import ZoetropeProcess
 import ZoetropeTerminal
 
 /// `zoetrope probe`.
@@ -19,21 +22,16 @@ struct ProbeCommand: ZoetropeSubcommand {
     var capabilities = TerminalCapabilities(environment: .current)
     var status = ExitStatus.terminal
     // Also with standard output in a pipe: the answers come from the controlling terminal.
-    if let device = TerminalDevice(controlling: true), let terminal = TerminalTakeover(device) {
-      let probe = TerminalProbe(
-        capabilities, now: { ContinuousClock.now }, write: { device.writeAll($0) },
-        read: { device.read(within: $0) })
-      terminal.leave()
-      if let ending = WakePipe.ending { return ending }
-      SignalFlag.install()
-      capabilities = probe.capabilities
+    if let answered = TerminalTakeover.probe() {
+      if let ending = Signals.ending { return ending }
+      capabilities = answered
       status = .success
     }
     do throws(CommandFailure) {
       let text = json ? capabilities.json : Self.text(capabilities)
-      try CommandRunner.print(Array((text + "\n").utf8))
+      try OutputStream.print(Array((text + "\n").utf8))
     } catch {
-      if error.status != .success { CommandRunner.report(error, asJSON: json) }
+      if error.status != .success { error.report(asJSON: json) }
       return error.status
     }
     return status

@@ -1,5 +1,7 @@
 import ArgumentParser
+import SystemPackage
 import Zoetrope
+import ZoetropeProcess
 
 /// `zoetrope still`.
 struct StillCommand: ZoetropeSubcommand {
@@ -69,4 +71,138 @@ struct StillCommand: ZoetropeSubcommand {
 /// The words of `--poster`.
 enum PosterChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case first, `default`, nonblank
+}
+
+/// `zoetrope still` as a value.
+struct StillRequest: Hashable {
+  enum Choice: Hashable {
+    case frame(FrameNumber)
+    case time(Duration)
+    case poster(PosterChoice)
+  }
+
+  var file: String
+  var output: String
+  var choice: Choice
+  /// How the picture is scaled; nil when it is not.
+  var rendering: Rendering?
+  var format = OutputFormat.png
+  /// How long each frame is shown, for everything that names a time.
+  var policy = DelayPolicy.browser
+  var isForced = false
+  var options = DecodingOptions()
+
+  /// Writes the picture; nothing is written when it cannot be decoded.
+  func run() -> ExitStatus {
+    do throws(CommandFailure) {
+      let input = InputFile(file)
+      let template = try template()
+      let identities = InputIdentities([input])
+      let image = try input.open(options)
+      try rendering?.check(against: image, file: input.name)
+      let still: CompositedFrame?
+      let frame: CompositedFrame
+      do throws(AnimatedImageError) {
+        still = try staticImage(of: image)
+        let whole: CompositedFrame
+        if let still { whole = still } else { whole = try picture(of: image) }
+        frame = rendering.map { whole.scaled(by: $0) } ?? whole
+      } catch {
+        throw CommandFailure(error, file: input.name, damage: options.damage)
+      }
+      let values = OutputTemplate.Values(
+        input: input, index: still == nil ? frame.index : nil, of: image, policy: policy,
+        format: format)
+      let name = template?.name(values)
+      if let name {
+        try identities.check(FilePath(bytes: name))
+      } else {
+        try identities.check(.standardOutput)
+      }
+      try write(frame.bitmap, metadata: image.metadata, to: name)
+      guard let damage = frame.damage, !damage.kind.isTolerated else { return .success }
+      CommandRunner.report(damage, of: input, asJSON: false)
+      return .partial
+    } catch {
+      if error.status != .success { error.report(asJSON: false) }
+      return error.status
+    }
+  }
+
+  /// The static image, where it is asked for and there is one.
+  private func staticImage(
+    of image: AnimatedImage
+  ) throws(AnimatedImageError) -> CompositedFrame? {
+    guard choice == .poster(.default) else { return nil }
+    return try StoredFrameReader(image).staticImage()
+  }
+
+  private func picture(of image: AnimatedImage) throws(AnimatedImageError) -> CompositedFrame {
+    let reader = FrameReader(image)
+    switch choice {
+    case .frame(let number):
+      return try reader.frame(at: number.index(count: image.frames.count))
+    case .time(let time):
+      return try reader.frame(at: image.frameIndex(at: time, policy: policy))
+    case .poster(.first): return try reader.frame(at: 0)
+    case .poster(.default): return try reader.frame(at: 0)
+    case .poster(.nonblank):
+      while let frame = try reader.next() {
+        if frame.bitmap.hasVisiblePixels { return frame }
+      }
+      return try reader.frame(at: 0)
+    }
+  }
+
+  /// What the output is called; nil for standard output. Unlike the frames of `extract` one picture
+  /// needs no directory: only one that is there, or a slash at the end, makes it a file inside.
+  private func template() throws(CommandFailure) -> OutputTemplate? {
+    let argument = RawArguments.bytes(of: output)
+    if argument == [UInt8(ascii: "-")] { return nil }
+    let path = FilePath(bytes: argument)
+    if OutputStream.isNeeded(for: path) { return OutputTemplate(tokens: [.text(argument)]) }
+    let template: OutputTemplate
+    if argument.last == UInt8(ascii: "/") || OutputFile.isDirectory(path) {
+      template = .files(inDirectory: argument)
+    } else {
+      template = try OutputTemplate(parsing: argument)
+    }
+    try FileEnding.check(template, format)
+    return template
+  }
+
+  private func write(
+    _ bitmap: Bitmap, metadata: AnimationMetadata, to name: [UInt8]?
+  ) throws(CommandFailure) {
+    do throws(WriteFailure) {
+      let bytes = try FrameEncoder(format: format, metadata: metadata).encode(bitmap)
+      guard let name else {
+        try FileDescriptor.standardOutput.writeFully(bytes, name: "standard output")
+        return
+      }
+      let path = FilePath(bytes: name)
+      let given = RawArguments.bytes(of: output)
+      if !OutputStream.isNeeded(for: path) {
+        try OutputFile.makeDirectory(OutputFile.directory(of: path))
+        TemporaryFile.sweep(OutputFile.directory(of: path))
+      }
+      try Signals.whileCaught { () throws(WriteFailure) in
+        try OutputFile.write(
+          bytes, to: path, isReplacing: isForced, followsLinks: path.bytes == given)
+      }
+    } catch {
+      throw error.commandFailureOrEnd
+    }
+  }
+}
+
+extension Bitmap {
+  /// Whether any pixel of an 8-bit RGBA picture is not wholly transparent.
+  fileprivate var hasVisiblePixels: Bool {
+    for y in 0..<height {
+      let row = pixels(row: y)
+      for x in 0..<width where row[x].alpha != 0 { return true }
+    }
+    return false
+  }
 }

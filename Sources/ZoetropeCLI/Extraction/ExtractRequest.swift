@@ -1,4 +1,7 @@
+import Glibc
+import SystemPackage
 import Zoetrope
+import ZoetropeProcess
 
 /// `zoetrope extract` as a value.
 struct ExtractRequest: Hashable {
@@ -34,4 +37,205 @@ struct ExtractRequest: Hashable {
 
   /// Whether errors are JSON too: whoever reads progress as JSON is a program.
   var reportsJSON: Bool { progress == .json }
+}
+
+extension ExtractRequest {
+  /// Extracts every file; one that fails does not stop the others, output that fails does.
+  ///
+  /// Before the first frame is written, all outputs of all files have their names: two of one name,
+  /// one that is an input, or one that may not be replaced ends the command with nothing written.
+  func run() -> ExitStatus {
+    do throws(CommandFailure) {
+      let inputs = files.map { InputFile($0) }
+      let destination = try settle(inputs)
+      let identities = InputIdentities(inputs)
+      let preparations = try prepare(inputs, for: destination, avoiding: identities)
+      let stream = try Self.open(destination)
+      defer { stream.close() }
+      if destination.isStream { try identities.check(stream) }
+      var manifest = ManifestLines(isPrintedAtOnce: manifest == "-", isKept: manifest != nil)
+      let status = try extract(preparations, to: stream, manifest: &manifest)
+      if Signals.ending == nil { try write(manifest) }
+      return status
+    } catch {
+      if error.status != .success { error.report(asJSON: reportsJSON) }
+      return error.status
+    }
+  }
+
+  /// Extracts what was prepared, in order; gives the status of all.
+  private func extract(
+    _ preparations: [ExtractionPreparation], to stream: OutputStream,
+    manifest: inout ManifestLines
+  ) throws(CommandFailure) -> ExitStatus {
+    var statuses: [ExitStatus] = []
+    for preparation in preparations {
+      do throws(CommandFailure) {
+        let extraction = try FileExtraction(preparation, request: self, stream: stream)
+        let result = Signals.whileCaught { extraction.run() }
+        try manifest.add { result.report.write(to: &$0) }
+        if result.outputIsGone { return .success }
+        if let failure = result.failure {
+          failure.report(asJSON: reportsJSON)
+          if Self.endsAll(failure.status) { return failure.status }
+        }
+        statuses.append(result.status)
+      } catch {
+        if error.status == .success { return .success }
+        error.report(asJSON: reportsJSON)
+        if Self.endsAll(error.status) { return error.status }
+        try manifest.add { error.write(to: &$0, schema: AnimationReport.schema) }
+        statuses.append(error.status)
+      }
+    }
+    return .combined(statuses)
+  }
+
+  /// Whether a failure of this kind concerns the files that are left, too.
+  private static func endsAll(_ status: ExitStatus) -> Bool {
+    [.cannotWrite, .interrupted, .terminated].contains(status)
+  }
+
+  /// Checks what can be checked before any file is opened.
+  private func settle(_ inputs: [InputFile]) throws(CommandFailure) -> OutputDestination {
+    let destination = try OutputDestination(
+      parsing: RawArguments.bytes(of: output),
+      isDirectory: { OutputFile.isDirectory(FilePath(bytes: $0)) },
+      isStream: { OutputStream.isNeeded(for: FilePath(bytes: $0)) })
+    if destination == .standardOutput, manifest == "-" {
+      throw .usage("frames and manifest cannot both go to standard output")
+    }
+    if files.count(where: { $0 == "-" }) > 1 {
+      throw .usage("standard input can be read only once")
+    }
+    guard case .files(let template) = destination else { return destination }
+    try FileEnding.check(template, format)
+    guard files.count > 1 else { return destination }
+    guard template.tellsFilesApart else {
+      throw .usage("several files need {stem} or {name} in the output name, or a directory")
+    }
+    var names: [[UInt8]: InputFile] = [:]
+    for input in inputs {
+      let name = template.hasName ? input.fullStem : input.stem
+      guard let other = names.updateValue(input, forKey: name) else { continue }
+      throw .usage(
+        "\(other.name) and \(input.name) would have the same output names; "
+          + (other.fullStem == input.fullStem
+            ? "extract them to different directories"
+            : "{name} has the extension too, as in -o 'DIR/{name}-{index:04}.{ext}'"))
+    }
+    return destination
+  }
+
+  /// Settles the names of all outputs of all files.
+  ///
+  /// Of several files each is scanned here and opened again when its turn comes: there may be more
+  /// of them than a process may have open. What can be read only once is kept.
+  private func prepare(
+    _ inputs: [InputFile], for destination: OutputDestination,
+    avoiding identities: InputIdentities
+  ) throws(CommandFailure) -> [ExtractionPreparation] {
+    var names = OutputNames()
+    if let manifest, manifest != "-" {
+      let path = FilePath(bytes: RawArguments.bytes(of: manifest))
+      try identities.check(path)
+      try checkManifest(path)
+      _ = names.insert(path)
+    }
+    guard case .files = destination else {
+      return inputs.map { ExtractionPreparation(input: $0, destination: destination) }
+    }
+    var preparations: [ExtractionPreparation] = []
+    for input in inputs {
+      var preparation = ExtractionPreparation(input: input, destination: destination)
+      do throws(CommandFailure) {
+        try preparation.scan(for: self)
+      } catch {
+        preparation.failure = error
+        preparations.append(preparation)
+        continue
+      }
+      try preparation.check(names: &names, avoiding: identities, for: self)
+      if inputs.count > 1, !input.isReadOnce { preparation.image = nil }
+      preparations.append(preparation)
+    }
+    return preparations
+  }
+
+  /// Refuses a manifest that would replace a file: only `--force` does that, and `--resume` with what
+  /// an earlier run of this command left.
+  private func checkManifest(_ path: FilePath) throws(CommandFailure) {
+    guard OutputFile.isTaken(path), !isForced else { return }
+    if isResuming, ManifestLines.isManifest(path) { return }
+    throw CommandFailure(
+      .cannotWrite, code: "exists",
+      isResuming
+        ? "\(path) exists and is no manifest; --force replaces it"
+        : "\(path) exists; --force replaces it")
+  }
+
+  /// Opens what all frames go to, once for all files: a pipe that is closed in between has ended.
+  private static func open(_ destination: OutputDestination) throws(CommandFailure) -> OutputStream
+  {
+    guard case .stream(let path) = destination else { return .standardOutput }
+    do throws(WriteFailure) {
+      return try OutputStream(path)
+    } catch {
+      throw error.commandFailureOrEnd
+    }
+  }
+
+  private func write(_ lines: ManifestLines) throws(CommandFailure) {
+    guard let manifest, manifest != "-", !lines.bytes.isEmpty else { return }
+    let path = FilePath(bytes: RawArguments.bytes(of: manifest))
+    do throws(WriteFailure) {
+      try Signals.whileCaught { () throws(WriteFailure) in
+        try OutputFile.makeDirectory(OutputFile.directory(of: path))
+        try OutputFile.write(
+          lines.bytes, to: path, isReplacing: isForced || isResuming, followsLinks: true)
+      }
+    } catch {
+      if let failure = error.commandFailure { throw failure }
+    }
+  }
+
+  /// Threads to use.
+  var threadCount: Int {
+    jobs > 0 ? jobs : max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  }
+}
+
+/// The lines of a manifest: one JSON object for each input.
+struct ManifestLines {
+  /// Whether each line goes to standard output as soon as it is there.
+  let isPrintedAtOnce: Bool
+  let isKept: Bool
+  private(set) var bytes: [UInt8] = []
+
+  init(isPrintedAtOnce: Bool, isKept: Bool) {
+    (self.isPrintedAtOnce, self.isKept) = (isPrintedAtOnce, isKept)
+  }
+
+  mutating func add(_ body: (inout JSONWriter) -> Void) throws(CommandFailure) {
+    guard isKept else { return }
+    var json = JSONWriter()
+    body(&json)
+    let line = json.bytes + [0x0a]
+    if isPrintedAtOnce {
+      // After a signal the frames are not all there, and neither is their list.
+      if Signals.ending == nil { try OutputStream.print(line) }
+    } else {
+      bytes += line
+    }
+  }
+
+  /// Whether the file at `path` begins as a manifest does.
+  static func isManifest(_ path: FilePath) -> Bool {
+    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
+      return false
+    }
+    defer { try? file.close() }
+    let start = Array("{\"schema\":\"\(AnimationReport.schemaName)/".utf8)
+    return file.prefix(start.count) == start
+  }
 }

@@ -1,7 +1,8 @@
 import SystemPackage
 import Zoetrope
+import ZoetropeProcess
 
-/// The extraction of one file: decodes in order, hands each frame to the ``FrameWriter``.
+/// The extraction of one file: decodes in order, hands each frame to the ``ExtractionWriter``.
 struct FileExtraction {
   struct Result {
     let status: ExitStatus
@@ -49,14 +50,14 @@ struct FileExtraction {
         TemporaryFile.sweep(directory)
       }
     } catch {
-      throw error.commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
+      throw error.commandFailureOrEnd
     }
   }
 
   func run() -> Result {
-    let writer = FrameWriter(
+    let writer = ExtractionWriter(
       jobs: min(request.threadCount, isFinished.count { !$0 }),
-      context: FrameWriter.Context(
+      context: ExtractionWriter.Context(
         format: request.format, metadata: image.metadata, isReplacing: request.isForced,
         stream: stream))
     var progress = ProgressReporter(
@@ -70,7 +71,7 @@ struct FileExtraction {
     // Places count written frames only, so that standard output can wait for the next one.
     var places: [Int] = []
     submitting: for (number, output) in plan.outputs.enumerated() where !isFinished[number] {
-      if SignalFlag.status != nil { break }
+      if Signals.ending != nil { break }
       do throws(AnimatedImageError) {
         let found = try frames.frame(at: output.index)
         guard let frame = found else { continue }
@@ -105,7 +106,7 @@ struct FileExtraction {
   private func result(
     _ report: AnimationReport, written: Int, writing: WriteFailure?, decoding: CommandFailure?
   ) -> Result {
-    let stop = SignalFlag.status.map { status in
+    let stop = Signals.ending.map { status in
       let way = plan.directories.isEmpty ? "" : "; --resume goes on"
       return CommandFailure(
         status, code: "interrupted",
@@ -135,8 +136,79 @@ struct FileExtraction {
     for (number, output) in plan.outputs.enumerated() where isFinished[number] {
       guard let path = output.path else { continue }
       outputs[output.index] = WrittenFrame(
-        name: FileName(path), byteCount: OutputFile.byteCount(of: path) ?? 0)
+        name: FileName(path), byteCount: FileStatus(at: path)?.byteCount ?? 0)
     }
     return outputs
+  }
+}
+
+/// A composited frame on its way to its output.
+struct FrameJob: Sendable {
+  /// Its place among the outputs of this file, from 0.
+  let place: Int
+  let bitmap: Bitmap
+  /// Nil for the stream.
+  let path: FilePath?
+}
+
+/// A frame that was written.
+struct WrittenFrame: Hashable, Sendable {
+  /// The output's name; `-` for standard output.
+  let name: FileName
+  let byteCount: Int
+}
+
+/// The frames of one image as they are asked for: composited, or as stored; scaled, or as they are.
+final class FrameSource {
+  private let composited: FrameReader
+  private let stored: StoredFrameReader
+  private let isRaw: Bool
+  private let rendering: Rendering?
+  /// Scales of each frame only what changed since the one before it.
+  private var renderer: FrameRenderer?
+  /// Whether a frame may be asked for again at once.
+  private let hasRepeats: Bool
+  /// The frame before, kept only for repeats: a picture that is held makes the next one a copy.
+  private var last: CompositedFrame?
+
+  init(image: AnimatedImage, isRaw: Bool, rendering: Rendering?, hasRepeats: Bool) {
+    self.hasRepeats = hasRepeats
+    composited = FrameReader(image)
+    stored = StoredFrameReader(image)
+    self.isRaw = isRaw
+    self.rendering = rendering
+    renderer = rendering.map {
+      FrameRenderer($0, of: image.canvasSize, options: image.options)
+    }
+  }
+
+  /// Frame `index`, or the static image for nil; nil when it has no pixels.
+  func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
+    guard let index else {
+      guard let frame = try stored.staticImage() else { return nil }
+      return rendering.map { frame.scaled(by: $0) } ?? frame
+    }
+    if isRaw { return try stored.frame(at: index) }
+    guard hasRepeats else { return try next(index) }
+    if last?.index != index { last = try next(index) }
+    return last
+  }
+
+  private func next(_ index: Int) throws(AnimatedImageError) -> CompositedFrame? {
+    let frame = try composited.frame(at: index)
+    guard renderer != nil else { return frame }
+    return try renderer?.render(frame)
+  }
+}
+
+extension CompositedFrame {
+  /// A picture of any size, scaled whole.
+  func scaled(by rendering: Rendering) -> CompositedFrame {
+    guard let target = rendering.target else { return self }
+    let bitmap = bitmap.scaled(
+      to: target, fit: rendering.fit, filter: rendering.filter,
+      linearLight: rendering.linearLight)
+    return CompositedFrame(
+      index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
   }
 }

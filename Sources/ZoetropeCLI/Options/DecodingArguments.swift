@@ -21,3 +21,84 @@ struct DecodingArguments: ParsableArguments {
     DecodingOptions(damage: damage.policy, limits: limits.limits, decoder: decoder.decoder)
   }
 }
+
+/// How long frames are shown: one option with one default for every command that names times.
+struct TimingArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      How long short delays are shown, for every time given and told: browser, exact, ffmpeg, \
+      imageio, gtk, or MIN:REPL in ms.
+      """,
+      valueName: "policy"))
+  var timing = TimingArgument(policy: .browser)
+
+  var policy: DelayPolicy { timing.policy }
+}
+
+/// The words of `--damage`.
+enum DamageChoice: String, ExpressibleByArgument, CaseIterable {
+  case salvage, strict, partial
+
+  var policy: DamagePolicy {
+    switch self {
+    case .salvage: .salvage
+    case .strict: .strict
+    case .partial: .partialRows
+    }
+  }
+}
+
+/// The words of `--decoder`.
+enum DecoderChoice: String, ExpressibleByArgument, CaseIterable {
+  case fast, reference
+
+  var decoder: PixelDecoder { self == .fast ? .fast : .reference }
+}
+
+/// The words of `--limits`.
+enum LimitsProfile: String, ExpressibleByArgument, CaseIterable {
+  case `default`, strict, none
+
+  var limits: DecodingLimits {
+    switch self {
+    case .default: .default
+    case .strict: .strict
+    case .none: .none
+    }
+  }
+}
+
+/// The words of `--timing`: a policy's name, or `MIN:REPLACEMENT` in milliseconds.
+struct TimingArgument: ExpressibleByArgument, Hashable {
+  let policy: DelayPolicy
+
+  init(policy: DelayPolicy) { self.policy = policy }
+
+  init?(argument: String) {
+    switch argument {
+    case "browser": policy = .browser
+    case "exact": policy = .exact
+    case "ffmpeg": policy = .ffmpeg
+    case "imageio": policy = .imageIO
+    case "gtk": policy = .minimum(.milliseconds(20))
+    default:
+      let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+      guard parts.count == 2, let least = UInt32(parts[0]), let replacement = UInt32(parts[1])
+      else { return nil }
+      policy = .minimum(
+        .milliseconds(Int(least)), replacement: .milliseconds(Int(replacement)))
+    }
+  }
+
+  var defaultValueDescription: String { "\(policy)" }
+
+  static var defaultCompletionKind: CompletionKind {
+    .list(["browser", "exact", "ffmpeg", "imageio", "gtk"])
+  }
+}
+
+extension CompletionKind {
+  /// Files that may be animations, and directories on the way to them.
+  static var animations: CompletionKind { .file(extensions: ["gif", "png", "apng"]) }
+}

@@ -1,5 +1,61 @@
-import ArgumentParser
-import Zoetrope
+package import ArgumentParser
+internal import Glibc
+internal import Zoetrope
+package import ZoetropePlayer
+internal import ZoetropeTerminal
+
+/// The words of `--protocol`.
+enum ProtocolArgument: ExpressibleByArgument, Hashable {
+  /// What suits the terminal best.
+  case auto
+  /// Nothing is drawn.
+  case none
+  case mode(DrawingMode)
+
+  init?(argument: String) {
+    switch argument {
+    case "auto": self = .auto
+    case "none": self = .none
+    default:
+      guard let mode = DrawingMode(name: argument) else { return nil }
+      self = .mode(mode)
+    }
+  }
+
+  static var allValueStrings: [String] {
+    ["auto"] + DrawingMode.all.map(\.name) + ["none"]
+  }
+
+  var defaultValueDescription: String { "auto" }
+
+  static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+}
+
+/// The words of `--colors`.
+enum ColorsArgument: String, ExpressibleByArgument, CaseIterable {
+  case auto, full
+  case indexed = "256"
+  case basic = "16"
+  case none
+
+  /// Nil believes the terminal.
+  var depth: ColorDepth? { self == .auto ? nil : ColorDepth(rawValue: rawValue) }
+}
+
+/// The words of `--passthrough`.
+enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
+  case auto, tmux, screen, none
+
+  /// Nil takes the multiplexer that the terminal is inside of.
+  var passthrough: Passthrough? { Passthrough(rawValue: rawValue) }
+}
+
+/// The words of `--fit`.
+enum FitArgument: String, ExpressibleByArgument, CaseIterable {
+  case contain, shrink, cover, original, integer, stretch
+
+  var fit: FrameLayout.Fit { FrameLayout.Fit(rawValue: rawValue) ?? .contain }
+}
 
 /// The words of `--loops`: a number of plays, `file` or `inf`.
 enum LoopsArgument: ExpressibleByArgument, Hashable {
@@ -18,6 +74,8 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
 
   var defaultValueDescription: String { "file" }
 
+  static var defaultCompletionKind: CompletionKind { .list(["file", "inf", "1"]) }
+
   /// For the library; nil takes the file's.
   var playCount: PlayCount? {
     if case .count(let count) = self { return count }
@@ -26,25 +84,14 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
 }
 
 /// The words of `--start`: a frame, negative from the end, or a time with its unit.
-enum StartArgument: ExpressibleByArgument, Hashable {
-  case frame(FrameNumber)
-  case time(Duration)
-
-  init?(argument: String) {
+extension PlayStart: ExpressibleByArgument {
+  package init?(argument: String) {
     if let number = FrameNumber(argument) {
-      self = .frame(number)
+      self = .frame(number.number)
     } else if argument.hasSuffix("s"), let time = TimeRange.time(argument[...]) {
       self = .time(time)
     } else {
       return nil
-    }
-  }
-
-  /// The frame of `image` that is meant.
-  func index(in image: AnimatedImage, policy: DelayPolicy) -> Int {
-    switch self {
-    case .frame(let number): number.index(count: image.frames.count)
-    case .time(let time): image.frameIndex(at: time, policy: policy)
     }
   }
 }
@@ -72,4 +119,45 @@ struct LateArgument: ExpressibleByArgument, Hashable {
   }
 
   var defaultValueDescription: String { "\(policy)" }
+
+  static var defaultCompletionKind: CompletionKind {
+    .list(["skip", "stretch", "latest", "catchup"])
+  }
+}
+
+/// The words of `--bg`: `terminal`, `checker`, `black`, `white` or a colour such as `#336699`.
+extension PlayerBackdrop: ExpressibleByArgument {
+  package init?(argument: String) {
+    switch argument {
+    case "terminal": self = .terminal
+    case "checker": self = .checker
+    case "black": self = .color(red: 0, green: 0, blue: 0)
+    case "white": self = .color(red: 255, green: 255, blue: 255)
+    default:
+      let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
+      guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit),
+        let value = UInt32(digits, radix: 16)
+      else { return nil }
+      self = .color(
+        red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
+        blue: UInt8(truncatingIfNeeded: value))
+    }
+  }
+
+  package var defaultValueDescription: String { name }
+
+  package static var defaultCompletionKind: CompletionKind {
+    .list(["terminal", "checker", "black", "white"])
+  }
+}
+
+/// Whether the environment asks for less motion.
+enum MotionPreference {
+  /// `ZOETROPE_REDUCED_MOTION` or `NO_MOTION` is set to something other than 0.
+  static var isReduced: Bool {
+    ["ZOETROPE_REDUCED_MOTION", "NO_MOTION"].contains { name in
+      let text = TerminalEnvironment.variable(name) ?? ""
+      return !text.isEmpty && text != "0"
+    }
+  }
 }

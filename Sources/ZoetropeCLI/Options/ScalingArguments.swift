@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import Zoetrope
+internal import ZoetropeProcess
 
 /// The options of commands that write pictures at another size.
 struct ScalingArguments: ParsableArguments {

@@ -46,6 +46,12 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
   static func += (left: inout Decimal, right: Decimal) { left = left + right }
 }
 
+extension JSONWriter {
+  mutating func field(_ key: StaticString, _ value: Decimal) {
+    field(key, numberText: value.description)
+  }
+}
+
 extension Sequence<FrameControl> {
   /// Calls `body` with each delay and how many frames in a row have it: most files have few delays.
   func forEachDelay(_ body: (_ delay: FrameDelay, _ count: Int) -> Void) {

@@ -63,3 +63,85 @@ extension FrameEncoding {
   /// Does nothing.
   public mutating func setHoldThreshold(_ threshold: Int) {}
 }
+
+/// How pictures are turned into a terminal's bytes.
+public struct EncodingOptions: Sendable, Hashable {
+  /// A cell stays as it is while no channel of what it shows is farther than this from what it
+  /// should show, in coded values of 0 to 255. Default: 2; 0 sends every change.
+  public var holdThreshold: Int
+  /// In which numbers cells average and compare colours. Default: ``LightModel/coded``.
+  public var light: LightModel
+  /// What transparent pixels are laid over. Default: ``Backdrop/black``.
+  public var backdrop: Backdrop
+  /// Whether images keep their transparency where the terminal can show it. Default: true.
+  public var keepsTransparency: Bool
+  /// Whether 256 and 16 colours are dithered, by a pattern fixed to the screen. Default: true.
+  public var dithers: Bool
+
+  /// Options; each argument left out has its default.
+  public init(
+    holdThreshold: Int = 2, light: LightModel = .coded, backdrop: Backdrop = .black,
+    keepsTransparency: Bool = true, dithers: Bool = true
+  ) {
+    self.holdThreshold = holdThreshold
+    self.light = light
+    self.backdrop = backdrop
+    self.keepsTransparency = keepsTransparency
+    self.dithers = dithers
+  }
+
+  /// Options that send every change.
+  public static let exact = EncodingOptions(holdThreshold: 0)
+}
+
+/// What transparent pixels are laid over.
+public struct Backdrop: Sendable, Hashable {
+  /// The colour, or the colour of the even squares.
+  let even: TerminalColor
+  /// The colour of the odd squares.
+  let odd: TerminalColor
+
+  /// One colour of 8 bits a channel.
+  public static func color(red: UInt8, green: UInt8, blue: UInt8) -> Backdrop {
+    let color = TerminalColor(red: red, green: green, blue: blue)
+    return Backdrop(even: color, odd: color)
+  }
+
+  /// The terminal's own background, whose colour is not known.
+  ///
+  /// Characters and sixels leave it bare where less than half of a pixel is opaque, and draw the
+  /// other pixels in their own colours.
+  public static let terminal = Backdrop(even: .default, odd: .default)
+
+  /// Black.
+  public static let black = Backdrop.color(red: 0, green: 0, blue: 0)
+
+  /// Light and dark grey squares of 8 pixels of the picture.
+  public static let checker = Backdrop(
+    even: TerminalColor(red: 0x99, green: 0x99, blue: 0x99),
+    odd: TerminalColor(red: 0x66, green: 0x66, blue: 0x66))
+
+  /// Whether transparent pixels are left out instead of laid over a colour.
+  var isBare: Bool { even == .default }
+
+  /// Whether a pixel of this alpha is left out over a bare backdrop.
+  @inline(__always)
+  static func isBare(alpha: UInt8) -> Bool { alpha < 128 }
+
+  @inline(__always)
+  func color(x: Int, y: Int) -> TerminalColor {
+    (x >> 3 ^ y >> 3) & 1 == 0 ? even : odd
+  }
+}
+
+/// How many colours a terminal shows.
+public enum ColorDepth: String, Sendable, Hashable, CaseIterable {
+  /// Only its own two: bold claims such as `NO_COLOR` and `TERM=dumb` end here.
+  case none
+  /// The 16 of the first colour terminals.
+  case basic = "16"
+  /// The 256 of xterm.
+  case indexed = "256"
+  /// 8 bits a channel.
+  case full
+}

@@ -2,8 +2,6 @@ import TestRunning
 import Testing
 import Zoetrope
 
-@testable import ZoetropeCLI
-
 /// `zoetrope play --protocol none`, the simplest user of the scheduler.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayWithoutDrawingTests {
   /// Plays three frames without drawing; time runs fast, and no stall of the machine skips a frame.

@@ -5,7 +5,7 @@ import Testing
 import Zoetrope
 import ZoetropeTerminal
 
-@testable import ZoetropeCLI
+@testable import ZoetropePlayer
 
 /// What each option of `play` changes, as the terminal shows it.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerOptionTests {

@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 import ZoetropeTerminal
 
-@testable import ZoetropeCLI
+@testable import ZoetropePlayer
 
 /// What stands on the screen, whatever happens to it.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerScreenTests {

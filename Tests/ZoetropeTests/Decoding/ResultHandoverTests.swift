@@ -2,6 +2,8 @@ import TestRunning
 import Testing
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1))) struct ResultHandoverTests {
   @Test func `a result is handed to the task that waits for it`() async {

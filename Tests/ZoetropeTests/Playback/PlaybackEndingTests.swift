@@ -102,7 +102,7 @@ import ZoetropeTestSupport
     #expect(scheduler.state == .playing)
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(200)])
     clock.advance(by: .milliseconds(100))
-    guard case .failed(let error) = await scheduler.ending() else {
+    guard let error = await scheduler.ending().error else {
       Issue.record("\(scheduler.state)")
       return
     }

@@ -159,7 +159,7 @@ import ZoetropeTestSupport
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(5), options: options, clock: ManualClock(.jumping))
       for await _ in scheduler.frames().stream {}
-      guard case .failed(let error) = scheduler.state else {
+      guard let error = scheduler.state.error else {
         Issue.record("\(options): \(scheduler.state)")
         continue
       }

@@ -15,18 +15,14 @@ public struct SixelEncoder: FrameEncoding {
   let passthrough: Passthrough
   let options: EncodingOptions
   private let cell: PixelSize
-  private let crop: PixelRect?
   /// Rows of pixels that may be drawn to.
   private let room: Int
-  private let keepsRegisters: Bool
   /// The colours that are shown, `pixelSize` of them; ``unknownPixel`` where that is not known, and
   /// ``barePixel`` where the terminal's background is.
   /// Empty when they are those of the previous picture.
   private var shown: [UInt32]
-  private var registers: ColorTable
-  private let registerCount: Int
-  private var defined: [Bool]
-  private var previous: Bitmap?
+  private var registers: SixelRegisters
+  private var history: PictureHistory
   private var band: SixelBand
 
   private static let unknownPixel: UInt32 = .max
@@ -47,11 +43,10 @@ public struct SixelEncoder: FrameEncoding {
     options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    self.crop = crop
     self.passthrough = passthrough
     self.options = options
-    self.keepsRegisters = keepsRegisters
-    self.registerCount = min(max(registerCount, 2), 256)
+    history = PictureHistory(crop: crop)
+    registers = SixelRegisters(count: min(max(registerCount, 2), 256), isKept: keepsRegisters)
     cell = screen.cell
     room = Self.rowCount(of: area, on: screen) * screen.cell.height
     let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1))
@@ -60,8 +55,6 @@ public struct SixelEncoder: FrameEncoding {
     if (height + 5) / 6 * 6 > room { height = max(room / 6 * 6, 1) }
     pixelSize = PixelSize(width: width, height: height)
     shown = []
-    registers = ColorTable(limit: self.registerCount)
-    defined = Array(repeating: false, count: 256)
     band = SixelBand(width: width)
     shown = unknownPixels
   }
@@ -77,9 +70,9 @@ public struct SixelEncoder: FrameEncoding {
 
   /// Forgets what the terminal shows: the next picture is sent whole.
   public mutating func invalidate() {
-    previous = nil
+    history.forget()
     shown = unknownPixels
-    defined = Array(repeating: false, count: 256)
+    registers.forgetDefinitions()
   }
 
   /// Appends the bytes that free what the terminal keeps for this encoder.
@@ -88,23 +81,22 @@ public struct SixelEncoder: FrameEncoding {
   /// A hash of everything that the next bytes depend on, the next picture aside.
   public var stateHash: Int {
     var hasher = Hasher()
-    hasher.combine(previous?.contentHash)
-    hasher.combine(registers.colors)
-    hasher.combine(defined)
+    hasher.combine(history.contentHash)
+    registers.hash(into: &hasher)
     return hasher.finalize()
   }
 
   /// A copy that knows what the terminal shows and holds no picture.
   public func withoutPicture() -> Self {
     var copy = self
-    copy.previous = nil
+    copy.history.forget()
     copy.shown = []
     copy.band = SixelBand(width: pixelSize.width)
     return copy
   }
 
   /// Takes back the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { previous = bitmap }
+  public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   /// Bytes of memory that ``withoutPicture()`` holds for itself.
   public var stateByteCount: Int { 4096 }
@@ -113,17 +105,10 @@ public struct SixelEncoder: FrameEncoding {
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
-    guard !area.isEmpty, !bitmap.size.isEmpty else { return }
-    let all = PixelRect(bitmap.size)
-    let cropped = crop.map { $0.intersection(all) } ?? all
-    let part = cropped.isEmpty ? all : cropped
-    var rows: FrameDifference?
-    if let previous, previous.size == bitmap.size {
-      let found = FrameDifference(
-        from: previous, to: bitmap, within: (changed ?? part).intersection(part))
-      if found.bounds.isEmpty { return }
-      rows = found
-    }
+    let previous = history.last
+    guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
+    let part = picture.part
+    var rows = picture.difference
     if shown.isEmpty {
       // A picture is always shown whole, so the previous one says what is there.
       var colors = unknownPixels
@@ -137,11 +122,10 @@ public struct SixelEncoder: FrameEncoding {
       shown = colors
     }
     if eraseBarePixels(of: bitmap, part, rows, pen: &pen, into: &output) { rows = nil }
-    previous = bitmap
     var ranges = Array(repeating: 0..<0, count: pixelSize.height)
     var wanted = shown
-    var colors = ColorTable(limit: registerCount)
-    var uses = ColorUses(count: registerCount)
+    var colors = ColorTable(limit: registers.count)
+    var uses = ColorUses(count: registers.count)
     var fits = true
     for y in 0..<pixelSize.height {
       let sourceY = self.sourceY(of: y, in: part)
@@ -167,7 +151,7 @@ public struct SixelEncoder: FrameEncoding {
     }
     let difference = FrameDifference(rows: ranges)
     if difference.bounds.isEmpty { return }
-    if fits { claimRegisters(for: colors.colors, counts: uses.counts) }
+    if fits { registers.claim(for: colors.colors, counts: uses.counts) }
     for region in ChangedRegions.cover(difference, worth: 2000, limit: 6) {
       draw(region, wanted: wanted, exact: fits, pen: &pen, into: &output)
     }
@@ -246,27 +230,6 @@ public struct SixelEncoder: FrameEncoding {
     return true
   }
 
-  /// Gives every colour a register, keeping those that have one as long as there is room.
-  ///
-  /// Of new colours those that are chosen most often get the lowest numbers, which are the shortest.
-  private mutating func claimRegisters(for colors: [UInt32], counts: [Int]) {
-    let known = registers
-    let added = colors.indices.filter { !known.contains(colors[$0]) }
-    if added.isEmpty { return }
-    func claim(_ indices: some Sequence<Int>) {
-      for index in indices.sorted(by: { counts[$0] > counts[$1] }) {
-        _ = registers.index(of: colors[index])
-      }
-    }
-    if known.colors.count + added.count > registerCount {
-      registers.removeAll()
-      defined = Array(repeating: false, count: 256)
-      claim(colors.indices)
-    } else {
-      claim(added)
-    }
-  }
-
   private static func roundedUp(_ value: Int, to step: Int) -> Int {
     (value + step - 1) / step * step
   }
@@ -306,7 +269,7 @@ public struct SixelEncoder: FrameEncoding {
       decimal: Self.roundedUp(region.maxX - cellColumn * cell.width, to: cell.width))
     sequence.append(59)
     sequence.append(decimal: Self.roundedUp(best.count * 6, to: cell.height))
-    appendDefinitions(of: best.used, exact: exact, to: &sequence)
+    registers.appendDefinitions(of: best.used, exact: exact, to: &sequence)
     sequence += best.bytes
     sequence.append(ascii: "\u{1B}\\")
     passthrough.append(sequence, to: &output)
@@ -323,23 +286,6 @@ public struct SixelEncoder: FrameEncoding {
     }
     // From the top they always fit, by the height that was chosen; a smaller area has one band.
     return rows.isEmpty ? [0] : rows
-  }
-
-  private mutating func appendDefinitions(
-    of used: [Bool], exact: Bool, to sequence: inout [UInt8]
-  ) {
-    for register in 0..<256 where used[register] && !(keepsRegisters && exact && defined[register])
-    {
-      let color = exact ? registers.colors[register] : SixelPalette.color(register)
-      sequence.append(35)
-      sequence.append(decimal: register)
-      sequence.append(ascii: ";2")
-      for shift in [16, 8, 0] {
-        sequence.append(59)
-        sequence.append(decimal: (Int(color >> UInt32(shift) & 255) * 100 + 127) / 255)
-      }
-      defined[register] = exact
-    }
   }
 
   /// A picture's bands from a row of cells on, and the registers that they use.
@@ -383,7 +329,7 @@ public struct SixelEncoder: FrameEncoding {
         let color = wanted[start + x]
         let register =
           exact
-          ? registers.index(of: color) ?? 0
+          ? registers.register(of: color)
           : SixelPalette.index(of: color, x: x, y: line)
         band.set(register: register, x: x - left, line: line - y)
         used[register] = true
@@ -394,7 +340,7 @@ public struct SixelEncoder: FrameEncoding {
     for line in lines {
       let start = line * pixelSize.width
       for x in region.x..<region.maxX where wanted[start + x] == shown[start + x] {
-        if let register = registers.number(of: wanted[start + x]) {
+        if let register = registers.registerIfAny(of: wanted[start + x]) {
           band.allow(register: register, x: x - left, line: line - y)
         }
       }

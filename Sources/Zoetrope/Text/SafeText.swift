@@ -1,0 +1,49 @@
+extension String {
+  /// The text without anything that steers a terminal or reorders a line: control characters become
+  /// `\xNN`, invisible ones and those that set the direction of text `\u{NNNN}`.
+  ///
+  /// File names and metadata are untrusted; an escape sequence in them must stay text.
+  package var sanitized: String {
+    guard unicodeScalars.contains(where: \.isUnsafeToPrint) else { return self }
+    var result = ""
+    for scalar in unicodeScalars {
+      if scalar.isUnsafeToPrint {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        result +=
+          scalar.value < 256 ? "\\x\(digits.paddedLeft(to: 2, with: "0"))" : "\\u{\(digits)}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// The text with `pad` in front until it has `width` characters.
+  package func paddedLeft(to width: Int, with pad: Character = " ") -> String {
+    String(repeating: pad, count: max(0, width - count)) + self
+  }
+
+  /// The text with spaces behind until it has `width` characters.
+  package func paddedRight(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+}
+
+extension Unicode.Scalar {
+  /// Control characters, and what hides or reorders the text around it.
+  package var isUnsafeToPrint: Bool { isControl || isInvisible }
+
+  /// C0, DEL and C1.
+  package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
+
+  /// Line and paragraph separators, direction marks, zero-width characters, tags and
+  /// noncharacters: they can hide or reorder the text beside them.
+  package var isInvisible: Bool {
+    switch value {
+    case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F,
+      0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE0FFF:
+      true
+    default: false
+    }
+  }
+}

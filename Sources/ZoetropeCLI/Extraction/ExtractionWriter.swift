@@ -1,0 +1,198 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// Encodes and writes frames on several threads, with a bound on how many are in hand.
+///
+/// The thread that composites hands frames in, in order; when enough are waiting it encodes one
+/// itself, so `jobs` threads are busy and no more exist, and with one job there is only the
+/// caller's. Frames for a stream leave in order, files in the order in which they are ready.
+final class ExtractionWriter {
+  private let shared: Monitor<State>
+  private let context: Context
+  private let encoder: FrameEncoder
+  private var threads: [SystemThread] = []
+  private let window: Int
+
+  /// What every thread knows.
+  struct Context: Sendable {
+    let format: OutputFormat
+    let metadata: AnimationMetadata?
+    /// Whether files may be replaced.
+    let isReplacing: Bool
+    /// Where frames without a file go.
+    var stream = OutputStream.standardOutput
+  }
+
+  struct State {
+    var queue: [FrameJob] = []
+    /// Frames handed in and not yet written.
+    var pending = 0
+    /// Encoded frames for the stream that wait for an earlier one.
+    var ready: [Int: [UInt8]] = [:]
+    /// The place that the stream waits for.
+    var nextPlace = 0
+    var isStreaming = false
+    var written: [Int: WrittenFrame] = [:]
+    var byteCount = 0
+    var failure: WriteFailure?
+    var isClosed = false
+  }
+
+  init(jobs: Int, context: Context) {
+    self.context = context
+    shared = Monitor(State())
+    encoder = FrameEncoder(format: context.format, metadata: context.metadata)
+    window = max(1, jobs * 2)
+    for _ in 1..<max(1, jobs) {
+      let (shared, context) = (shared, context)
+      let thread = SystemThread {
+        let encoder = FrameEncoder(format: context.format, metadata: context.metadata)
+        while let job = Self.takeJob(shared) { Self.process(job, encoder, shared, context) }
+      }
+      // With fewer threads than wished the work is the same, only slower.
+      if let thread { threads.append(thread) }
+    }
+  }
+
+  /// Hands a frame in; returns at once while there is room, else helps until there is.
+  func submit(_ job: FrameJob) throws(WriteFailure) {
+    if threads.isEmpty {
+      shared.update { $0.pending += 1 }
+      Self.process(job, encoder, shared, context)
+    } else {
+      shared.update {
+        $0.pending += 1
+        $0.queue.append(job)
+      }
+      while let job = waitForRoom() { Self.process(job, encoder, shared, context) }
+    }
+    if let failure = shared.update({ $0.failure }) { throw failure }
+  }
+
+  /// How many frames and bytes have been written so far.
+  var progress: (frames: Int, bytes: Int?) {
+    shared.update { ($0.written.count, $0.byteCount) }
+  }
+
+  /// Writes what is in hand and ends the threads.
+  ///
+  /// - Returns: What was written, by place, and why it stopped early, if it did.
+  func finish() -> (written: [Int: WrittenFrame], failure: WriteFailure?) {
+    while let job = shared.update({ $0.queue.isEmpty ? nil : $0.queue.removeFirst() }) {
+      Self.process(job, encoder, shared, context)
+    }
+    shared.update { $0.isClosed = true }
+    for thread in threads { thread.join() }
+    threads = []
+    return shared.update { ($0.written, $0.failure) }
+  }
+
+  /// A job to help with; nil when there is room for another frame.
+  private func waitForRoom() -> FrameJob? {
+    shared.wait { state -> FrameJob?? in
+      if state.pending < window || state.failure != nil { return .some(nil) }
+      return state.queue.isEmpty ? nil : .some(state.queue.removeFirst())
+    }
+  }
+
+  /// The next job for a worker thread; nil when there will be none.
+  private static func takeJob(_ shared: Monitor<State>) -> FrameJob? {
+    shared.wait { state -> FrameJob?? in
+      if !state.queue.isEmpty { return .some(state.queue.removeFirst()) }
+      return state.isClosed ? .some(nil) : nil
+    }
+  }
+
+  private static func process(
+    _ job: FrameJob, _ encoder: FrameEncoder, _ shared: Monitor<State>, _ context: Context
+  ) {
+    do throws(WriteFailure) {
+      if let failure = shared.update({ $0.failure }) { throw failure }
+      if let status = Signals.ending { throw .stopped(status) }
+      let bytes = try encoder.encode(job.bitmap)
+      if let path = job.path {
+        try OutputFile.write(bytes, to: path, isReplacing: context.isReplacing)
+        shared.update { $0.finish(job.place, name: FileName(path), byteCount: bytes.count) }
+      } else {
+        try stream(bytes, place: job.place, shared, context.stream)
+      }
+    } catch {
+      shared.update {
+        if $0.failure == nil { $0.failure = error }
+        $0.pending -= 1
+      }
+    }
+  }
+
+  /// Writes whatever is next and ready to the stream, unless another thread is at it.
+  private static func stream(
+    _ bytes: [UInt8], place: Int, _ shared: Monitor<State>, _ stream: OutputStream
+  ) throws(WriteFailure) {
+    let name = FileName(Array((stream == .standardOutput ? "-" : stream.name).utf8))
+    var next = shared.update { state -> [UInt8]? in
+      state.ready[place] = bytes
+      return state.startStreaming()
+    }
+    while let bytes = next {
+      do throws(WriteFailure) {
+        try stream.write(bytes)
+      } catch {
+        shared.update { $0.isStreaming = false }
+        throw error
+      }
+      next = shared.update { state -> [UInt8]? in
+        state.isStreaming = false
+        state.finish(state.nextPlace, name: name, byteCount: bytes.count)
+        state.nextPlace += 1
+        return state.startStreaming()
+      }
+    }
+  }
+}
+
+extension ExtractionWriter.State {
+  fileprivate mutating func finish(_ place: Int, name: FileName, byteCount: Int) {
+    written[place] = WrittenFrame(name: name, byteCount: byteCount)
+    self.byteCount += byteCount
+    pending -= 1
+  }
+
+  /// The bytes to write next, when they are there and nobody is writing.
+  fileprivate mutating func startStreaming() -> [UInt8]? {
+    guard !isStreaming, failure == nil, let bytes = ready.removeValue(forKey: nextPlace) else {
+      return nil
+    }
+    isStreaming = true
+    return bytes
+  }
+}
+
+/// Turns bitmaps into the bytes of one output format; one for each thread.
+final class FrameEncoder {
+  private let format: OutputFormat
+  private let png: PNGEncoder
+
+  init(format: OutputFormat, metadata: AnimationMetadata?) {
+    self.format = format
+    png = PNGEncoder(metadata: metadata)
+  }
+
+  func encode(_ bitmap: Bitmap) throws(WriteFailure) -> [UInt8] {
+    if format == .rgba { return Self.plainRows(bitmap) }
+    do throws(AnimatedImageError) {
+      return try png.encode(bitmap)
+    } catch {
+      throw .encoding(error.detail)
+    }
+  }
+
+  /// The rows one after another, without padding.
+  private static func plainRows(_ bitmap: Bitmap) -> [UInt8] {
+    let rowBytes = bitmap.width * bitmap.format.bytesPerPixel
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(rowBytes * bitmap.height)
+    for y in 0..<bitmap.height { bytes.append(bitmap.row(y)) }
+    return bytes
+  }
+}

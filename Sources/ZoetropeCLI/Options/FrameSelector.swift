@@ -1,0 +1,178 @@
+import ArgumentParser
+import Zoetrope
+
+/// Which frames of a file a command takes: by number, then by time, then every Nth, then the first.
+struct FrameSelection: Hashable, Sendable {
+  /// All frames when nil.
+  var frames: FrameSelector?
+  /// The whole animation when nil.
+  var time: TimeRange?
+  /// Every Nth of the frames chosen so far, the first one included.
+  var every = 1
+  /// No more than this many.
+  var maximum = Int.max
+
+  /// The indices of the frames, in order; each is shown as long as `policy` says.
+  func indices(
+    in frames: [FrameControl], policy: DelayPolicy
+  ) throws(FrameSelector.MissingFrame) -> [Int] {
+    var chosen = try self.frames?.indices(count: frames.count) ?? Array(frames.indices)
+    if let time {
+      var shown: [(start: Duration, end: Duration)] = []
+      var now = Duration.zero
+      for frame in frames {
+        let end = now + policy.shownDuration(of: frame.delay)
+        shown.append((now, end))
+        now = end
+      }
+      chosen = chosen.filter { time.overlaps(from: shown[$0].start, to: shown[$0].end) }
+    }
+    if every > 1 {
+      chosen = stride(from: 0, to: chosen.count, by: every).map { chosen[$0] }
+    }
+    return Array(chosen.prefix(maximum))
+  }
+}
+
+/// Which frames are meant by text such as `0,3-7,-1,10-,::2`.
+///
+/// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end
+/// (`-1` is the last); `A-B` both ends included, `A-` to the end; `A:B:C` as in Python: from A,
+/// before B, every C, which is above 0. Ends past the file are cut; frames come in the file's order
+/// and once, so that ranges which run backwards are refused instead of being turned round.
+struct FrameSelector: Hashable, Sendable {
+  enum Item: Hashable, Sendable {
+    case single(Int)
+    /// Both ends included; no last means to the end.
+    case range(Int, Int?)
+    case slice(start: Int?, stop: Int?, step: Int)
+  }
+
+  let items: [Item]
+
+  init(items: [Item]) { self.items = items }
+
+  /// Nil when `text` does not follow the grammar.
+  init?(_ text: String) {
+    var items: [Item] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let item = Item(part) else { return nil }
+      items.append(item)
+    }
+    self.items = items
+  }
+
+  /// The indices meant in a file of `count` frames, in order.
+  ///
+  /// - Throws: ``MissingFrame`` for a single frame that the file does not have.
+  func indices(count: Int) throws(MissingFrame) -> [Int] {
+    var chosen = [Bool](repeating: false, count: count)
+    for item in items {
+      switch item {
+      case .single(let number):
+        let index = FrameNumber(number).index(count: count)
+        guard (0..<count).contains(index) else { throw MissingFrame(number: number, count: count) }
+        chosen[index] = true
+      case .range(let first, let last):
+        let start = max(first < 0 ? count + first : first, 0)
+        let end = min(last.map { $0 < 0 ? count + $0 : $0 } ?? count - 1, count - 1)
+        if start <= end { for index in start...end { chosen[index] = true } }
+      case .slice(let start, let stop, let step):
+        let first = Self.place(start ?? 0, in: count)
+        for index in stride(from: first, to: Self.place(stop ?? count, in: count), by: step) {
+          chosen[index] = true
+        }
+      }
+    }
+    return chosen.indices.filter { chosen[$0] }
+  }
+
+  private static func place(_ value: Int, in count: Int) -> Int {
+    min(max(value < 0 ? value + count : value, 0), count)
+  }
+
+  /// A single frame that was asked for and does not exist.
+  struct MissingFrame: Error, Hashable {
+    let number: Int
+    let count: Int
+  }
+}
+
+extension FrameSelector.Item {
+  /// Nil when `text` is no item of the grammar.
+  init?(_ text: Substring) {
+    if text.contains(":") {
+      self.init(slice: text)
+      return
+    }
+    var rest = text
+    guard let first = FrameNumber.read(&rest) else { return nil }
+    if rest.isEmpty {
+      self = .single(first)
+      return
+    }
+    guard rest.removeFirst() == "-" else { return nil }
+    if rest.isEmpty {
+      self = .range(first, nil)
+      return
+    }
+    guard let last = FrameNumber.read(&rest), rest.isEmpty else { return nil }
+    // One end counted from the front and one from the back may be anything, until the file is known.
+    guard (first < 0) != (last < 0) || first <= last else { return nil }
+    self = .range(first, last)
+  }
+
+  private init?(slice text: Substring) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count <= 3 else { return nil }
+    var values: [Int?] = []
+    for part in parts {
+      var rest = part
+      if part.isEmpty {
+        values.append(nil)
+      } else if let value = FrameNumber.read(&rest), rest.isEmpty {
+        values.append(value)
+      } else {
+        return nil
+      }
+    }
+    let step = values.count == 3 ? values[2] ?? 1 : 1
+    guard step > 0 else { return nil }
+    self = .slice(start: values[0], stop: values[1], step: step)
+  }
+}
+
+/// The number of a frame: counted from 0, negative from the end (`-1` is the last). Every frame on the
+/// command line is read here.
+struct FrameNumber: Hashable, Sendable {
+  let number: Int
+
+  init(_ number: Int) { self.number = number }
+
+  init?(_ text: String) {
+    var rest = text[...]
+    guard let number = Self.read(&rest), rest.isEmpty else { return nil }
+    self.number = number
+  }
+
+  /// The index that is meant in a file of `count` frames, which need not have it.
+  func index(count: Int) -> Int { number < 0 ? count + number : number }
+
+  /// Takes a whole number, perhaps negative, from the front of `text`; nine digits at most, so that
+  /// no sum of two overflows.
+  static func read(_ text: inout Substring) -> Int? {
+    let isNegative = text.first == "-"
+    let digits = text.dropFirst(isNegative ? 1 : 0).prefix { $0.isASCII && $0.isNumber }
+    guard (1...9).contains(digits.count), let value = Int(digits) else { return nil }
+    text = text[digits.endIndex...]
+    return isNegative ? -value : value
+  }
+}
+
+extension FrameSelector: ExpressibleByArgument {
+  init?(argument: String) { self.init(argument) }
+}
+
+extension FrameNumber: ExpressibleByArgument {
+  init?(argument: String) { self.init(argument) }
+}

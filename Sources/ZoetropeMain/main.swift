@@ -1,0 +1,3 @@
+import ZoetropeCLI
+
+ZoetropeTool.main()

@@ -1,0 +1,155 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTerminal
+
+/// The terminal that standard output is connected to, opened once more.
+///
+/// A descriptor of its own can be non-blocking without the shell, which shares the other one,
+/// noticing; and keys come from here when standard input is the animation.
+struct TerminalDevice: Sendable {
+  let descriptor: Int32
+
+  /// Opens it; nil when standard output is not a terminal, or cannot be opened for reading.
+  ///
+  /// With `controlling` the controlling terminal will do, wherever output goes.
+  init?(controlling: Bool = false) {
+    guard controlling || isatty(1) == 1 else { return nil }
+    let flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
+    var found = isatty(1) == 1 ? unsafe open("/proc/self/fd/1", flags) : -1
+    if found < 0 { found = unsafe open("/dev/tty", flags) }
+    guard found >= 0 else { return nil }
+    descriptor = found
+  }
+
+  /// The size as the kernel has it; `cell` is used when the kernel does not know the pixels.
+  func size(cell: (width: Int, height: Int)?) -> ScreenSize {
+    guard let size = FileDescriptor(rawValue: descriptor).terminalSize else {
+      return ScreenSize(columns: 80, rows: 24)
+    }
+    if let cell {
+      return ScreenSize(
+        columns: size.columns, rows: size.rows, cell: .init(width: cell.width, height: cell.height))
+    }
+    return ScreenSize(
+      columns: size.columns, rows: size.rows, pixelWidth: size.pixelWidth,
+      pixelHeight: size.pixelHeight)
+  }
+
+  /// What has been typed: empty when nothing has, nil when the terminal is gone.
+  func read() -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+    if count > 0 { return Array(bytes[..<count]) }
+    if count < 0, errno == EAGAIN || errno == EINTR { return [] }
+    return nil
+  }
+
+  /// Writes what the terminal takes now, and says how many bytes that were.
+  func write(_ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
+    // The buffer is not kept beyond the call.
+    let count = unsafe bytes.withUnsafeBytes {
+      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+    }
+    if count >= 0 { return count }
+    if errno == EAGAIN || errno == EINTR { return 0 }
+    throw Errno(rawValue: errno)
+  }
+
+  /// Writes everything; false when that takes longer than `time`, or the terminal is gone.
+  @discardableResult
+  func writeAll(_ bytes: [UInt8], within time: Duration = .seconds(1)) -> Bool {
+    let deadline = ContinuousClock.now + time
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard let count = try? write(rest) else { return false }
+      rest = rest.dropFirst(count)
+      guard count == 0 else { continue }
+      let left = ContinuousClock.now.duration(to: deadline)
+      guard left > .zero else { return false }
+      _ = wait(forInput: false, output: true, wakes: false, for: left)
+    }
+    return true
+  }
+
+  /// What ``wait(forInput:output:for:)`` found.
+  struct Readiness: OptionSet, Sendable {
+    let rawValue: Int
+    static let input = Readiness(rawValue: 1)
+    static let output = Readiness(rawValue: 2)
+    static let wake = Readiness(rawValue: 4)
+  }
+
+  /// Waits for keys, for room to write, for the ``Signals`` unless it `wakes` nobody, or for the time
+  /// to pass; nil waits on.
+  func wait(
+    forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
+  ) -> Readiness {
+    let events = (input ? Int16(POLLIN) : 0) | (output ? Int16(POLLOUT) : 0)
+    var requests = [
+      pollfd(fd: descriptor, events: events, revents: 0),
+      pollfd(fd: wakes ? Signals.descriptor : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    // Whole milliseconds are polled, what is left of one is slept: `ppoll` is not to be had here.
+    let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
+    if let nanoseconds, nanoseconds > 0, nanoseconds < 1_000_000 {
+      var rest = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
+      _ = unsafe nanosleep(&rest, nil)
+    }
+    let milliseconds = nanoseconds.map { Int32(clamping: $0 / 1_000_000) } ?? -1
+    _ = unsafe poll(&requests, 2, milliseconds)
+    var result: Readiness = []
+    let ended = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
+    if requests[0].revents & (Int16(POLLIN) | ended) != 0 { result.insert(.input) }
+    if requests[0].revents & Int16(POLLOUT) != 0 { result.insert(.output) }
+    if requests[1].revents & Int16(POLLIN) != 0 { result.insert(.wake) }
+    return result
+  }
+}
+
+extension Duration {
+  /// Cut down to a whole one.
+  fileprivate var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds > 4_000_000_000 ? .max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}
+
+extension TerminalDevice {
+  /// Waits for bytes: none when `time` is up, nil when the terminal is gone or a signal asks for the
+  /// end.
+  func read(within time: Duration) -> [UInt8]? {
+    let deadline = ContinuousClock.now + time
+    while true {
+      let left = ContinuousClock.now.duration(to: deadline)
+      if left <= .zero { return [] }
+      let readiness = wait(forInput: true, output: false, for: left)
+      if readiness.contains(.input) { return read() }
+      if readiness.contains(.wake) { Signals.drain() }
+      if Signals.ending != nil { return nil }
+    }
+  }
+
+  /// Scrolls so many empty rows in, and says at which row they begin.
+  ///
+  /// The terminal is asked where the cursor is; one that does not answer within `patience` is taken
+  /// to have scrolled to its end. What is typed meanwhile is added to `typed`.
+  func makeRoom(
+    rows: Int, screen: ScreenSize, patience: Duration, decoder: inout InputDecoder,
+    typed: inout [InputEvent]
+  ) -> Int {
+    writeAll([13] + [UInt8](repeating: 10, count: rows) + Array("\u{1B}[6n".utf8))
+    let deadline = ContinuousClock.now + patience
+    while ContinuousClock.now < deadline,
+      let bytes = read(within: ContinuousClock.now.duration(to: deadline)), !bytes.isEmpty
+    {
+      var found: Int?
+      for event in decoder.feed(bytes) {
+        if case .reply(.cursor(let row, _)) = event { found = row } else { typed.append(event) }
+      }
+      if let found { return max(found - 1 - rows, 0) }
+    }
+    return max(screen.rows - 1 - rows, 0)
+  }
+}

@@ -1,0 +1,81 @@
+import Synchronization
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// Writes frames as PNG files while playing goes on.
+///
+/// Files go where the tool was started and never replace others: a name that is taken gets a number.
+final class FrameExport: Sendable {
+  private struct Progress {
+    var message: String?
+    var thread: SystemThread?
+  }
+
+  private let isCancelled = Atomic<Bool>(false)
+  private let isRunning = Atomic<Bool>(false)
+  private let progress = Mutex(Progress())
+
+  /// Starts to write the frames `range`; false while others are still being written.
+  func start(_ image: AnimatedImage, range: Range<Int>, stem: [UInt8]) -> Bool {
+    guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return false }
+    let thread = SystemThread { [self] in
+      let text = run(image, range, stem)
+      progress.withLock { $0.message = text }
+      isRunning.store(false, ordering: .releasing)
+      Signals.wake()
+    }
+    if thread == nil { isRunning.store(false, ordering: .releasing) }
+    let before = progress.withLock { progress in
+      defer { progress.thread = thread }
+      return progress.thread
+    }
+    // It had ended, or `isRunning` would have been set.
+    before?.join()
+    return thread != nil
+  }
+
+  /// What there is to tell, once.
+  func takeMessage() -> String? { progress.withLock { $0.message.take() } }
+
+  /// Ends the work after the frame in hand, and waits for that.
+  func cancel() {
+    isCancelled.store(true, ordering: .relaxed)
+    let thread = progress.withLock { $0.thread.take() }
+    thread?.join()
+    isCancelled.store(false, ordering: .relaxed)
+  }
+
+  private func run(_ image: AnimatedImage, _ range: Range<Int>, _ stem: [UInt8]) -> String {
+    let reader = FrameReader(image)
+    var count = 0
+    do {
+      for index in range where !isCancelled.load(ordering: .relaxed) {
+        _ = try Self.save(try reader.frame(at: index).bitmap, index: index, stem: stem)
+        count += 1
+      }
+      return "saved \(count) frames"
+    } catch {
+      return "saved \(count) frames, then: \(error)"
+    }
+  }
+
+  /// Writes one frame beside where the tool was started; gives the file's name.
+  static func save(_ bitmap: Bitmap, index: Int, stem: [UInt8]) throws -> FilePath {
+    let digits = String(index)
+    let number = String(repeating: "0", count: max(4 - digits.count, 0)) + digits
+    let bytes = try PNGEncoder().encode(bitmap)
+    var attempt = 0
+    while true {
+      let suffix = "-\(number)\(attempt == 0 ? "" : "-\(attempt)").png"
+      let path = FilePath(bytes: stem + Array(suffix.utf8))
+      do throws(WriteFailure) {
+        try OutputFile.write(bytes, to: path, isReplacing: false)
+        return path
+      } catch {
+        guard case .exists = error, attempt < 100 else { throw error }
+      }
+      attempt += 1
+    }
+  }
+}

@@ -1,0 +1,152 @@
+internal import SystemPackage
+internal import Zoetrope
+package import ZoetropeProcess
+internal import ZoetropeTerminal
+
+/// Plays one file without drawing: the simplest user of the scheduler.
+package struct UndrawnPlay {
+  let input: InputFile
+  let settings: PlayerSettings
+
+  package init(_ input: InputFile, settings: PlayerSettings) {
+    (self.input, self.settings) = (input, settings)
+  }
+
+  /// Plays to the end, to ``PlayerSettings/wallTime``, or until a signal comes, and prints what came
+  /// of it or writes the trace.
+  package func run() -> ExitStatus {
+    do throws(CommandFailure) {
+      let image = try input.open(settings.decoding)
+      var options = settings.playback
+      options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
+      let scheduler = FrameScheduler(image, options: options)
+      return try Signals.whileCaught { () throws(CommandFailure) in
+        let ending = BlockingTask.run { [wallTime = settings.wallTime] in
+          await Self.play(scheduler, for: wallTime)
+        }
+        return try report(ending, of: scheduler)
+      }
+    } catch {
+      if error.status != .success { error.report(asJSON: false) }
+      return error.status
+    }
+  }
+
+  /// Takes every frame; ends early on a signal or when the time is up.
+  private static func play(
+    _ scheduler: FrameScheduler, for wallTime: Duration?
+  ) async -> PlaybackState {
+    let watch = Task {
+      let clock = ContinuousClock()
+      let deadline = wallTime.map { clock.now + $0 }
+      while !Task.isCancelled, Signals.ending == nil {
+        // A signal may wait a moment: looking more often costs as much as the playing does.
+        let next = clock.now + .milliseconds(100)
+        try? await clock.sleep(until: min(next, deadline ?? next))
+        if let deadline, clock.now >= deadline { break }
+      }
+      if !Task.isCancelled { scheduler.stop() }
+    }
+    for await _ in scheduler.frames().stream {}
+    watch.cancel()
+    return await scheduler.ending()
+  }
+
+  private func report(
+    _ ending: PlaybackState, of scheduler: FrameScheduler
+  ) throws(CommandFailure) -> ExitStatus {
+    if let trace = settings.trace {
+      let json = Array((scheduler.trace.json + "\n").utf8)
+      do throws(WriteFailure) {
+        try OutputFile.write(report: json, to: trace, isReplacing: settings.isForced)
+      } catch {
+        if let failure = error.commandFailure { throw failure }
+      }
+    }
+    if settings.trace != "-" {
+      try OutputStream.print(
+        Array("\(ending): \(scheduler.statistics)\n".utf8), stopsOnSignal: false)
+    }
+    if let error = ending.error {
+      throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
+    }
+    return Signals.ending ?? .success
+  }
+}
+
+/// Writes one frame of each file as characters, for pipes, files and terminals without a cursor.
+///
+/// Nothing is asked and nothing moves: an endless stream of escapes has no place in a pipe.
+package struct StillOutput {
+  let settings: PlayerSettings
+  let inputs: [InputFile]
+
+  package init(_ inputs: [InputFile], settings: PlayerSettings) {
+    (self.inputs, self.settings) = (inputs, settings)
+  }
+
+  package func run() -> ExitStatus {
+    if case .graphics(let graphics)? = settings.mode, graphics != .cells {
+      CommandFailure(
+        .terminal, code: "terminal",
+        "\(graphics.rawValue) needs a terminal, and standard output is none"
+      ).report(asJSON: false)
+      return .terminal
+    }
+    var report = PlayReport(inputs.count)
+    for input in inputs {
+      do throws(CommandFailure) {
+        let image = try input.open(settings.decoding)
+        try OutputStream.print(try picture(of: image, name: input.name))
+      } catch {
+        if error.status == .success { return .success }
+        report.add(error)
+      }
+    }
+    return report.finish()
+  }
+
+  private func picture(of image: AnimatedImage, name: String) throws(CommandFailure) -> [UInt8] {
+    let index = settings.start?.index(in: image, policy: settings.playback.delayPolicy) ?? 0
+    let frame: CompositedFrame
+    do throws(AnimatedImageError) {
+      frame = try FrameReader(image).frame(at: index)
+    } catch {
+      throw CommandFailure(error, file: name, damage: settings.decoding.damage)
+    }
+    var capabilities = TerminalCapabilities(environment: .current)
+    // Without colours unless they are asked for: what reads the pipe is not known.
+    capabilities.colors = settings.colors ?? (settings.mode == nil ? .none : capabilities.colors)
+    let mode =
+      settings.mode
+      ?? (capabilities.colors == .none || !capabilities.hasUTF8 ? .dots(.ascii) : .blocks(.fine))
+    let screen = Self.size()
+    let room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows - 1)
+    let layout = FrameLayout(
+      of: frame.bitmap.size, in: room, screen: screen, fit: settings.fit, isCentered: false)
+    var options = EncodingOptions.exact
+    options.backdrop = settings.backdrop.backdrop ?? .terminal
+    var encoder = mode.encoder(
+      layout: layout, screen: screen, pictureSize: frame.bitmap.size, capabilities: capabilities,
+      options: options)
+    // From the first column of an unknown row: rows are reached by line feeds alone.
+    var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
+    var output: [UInt8] = []
+    encoder.encode(frame.bitmap.converted(to: .rgba8), changed: nil, pen: &pen, into: &output)
+    if capabilities.colors != .none { output += Array("\u{1B}[m".utf8) }
+    output.append(10)
+    // Rows end as lines of text do: nothing between here and the reader needs the returns.
+    return output.enumerated().filter { index, byte in
+      byte != 13 || index + 1 == output.count || output[index + 1] != 10
+    }.map(\.element)
+  }
+
+  /// The size that `COLUMNS` and `LINES` tell, else 80 x 24.
+  private static func size() -> ScreenSize {
+    func number(_ name: String) -> Int? {
+      TerminalEnvironment.variable(name).flatMap { Int($0) }
+        .flatMap { (2...1000).contains($0) ? $0 : nil }
+    }
+    return ScreenSize(columns: number("COLUMNS") ?? 80, rows: number("LINES") ?? 24)
+  }
+}

@@ -1,0 +1,215 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTerminal
+
+extension Player {
+  /// Takes what the scheduler handed over, leaves out what is too late, and encodes the next frame.
+  func takeFrames() {
+    let inbox = transport.inbox
+    let drops = transport.options.latePolicy == .skip || transport.options.latePolicy == .latest
+    while next?.bytes == nil {
+      if let frame = next?.frame {
+        // A later frame that is due as well takes this one's place.
+        guard drops, let due = inbox.first?.due, due <= .now else { break }
+        miss(frame.dirtyRect)
+        statistics.dropped += 1
+        next = nil
+      }
+      switch inbox.take() {
+      case .frame(let frame, let due):
+        if frame.seekCount == transport.scheduler.seekCount { next = (frame, due, nil) }
+      case .ended(let state):
+        end(state)
+        return
+      case nil: return
+      }
+    }
+    // Nothing is made that could not be sent: when there is room again, the frame that is due then
+    // is the one to make.
+    guard let (frame, due, bytes) = next, bytes == nil, !showsHelp, !wantsRepaint, hasRoom else {
+      return
+    }
+    let changed = missed.map { $0.union(frame.dirtyRect) }
+    missed = .empty
+    next = (
+      frame, due,
+      draw(frame.bitmap, index: frame.index, dirtyRect: frame.dirtyRect, changed: changed)
+    )
+  }
+
+  /// The bytes that show a frame, as far as the view asks for it.
+  private func draw(
+    _ bitmap: Bitmap, index: Int, dirtyRect: PixelRect, changed: PixelRect?
+  ) -> [UInt8] {
+    if stage.view.isPlain { return stage.draw(bitmap, index: index, changed: changed) }
+    let picture = stage.view.picture(
+      bitmap, index: index, of: transport.image, changed: dirtyRect)
+    return stage.draw(picture, index: index, changed: nil)
+  }
+
+  private func miss(_ rect: PixelRect) { missed = missed.map { $0.union(rect) } }
+
+  private func end(_ state: PlaybackState) {
+    if state == .finished { endsAt = max(lastDue + lastDuration, .now) }
+    if let error = state.error {
+      outcome = .failed(CommandFailure(error, file: input.name, damage: settings.decoding.damage))
+    }
+  }
+
+  /// Writes the next frame if its time has come, and what an earlier write left over.
+  func writeDue() {
+    flush()
+    guard let (frame, due, made) = next, due <= .now, made != nil || showsHelp else { return }
+    // What was made for another size would scroll a screen that has become smaller.
+    guard !fitScreen() else { return }
+    next = nil
+    shown = (frame.bitmap, frame.index, frame.play, frame.dirtyRect)
+    position = frame.index
+    if savesNext { saveFrame() }
+    lastDue = due
+    lastDuration = frame.duration
+    if showsHelp {
+      missed = nil
+      return
+    }
+    var bytes = made ?? []
+    if let status = changedStatus(now: false) { stage.append(status, to: &bytes) }
+    statistics.shown += 1
+    statistics.dropped += frame.skipped
+    statistics.byteCount += bytes.count
+    sendFenced(bytes)
+  }
+
+  /// Writes `bytes` after everything that waits.
+  func send(_ bytes: [UInt8]) {
+    if outgoing.isEmpty { outgoing = bytes } else { outgoing += bytes }
+    flush()
+  }
+
+  /// As ``send(_:)``, and asks the terminal to say when it has read so far.
+  private func sendFenced(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    guard fence.isEnabled else { return send(bytes) }
+    send(bytes + LinkFence.query)
+    fence.didWrite(byteCount: bytes.count, at: began.duration(to: .now))
+    terminal.awaited.frameCount = fence.unansweredCount
+  }
+
+  /// Writes what waits, as far as the terminal takes it within a second; false when that is not all.
+  func finishWriting() -> Bool {
+    let isDone = device.writeAll(Array(outgoing[outgoingStart...]))
+    outgoing.removeAll()
+    outgoingStart = 0
+    return isDone
+  }
+
+  private func flush() {
+    while outgoingStart < outgoing.count {
+      do throws(Errno) {
+        let count = try device.write(outgoing[outgoingStart...])
+        if count == 0 { return }
+        outgoingStart += count
+      } catch {
+        outcome = .ended(error == .brokenPipe ? .success : .hungUp)
+        outgoingStart = outgoing.count
+      }
+    }
+    outgoing.removeAll(keepingCapacity: true)
+    outgoingStart = 0
+  }
+
+  /// The status line's bytes if it reads differently; at most four times a second unless `now`.
+  private func changedStatus(now: Bool) -> [UInt8]? {
+    guard hasStatus, !showsHelp, outcome == nil else { return nil }
+    let hasUTF8 = stage.capabilities.hasUTF8
+    let instant = ContinuousClock.now
+    guard now || instant - statusAt >= .milliseconds(250) else {
+      statusDue = statusAt + .milliseconds(250)
+      return nil
+    }
+    statusDue = nil
+    let line = status.text(columns: stage.screen.columns)
+    let text = hasUTF8 ? line : TerminalText.ascii(line)
+    guard text != statusText else { return nil }
+    statusText = text
+    statusAt = instant
+    return StatusLine.bytes(text, row: stage.screen.rows - 1)
+  }
+
+  /// Writes the status line alone.
+  func updateStatus(now: Bool) {
+    if let bytes = changedStatus(now: now) { send(bytes) }
+  }
+
+  private var status: StatusLine {
+    StatusLine(
+      name: input.shortName, size: transport.image.canvasSize, format: transport.image.format,
+      index: position, count: transport.frameCount,
+      time: transport.starts[min(position, transport.frameCount)],
+      duration: transport.duration, rate: transport.scheduler.rate,
+      isReversed: transport.scheduler.direction == .backward, play: shown?.play ?? 0,
+      plays: transport.playCount, mode: stage.mode.name, isPaused: isPaused, isEnded: isEnded,
+      message: message,
+      note: stage.view.note(index: position, of: transport.image),
+      timeline: showsTimeline ? transport.delays : nil,
+      details: showsDetails ? statistics.text : nil)
+  }
+
+  /// Draws everything again, by an encoder made anew, when there is room for it.
+  ///
+  /// Keys come faster than a slow link takes pictures: several wishes make one.
+  func repaint() {
+    wantsRepaint = true
+    // What was encoded ahead belongs to the encoder that goes.
+    next?.bytes = nil
+    repaintIfPossible()
+  }
+
+  /// Draws everything again if that is wanted and there is room.
+  func repaintIfPossible() {
+    guard wantsRepaint, !showsHelp, hasRoom else { return }
+    wantsRepaint = false
+    var bytes = stage.clear()
+    missed = .empty
+    if let shown {
+      bytes += draw(shown.bitmap, index: shown.index, dirtyRect: shown.changed, changed: nil)
+    } else {
+      missed = nil
+    }
+    statusText = ""
+    if let status = changedStatus(now: true) { stage.append(status, to: &bytes) }
+    sendFenced(bytes)
+  }
+
+  /// Takes back what the terminal has not read: it was made for a screen that is no more.
+  private func dropOutput() {
+    RawMode.dropOutput(descriptor: device.descriptor)
+    fence.reset()
+    outgoing = terminal.mode.abort
+    outgoingStart = 0
+    flush()
+  }
+
+  /// Fits the picture to the size that the screen has now; false when that is the one it had.
+  @discardableResult
+  func fitScreen() -> Bool {
+    let cell = stage.capabilities.cellSize.map { ($0.width, $0.height) }
+    let screen = device.size(cell: cell)
+    guard screen != stage.screen else { return false }
+    stage.screen = screen
+    dropOutput()
+    var room = stage.room
+    if settings.isInline {
+      room.columns = screen.columns
+      room.rows = min(room.rows, screen.rows)
+      room.row = max(0, min(room.row, screen.rows - room.rows))
+    } else {
+      room = CellRect(
+        column: 0, row: 0, columns: screen.columns, rows: screen.rows - (hasStatus ? 1 : 0))
+    }
+    stage.room = room
+    if showsHelp { send(PlayerHelp.bytes(rows: screen.rows)) } else { repaint() }
+    return true
+  }
+}

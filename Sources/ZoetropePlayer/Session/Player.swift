@@ -1,0 +1,282 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTerminal
+
+/// Plays one file after another on a terminal that has been taken over.
+///
+/// One thread draws, reads keys and learns of signals, all in one wait. A frame is encoded when the
+/// scheduler hands it over, some milliseconds early, and written when it is due.
+final class Player {
+  let settings: PlayerSettings
+  let device: TerminalDevice
+  let terminal: TerminalTakeover
+  var stage: Stage
+  var keys = KeyReducer()
+  var decoder: InputDecoder
+  var outcome: PlayerOutcome?
+
+  var transport: Transport
+  var input: InputFile
+  var holds = true
+  /// Whether there are other files to go to.
+  var hasOtherFiles = false
+  /// Whether one of them comes after this one.
+  var hasNextFile = false
+
+  var isPaused = false
+  var isEnded = false
+  var showsHelp = false
+  var showsDetails = false
+  var message: String?
+  /// The frame on screen; nil before the first.
+  var shown: (bitmap: Bitmap, index: Int, play: Int, changed: PixelRect)?
+  /// The frame that keys count from: ahead of ``shown`` while a jump is under way.
+  var position = 0
+  /// Whether the frame of a jump is to be saved once it is there.
+  var savesNext = false
+  /// The next frame, and its bytes once they are made.
+  var next: (frame: ScheduledFrame, due: ContinuousClock.Instant, bytes: [UInt8]?)?
+  /// Where frames that were left out may have changed the picture; nil stands for everywhere.
+  var missed: PixelRect? = .empty
+  var lastDue = ContinuousClock.now
+  var lastDuration = Duration.zero
+  /// When the file is over, once its scheduler has said so.
+  var endsAt: ContinuousClock.Instant?
+  /// When playing ends by the clock on the wall.
+  let deadline: ContinuousClock.Instant?
+  /// When an ESC without a sequence after it is the key.
+  var escapeAt: ContinuousClock.Instant?
+  var outgoing: [UInt8] = []
+  var outgoingStart = 0
+  var statusText = ""
+  /// When the line is to be written that was too soon after the one before; nil when it is right.
+  var statusDue: ContinuousClock.Instant?
+  var statusAt = ContinuousClock.now - .seconds(1)
+  var statistics = PlayerStatistics()
+  /// Tells how far the terminal has read.
+  var fence: LinkFence
+  let began = ContinuousClock.now
+  /// Whether the picture is to be drawn anew as soon as the link has room.
+  var wantsRepaint = false
+  /// Where a section was begun that has no end yet.
+  var sectionStart: Int?
+  var isMotionOff = false
+  var showsTimeline = false
+  let export = FrameExport()
+  /// Keys that were typed before playing began.
+  var typedBefore: [InputEvent] = []
+  /// Whether another file is being opened, and no frame comes.
+  var isOpening = false
+  /// Which of ``BackdropArgument/cycle`` is in force.
+  var backdropIndex: Int
+
+  init(
+    settings: PlayerSettings, terminal: TerminalTakeover, stage: Stage, decoder: InputDecoder,
+    input: InputFile, image: AnimatedImage, latency: Duration
+  ) {
+    self.settings = settings
+    device = terminal.device
+    self.terminal = terminal
+    self.stage = stage
+    self.decoder = decoder
+    self.input = input
+    transport = Transport(image, options: settings.playback)
+    let capabilities = stage.capabilities
+    fence = LinkFence(
+      // After one picture nothing waits for room, and the answer might come when the shell reads.
+      isEnabled: capabilities.reportsStatus && capabilities.didAnswer && !settings.isStill,
+      latency: latency)
+    deadline = settings.wallTime.map { .now + $0 }
+    backdropIndex = PlayerBackdrop.cycle.firstIndex(of: settings.backdrop) ?? 0
+  }
+
+  /// Whether the last row is for the status line.
+  var hasStatus: Bool { settings.showsStatus && !settings.isInline && stage.screen.rows > 2 }
+
+  /// Plays `image` to its end, or to whatever ends it sooner.
+  func play(_ image: AnimatedImage, from input: InputFile, holds: Bool) -> PlayerOutcome {
+    self.input = input
+    self.holds = holds
+    outcome = nil
+    shown = nil
+    (isPaused, isEnded) = (false, false)
+    (sectionStart, wantsRepaint) = (nil, false)
+    isMotionOff = settings.playback.reducesMotion
+    transport = Transport(image, options: settings.playback)
+    var options = settings.playback
+    options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
+    startAnew { $0.start(options) }
+    position = options.startIndex ?? 0
+    let typed = typedBefore
+    typedBefore = []
+    handle(typed)
+    // An ESC that was typed last while the terminal was asked waits for more, as any other does.
+    if decoder.hasPending { escapeAt = .now + .milliseconds(25) }
+    while outcome == nil { turn() }
+    transport.stop()
+    export.cancel()
+    return outcome ?? .quit
+  }
+
+  /// Starts a scheduler; nothing of the one before is shown any more.
+  func startAnew(_ body: (Transport) -> Void) {
+    next = nil
+    missed = nil
+    endsAt = nil
+    isEnded = false
+    body(transport)
+  }
+
+  /// One round: everything that can be done now, then one wait.
+  private func turn() {
+    repaintIfPossible()
+    takeFrames()
+    writeDue()
+    // What came meanwhile has used up its wake: it is taken now or never.
+    takeFrames()
+    // A picture that stays in the text is there when the terminal has taken all of it.
+    if settings.isStill, shown != nil, outgoing.isEmpty, outcome == nil { outcome = .next }
+    if outcome == nil { attend() }
+  }
+
+  /// Waits for whatever comes next, and deals with everything but frames.
+  private func attend() {
+    let readiness = device.wait(
+      forInput: true, output: outgoingStart < outgoing.count, for: timeLeft())
+    if readiness.contains(.wake) { Signals.drain() }
+    // Looked at in every round: a signal may have come while something else read the pipe.
+    if Signals.hasCome { takeSignals() }
+    if readiness.contains(.input) { takeInput() }
+    if let text = export.takeMessage() {
+      message = text
+      updateStatus(now: true)
+    }
+    let now = ContinuousClock.now
+    if let statusDue, statusDue <= now { updateStatus(now: true) }
+    if let escapeAt, escapeAt <= now {
+      self.escapeAt = nil
+      handle(decoder.flush())
+    }
+    if let deadline, deadline <= now, outcome == nil { outcome = .quit }
+    if let endsAt, endsAt <= now, mayEnd {
+      self.endsAt = nil
+      if holds {
+        isEnded = true
+        updateStatus(now: true)
+      } else if outcome == nil {
+        outcome = .next
+      }
+    }
+  }
+
+  /// Whether the file's end may be acted on: of a picture in the text nothing must be missing then.
+  private var mayEnd: Bool { outgoing.isEmpty || !settings.isInline }
+
+  /// Waits until `opening` is done; nil when a key or a signal asks for something else before that,
+  /// which ``outcome`` says.
+  func wait(
+    for opening: InputOpening, of input: InputFile
+  ) -> Result<AnimatedImage, CommandFailure>? {
+    outcome = nil
+    next = nil
+    endsAt = nil
+    isOpening = true
+    defer { isOpening = false }
+    message = "opening \(input.shortName)"
+    // Most files are open before anybody could read that.
+    statusDue = .now + .milliseconds(150)
+    let typed = typedBefore
+    typedBefore = []
+    handle(typed)
+    while outcome == nil {
+      if let result = opening.take() {
+        message = nil
+        statusDue = nil
+        return result
+      }
+      repaintIfPossible()
+      writeDue()
+      if outcome == nil { attend() }
+    }
+    return nil
+  }
+
+  private func timeLeft() -> Duration? {
+    let times = [
+      outgoing.isEmpty && (showsHelp || next?.bytes != nil) ? next?.due : nil,
+      mayEnd ? endsAt : nil, deadline, escapeAt, fenceOpening, statusDue,
+    ].compactMap { $0 }
+    return times.min().map { ContinuousClock.now.duration(to: $0) }
+  }
+
+  /// When the fence opens by itself; nil while nothing waits for it.
+  private var fenceOpening: ContinuousClock.Instant? {
+    guard wantsRepaint || (next != nil && next?.bytes == nil) else { return nil }
+    return fence.opening.map { began + $0 + .milliseconds(1) }
+  }
+
+  /// Whether the terminal has room for another frame.
+  var hasRoom: Bool { outgoing.isEmpty && fence.isOpen(at: began.duration(to: .now)) }
+
+  private func takeSignals() {
+    if let status = Signals.ending {
+      outcome = .ended(status)
+      return
+    }
+    let signals = Signals.take()
+    if signals.contains(SIGTSTP) {
+      suspend()
+    } else if signals.contains(SIGCONT) {
+      comeBack()
+    } else if signals.contains(SIGWINCH) {
+      fitScreen()
+    }
+  }
+
+  private func takeInput() {
+    guard let bytes = device.read() else {
+      outcome = .ended(.hungUp)
+      return
+    }
+    let events = decoder.feed(bytes)
+    terminal.awaited.take(events)
+    for case .reply(.ready) in events { fence.didAnswer(at: began.duration(to: .now)) }
+    terminal.awaited.frameCount = fence.unansweredCount
+    handle(events)
+    escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
+  }
+
+  func handle(_ events: [InputEvent]) {
+    for (index, event) in events.enumerated() {
+      // What follows the end of a file is meant for the next.
+      if outcome != nil {
+        typedBefore += events[index...]
+        return
+      }
+      guard case .key(let key) = event else { continue }
+      if isOpening, !isForOpening(key) {
+        typedBefore.append(event)
+        continue
+      }
+      message = nil
+      if showsHelp, key.key != .character("c") || key.modifiers != .control {
+        showsHelp = false
+        repaint()
+      } else if let action = keys.action(for: key) {
+        perform(action)
+      }
+      if outcome == nil { updateStatus(now: true) }
+    }
+  }
+
+  /// Whether a key means something while a file is opened; the others are for that file.
+  private func isForOpening(_ key: KeyEvent) -> Bool {
+    var keys = KeyReducer()
+    return switch keys.action(for: key) {
+    case .quit, .interrupt, .abort, .suspend, .repaint, .nextFile, .previousFile: true
+    default: false
+    }
+  }
+}

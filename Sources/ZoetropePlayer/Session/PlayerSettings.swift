@@ -1,0 +1,82 @@
+package import Zoetrope
+package import ZoetropeTerminal
+
+/// What the command line says of playing on a terminal.
+package struct PlayerSettings: Sendable {
+  /// Nil chooses what suits the terminal best.
+  package var mode: DrawingMode?
+  /// Nil believes the terminal.
+  package var colors: ColorDepth?
+  /// Nil takes the multiplexer that the terminal is inside of.
+  package var passthrough: Passthrough?
+  package var backdrop = PlayerBackdrop.terminal
+  package var fit = FrameLayout.Fit.contain
+  package var showsStatus = true
+  /// Whether the picture stays in the terminal's text instead of on a screen of its own.
+  package var isInline = false
+  /// Whether every change is sent, however small.
+  package var isExact = false
+  /// Whether the last frame stays until a key is pressed; nil decides by the number of files.
+  package var holds: Bool?
+  /// Whether one frame is drawn and left, without taking the terminal over for longer.
+  package var isStill = false
+  package var wallTime: Duration?
+  package var start: PlayStart?
+  package var playback = PlaybackOptions()
+  package var decoding = DecodingOptions()
+  /// Where the trace goes; `-` is standard output.
+  package var trace: String?
+  /// Whether the trace may replace a file.
+  package var isForced = false
+
+  package init() {}
+}
+
+/// Where playing starts.
+package enum PlayStart: Sendable, Hashable {
+  /// A frame, counted from 0; negative from the end.
+  case frame(Int)
+  case time(Duration)
+
+  /// The frame of `image` that is meant.
+  func index(in image: AnimatedImage, policy: DelayPolicy) -> Int {
+    switch self {
+    case .frame(let number): number < 0 ? image.frames.count + number : number
+    case .time(let time): image.frameIndex(at: time, policy: policy)
+    }
+  }
+}
+
+/// What transparent pixels lie on.
+package enum PlayerBackdrop: Sendable, Hashable {
+  /// The terminal's own background; images keep their transparency.
+  case terminal
+  case checker
+  case color(red: UInt8, green: UInt8, blue: UInt8)
+
+  /// What a key steps through.
+  static let cycle: [PlayerBackdrop] = [
+    .terminal, .checker, .color(red: 0, green: 0, blue: 0),
+    .color(red: 255, green: 255, blue: 255),
+  ]
+
+  /// For the status line.
+  package var name: String {
+    switch self {
+    case .terminal: "terminal"
+    case .checker: "checker"
+    case .color(0, 0, 0): "black"
+    case .color(255, 255, 255): "white"
+    case .color: "colour"
+    }
+  }
+
+  /// Nil for the terminal's own.
+  var backdrop: Backdrop? {
+    switch self {
+    case .terminal: nil
+    case .checker: .checker
+    case .color(let red, let green, let blue): .color(red: red, green: green, blue: blue)
+    }
+  }
+}

@@ -1,0 +1,201 @@
+internal import Zoetrope
+package import ZoetropeProcess
+internal import ZoetropeTerminal
+
+/// Plays files on the terminal that standard output is connected to.
+package struct TerminalPlay {
+  let settings: PlayerSettings
+  let inputs: [InputFile]
+
+  package init(_ inputs: [InputFile], settings: PlayerSettings) {
+    (self.inputs, self.settings) = (inputs, settings)
+  }
+
+  package func run() -> ExitStatus {
+    guard let device = TerminalDevice() else {
+      return refuse("the terminal cannot be opened")
+    }
+    var playlist = Playlist(inputs, options: settings.decoding)
+    // Errors of the first file are told before the terminal is touched.
+    guard let first = playlist.open() else { return playlist.report.finish() }
+    guard let terminal = TerminalTakeover(device) else {
+      return refuse("the terminal's settings cannot be changed")
+    }
+    let asked = ContinuousClock.now
+    let probe = ask(device, terminal)
+    var trace: String?
+    if let status = Signals.ending {
+      playlist.report.ending = status
+      terminal.leave()
+    } else {
+      let player = makePlayer(
+        terminal, probe, latency: asked.duration(to: .now), first: first, input: playlist.input)
+      trace = play(playlist: &playlist, from: first, with: player)
+      // A picture that stays in the text is written to its end first.
+      let keepsPicture =
+        settings.isInline && playlist.report.ending == nil && player.finishWriting()
+      terminal.leave(keepingOutput: keepsPicture)
+    }
+    Signals.catchEndings()
+    if let trace {
+      playlist.report.write(
+        trace: trace, to: settings.trace, isReplacing: settings.isForced)
+    }
+    return playlist.report.finish()
+  }
+
+  private func refuse(_ message: String) -> ExitStatus {
+    CommandFailure(.terminal, code: "terminal", message).report(asJSON: false)
+    return .terminal
+  }
+
+  /// Plays one file after another; gives the trace of the last.
+  private func play(
+    playlist: inout Playlist, from first: AnimatedImage, with player: Player
+  ) -> String? {
+    var trace: String?
+    var image: AnimatedImage? = first
+    while let current = image {
+      player.hasOtherFiles = inputs.count > 1
+      player.hasNextFile = playlist.hasNext
+      var outcome = player.play(
+        current, from: playlist.input, holds: settings.holds ?? (inputs.count == 1))
+      if settings.trace != nil { trace = player.transport.scheduler.trace.json }
+      image = nil
+      // While a file is being opened, keys may ask for another one.
+      while image == nil {
+        var step = 1
+        switch outcome {
+        case .next: break
+        case .previous: step = -1
+        case .quit: return trace
+        case .ended(let status):
+          playlist.report.ending = status
+          return trace
+        case .failed(let failure): playlist.report.add(failure)
+        }
+        player.outcome = nil
+        image = playlist.open(after: step) { opening, input, hasNext in
+          player.hasNextFile = hasNext
+          return player.wait(for: opening, of: input)
+        }
+        if let status = Signals.ending {
+          playlist.report.ending = status
+          return trace
+        }
+        guard image == nil else { break }
+        // Without a wish there is no file left.
+        guard let wish = player.outcome else { return trace }
+        outcome = wish
+      }
+      if let image { prepare(player, for: image) }
+    }
+    return trace
+  }
+
+  /// Makes room for the picture of another file: below the one before when that stays.
+  private func prepare(_ player: Player, for image: AnimatedImage) {
+    guard settings.isStill else {
+      player.send(player.stage.clear())
+      return
+    }
+    let room = player.stage.room
+    player.device.writeAll(Array("\u{1B}[m\u{1B}[\(room.row + room.rows + 1);1H".utf8))
+    let found = inlineRoom(
+      for: image, on: player.stage.screen, of: player.device, player.stage.capabilities,
+      decoder: &player.decoder, typed: &player.typedBefore)
+    player.stage.leavePicture(for: found)
+    player.terminal.changeEpilogue(Self.epilogue(below: found))
+  }
+
+  /// The cells of a picture in the text, which are scrolled in for it.
+  private func inlineRoom(
+    for image: AnimatedImage, on screen: ScreenSize, of device: TerminalDevice,
+    _ capabilities: TerminalCapabilities, decoder: inout InputDecoder, typed: inout [InputEvent]
+  ) -> CellRect {
+    var room = CellRect(
+      column: 0, row: 0, columns: screen.columns, rows: max(screen.rows - 1, 1))
+    let layout = FrameLayout(
+      of: image.canvasSize, in: room, screen: screen, fit: settings.fit, isCentered: false)
+    room.rows = layout.area.rows
+    // A terminal that has answered answers this too, later when the machine is busy.
+    room.row = device.makeRoom(
+      rows: room.rows, screen: screen,
+      patience: capabilities.didAnswer ? .seconds(2) : .milliseconds(200), decoder: &decoder,
+      typed: &typed)
+    return room
+  }
+
+  /// The way below a picture in the text.
+  private static func epilogue(below room: CellRect) -> [UInt8] {
+    Array("\u{1B}[\(room.row + room.rows + 1);1H".utf8)
+  }
+
+  private func ask(_ device: TerminalDevice, _ terminal: TerminalTakeover) -> TerminalProbe {
+    let start = TerminalCapabilities(environment: .current)
+    let asked = ContinuousClock.now
+    let probe = TerminalProbe(
+      start, now: { ContinuousClock.now }, write: { device.writeAll($0) },
+      read: { device.read(within: $0) })
+    let spent = asked.duration(to: .now)
+    if probe.capabilities.didAnswer {
+      terminal.awaited.latency = spent
+    } else if !start.isDumb {
+      // Twice as long as was worth waiting for.
+      terminal.awaited.probeEnd = asked + max(spent * 2, .milliseconds(400))
+    }
+    return probe
+  }
+
+  private func makePlayer(
+    _ terminal: TerminalTakeover, _ probe: TerminalProbe, latency: Duration, first: AnimatedImage,
+    input: InputFile
+  ) -> Player {
+    let device = terminal.device
+    var capabilities = probe.capabilities
+    if let colors = settings.colors { capabilities.colors = colors }
+    let mode = chooseMode(capabilities)
+    let screen = device.size(cell: capabilities.cellSize.map { ($0.width, $0.height) })
+    var decoder = probe.decoder
+    // Keys typed while the terminal was asked are the user's, and count.
+    var typed = probe.typed
+    var epilogue: [UInt8] = []
+    var room = CellRect(
+      column: 0, row: 0, columns: screen.columns,
+      rows: screen.rows - (settings.showsStatus && screen.rows > 2 ? 1 : 0))
+    if settings.isInline {
+      room = inlineRoom(
+        for: first, on: screen, of: device, capabilities, decoder: &decoder, typed: &typed)
+      epilogue = Self.epilogue(below: room)
+    }
+    let usesKitty =
+      capabilities.hasKittyGraphics || mode == .graphics(.kittyEdits)
+      || mode == .graphics(.kittyImages)
+    var stage = Stage(
+      capabilities: capabilities, settings: settings, mode: mode, screen: screen, room: room)
+    terminal.enter(
+      TerminalMode(
+        usesAlternateScreen: !settings.isInline,
+        isSynchronized: capabilities.hasSynchronizedOutput,
+        keepsSixelRegisters: capabilities.canKeepSixelRegisters,
+        usesKittyGraphics: usesKitty,
+        imageIDs: usesKitty && !settings.isInline ? stage.imageIDs : [],
+        passthrough: stage.passthrough(for: .graphics(.kittyEdits))),
+      epilogue: epilogue)
+    if capabilities.canKeepSixelRegisters { stage.capabilities.keepsSixelRegisters = true }
+    let player = Player(
+      settings: settings, terminal: terminal, stage: stage, decoder: decoder, input: input,
+      image: first, latency: latency)
+    player.typedBefore = typed
+    return player
+  }
+
+  private func chooseMode(_ capabilities: TerminalCapabilities) -> DrawingMode {
+    guard let mode = settings.mode else { return DrawingMode(best: capabilities) }
+    // kitty is the name of both ways; edits are for terminals that said they know them.
+    if mode == .graphics(.kittyEdits), capabilities.hasKittyGraphics, !capabilities.hasKittyEdits {
+      return .graphics(.kittyImages)
+    }
+    return mode
+  }
+}

@@ -1,0 +1,189 @@
+import Synchronization
+import Zoetrope
+import ZoetropeProcess
+
+/// One file's playback as the player drives it: a scheduler that can be replaced by another.
+///
+/// What a scheduler can change while it runs is changed there; for the rest (plays, turning round,
+/// going on after the end) a new one starts at the frame that is shown.
+final class Transport {
+  /// How long before its time a frame is handed over.
+  static let lead: Int64 = 15
+
+  let image: AnimatedImage
+  private(set) var options: PlaybackOptions
+  /// When each frame starts at speed 1, and where the last one ends.
+  let starts: [Duration]
+  /// How long each frame is shown, in milliseconds.
+  let delays: [Int]
+  private(set) var scheduler: FrameScheduler
+  private(set) var inbox = FrameInbox()
+  private let shared: SharedFrames
+
+  init(_ image: AnimatedImage, options: PlaybackOptions) {
+    self.image = image
+    self.options = options
+    starts =
+      options.fixedDelay.map { delay in (0...image.frames.count).map { delay * $0 } }
+      ?? image.startTimes(policy: options.delayPolicy)
+    delays = zip(starts.dropFirst(), starts).map { Int(($0 - $1) / .milliseconds(1)) }
+    shared = SharedFrames(image, keeping: 0)
+    scheduler = FrameScheduler(sharing: shared, options: options, clock: LeadClock())
+  }
+
+  var frameCount: Int { image.frames.count }
+  var duration: Duration { starts[frameCount] }
+  var playCount: PlayCount { options.playCount ?? image.playCount }
+
+  /// The frames that are played.
+  var range: Range<Int> { options.range ?? 0..<frameCount }
+  /// The frame at which playing begins in the direction it has.
+  var firstIndex: Int {
+    scheduler.direction == .forward ? range.lowerBound : range.upperBound - 1
+  }
+
+  /// The frame shown at `time`, counted from the start of the animation.
+  func frameIndex(at time: Duration) -> Int {
+    max(0, min(frameCount - 1, (starts.firstIndex { $0 > time } ?? frameCount) - 1))
+  }
+
+  /// Starts a scheduler with these options; the one before ends.
+  func start(_ options: PlaybackOptions, isPaused: Bool = false) {
+    stop()
+    self.options = options
+    let clock = LeadClock()
+    let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
+    let inbox = FrameInbox()
+    self.scheduler = scheduler
+    self.inbox = inbox
+    if isPaused { scheduler.pause() }
+    // Late frames that may not be left out make time wait for the terminal.
+    let waits = options.latePolicy != .skip && options.latePolicy != .latest
+    Task {
+      var anchor: ContinuousClock.Instant?
+      for await frame in scheduler.frames().stream {
+        let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
+        if anchor == nil {
+          anchor = start
+          clock.run(ahead: Transport.lead)
+        }
+        inbox.put(.frame(frame, due: start.advanced(by: frame.presentationTime)))
+        if waits { await inbox.emptied() }
+      }
+      inbox.put(.ended(scheduler.state))
+    }
+  }
+
+  /// As ``start(_:isPaused:)``, from frame `index` and with motion.
+  func restart(at index: Int, isPaused: Bool = false, _ change: (inout PlaybackOptions) -> Void) {
+    var options = self.options
+    options.startIndex = index
+    options.reducesMotion = false
+    options.rate = scheduler.rate
+    options.direction = scheduler.direction
+    change(&options)
+    if let range = options.range {
+      options.startIndex = min(max(index, range.lowerBound), range.upperBound - 1)
+    }
+    start(options, isPaused: isPaused)
+  }
+
+  func stop() {
+    scheduler.stop()
+    inbox.close()
+  }
+}
+
+/// Hands what a scheduler publishes to the thread that draws.
+final class FrameInbox: Sendable {
+  enum Item: Sendable {
+    /// A frame, and when it is to be seen.
+    case frame(ScheduledFrame, due: ContinuousClock.Instant)
+    /// Nothing more comes.
+    case ended(PlaybackState)
+
+    /// When the frame is to be seen; nil for the end.
+    var due: ContinuousClock.Instant? {
+      if case .frame(_, let due) = self { due } else { nil }
+    }
+  }
+
+  private struct Contents {
+    var items: [Item] = []
+    var isClosed = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let contents = Mutex(Contents())
+
+  /// Adds an item and wakes the drawing thread.
+  func put(_ item: Item) {
+    contents.withLock { $0.items.append(item) }
+    Signals.wake()
+  }
+
+  /// The oldest item, without taking it.
+  var first: Item? { contents.withLock { $0.items.first } }
+
+  /// Takes the oldest item.
+  func take() -> Item? {
+    let (item, waiter) = contents.withLock { contents in
+      let item = contents.items.isEmpty ? nil : contents.items.removeFirst()
+      return (item, contents.items.isEmpty ? contents.waiter.take() : nil)
+    }
+    waiter?.resume()
+    return item
+  }
+
+  /// Waits until everything has been taken, or it is closed: a scheduler whose frames must all be
+  /// shown is to know that showing them takes time.
+  func emptied() async {
+    await withCheckedContinuation { continuation in
+      let isDone = contents.withLock { contents in
+        if contents.items.isEmpty || contents.isClosed { return true }
+        contents.waiter = continuation
+        return false
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+
+  /// Says that nothing more will be taken.
+  func close() {
+    let waiter = contents.withLock { contents in
+      contents.isClosed = true
+      return contents.waiter.take()
+    }
+    waiter?.resume()
+  }
+}
+
+/// The system's clock, some milliseconds ahead of itself.
+///
+/// A scheduler on this clock hands each frame over before it is due, which leaves time to encode it
+/// and to write the finished bytes at the very moment. It runs ahead only once it is told to: the
+/// first frame is wanted at once.
+struct LeadClock: SystemClockAhead {
+  typealias Instant = ContinuousClock.Instant
+
+  private final class Ahead: Sendable {
+    let nanoseconds = Atomic<Int64>(0)
+  }
+
+  private let ahead = Ahead()
+
+  var lead: Duration { .nanoseconds(ahead.nanoseconds.load(ordering: .relaxed)) }
+
+  var now: Instant { ContinuousClock.now.advanced(by: lead) }
+  var minimumResolution: Duration { ContinuousClock().minimumResolution }
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    try await ContinuousClock().sleep(
+      until: deadline.advanced(by: .zero - lead), tolerance: tolerance)
+  }
+
+  /// Runs ahead by `milliseconds` from now on.
+  func run(ahead milliseconds: Int64) {
+    ahead.nanoseconds.store(milliseconds * 1_000_000, ordering: .relaxed)
+  }
+}

@@ -1,0 +1,105 @@
+import Zoetrope
+import ZoetropeTerminal
+
+/// The line below the picture, as a function of what it tells.
+struct StatusLine: Sendable, Hashable {
+  var name = ""
+  var size = PixelSize(width: 0, height: 0)
+  var format = AnimationFormat.gif
+  var index = 0
+  var count = 1
+  var time = Duration.zero
+  var duration = Duration.zero
+  var rate = 1.0
+  var isReversed = false
+  var play = 0
+  var plays = PlayCount.indefinite
+  var mode = ""
+  var isPaused = false
+  var isEnded = false
+  /// A line for the moment, such as where a frame was saved.
+  var message: String?
+  /// What is shown of the frame, when it is not the picture alone.
+  var note: String?
+  /// How long each frame is shown, in milliseconds, when that is asked for.
+  var timeline: [Int]?
+  /// What `i` adds.
+  var details: String?
+
+  /// The line, at most `columns` wide; empty on a screen too narrow for one.
+  func text(columns: Int) -> String {
+    guard columns >= 20 else { return "" }
+    if let message { return TerminalText.sanitized(message, limit: columns) }
+    let mark = isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
+    let place = "\(index + 1)/\(count)"
+    let safeName = TerminalText.sanitized(name, limit: max(columns / 3, 8))
+    if let timeline {
+      let head = "\(mark)\(place) \(timeline.indices.contains(index) ? timeline[index] : 0) ms "
+      let left = columns - TerminalText.columns(of: head)
+      return head + Self.bars(timeline, index: index, columns: left)
+    }
+    var parts = ["\(safeName) \(size) \(format == .gif ? "GIF" : "PNG")"]
+    if columns < 60 {
+      return TerminalText.sanitized("\(mark)\(place) \(safeName)", limit: columns)
+    }
+    parts.append("\(place) \(Self.seconds(time))/\(Self.seconds(duration)) s")
+    let loops: String =
+      switch plays {
+      case .indefinite: "loop \(play + 1)"
+      case .finite(let total): "loop \(play + 1)/\(total)"
+      }
+    // The mark in front says the direction only while it plays.
+    parts.append("\(isReversed ? "-" : "")\(Self.hundredths(rate))x \(loops)")
+    parts.append(mode)
+    if let note { parts.append(note) }
+    if let details { parts.append(details) }
+    if isEnded { parts.append("q quits, space plays again") }
+    return TerminalText.sanitized(mark + parts.joined(separator: " | "), limit: columns)
+  }
+
+  /// Bars as high as frames are long, at most `columns` of them; the frame shown is a line.
+  static func bars(_ timeline: [Int], index: Int, columns: Int) -> String {
+    let count = min(max(columns, 0), timeline.count)
+    guard count > 0, let longest = timeline.max(), longest > 0 else { return "" }
+    let bars = Array("▁▂▃▄▅▆▇█")
+    return String(
+      (0..<count).map { place in
+        // Several frames to a bar show the longest of them.
+        let frames = place * timeline.count / count..<(place + 1) * timeline.count / count
+        if frames.contains(index) { return "│" }
+        return bars[(timeline[frames].max() ?? 0) * (bars.count - 1) / longest]
+      })
+  }
+
+  /// The bytes that show `text` on the last row and leave cursor and colours as they were.
+  static func bytes(_ text: String, row: Int) -> [UInt8] {
+    Array("\u{1B}7\u{1B}[\(row + 1);1H\u{1B}[m\(text)\u{1B}[K\u{1B}8".utf8)
+  }
+
+  static func seconds(_ time: Duration) -> String {
+    let (seconds, attoseconds) = time.components
+    return hundredths(Double(seconds) + Double(attoseconds) / 1e18)
+  }
+
+  private static func hundredths(_ value: Double) -> String {
+    let whole = Int((value * 100).rounded())
+    let rest = whole % 100
+    return "\(whole / 100).\(rest < 10 ? "0" : "")\(rest)"
+  }
+}
+
+/// What drawing has cost so far.
+struct PlayerStatistics: Sendable, Hashable {
+  /// Frames written.
+  var shown = 0
+  /// Frames left out because the terminal or this machine was late.
+  var dropped = 0
+  /// Bytes written for frames.
+  var byteCount = 0
+
+  /// For the status line.
+  var text: String {
+    let perFrame = shown == 0 ? 0 : byteCount / shown
+    return "\(perFrame) B/frame, \(dropped) dropped"
+  }
+}

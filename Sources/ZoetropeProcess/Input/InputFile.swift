@@ -1,0 +1,188 @@
+internal import Synchronization
+package import SystemPackage
+package import Zoetrope
+internal import ZoetropeTerminal
+
+/// One FILE of the command line.
+package struct InputFile: Hashable {
+  /// As it was given, for messages; bytes that are no UTF-8 are replaced.
+  package let name: String
+  /// Nil for `-`, standard input.
+  package let path: FilePath?
+
+  /// The input that `argument` names. Arguments whose bytes are no UTF-8 reach the parser repaired;
+  /// the process's own argument list has the bytes that open the file.
+  package init(_ argument: String) {
+    name = argument == "-" ? "standard input" : argument
+    path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
+  }
+
+  /// As it was given, for JSON.
+  package var fileName: FileName { path.map { FileName($0) } ?? FileName(Array(name.utf8)) }
+
+  /// Whether it can be read only once: standard input, a pipe or a device.
+  package var isReadOnce: Bool { path.map { FileStatus(at: $0)?.isPipe ?? false } ?? true }
+
+  /// The name without the directories.
+  package var shortName: String { path?.lastComponent?.string ?? name }
+
+  /// For names of outputs.
+  package var stem: [UInt8] { path.map { FileStem.of($0.bytes) } ?? Array("stdin".utf8) }
+
+  /// The stem and the extension, for names of outputs.
+  package var fullStem: [UInt8] {
+    path.map { FileStem.of($0.bytes, keepingExtension: true) } ?? Array("stdin".utf8)
+  }
+
+  /// Opens the image. A pipe or device is read to its end first, unless a signal asks for the end.
+  ///
+  /// This blocks until the input has been read or a file system has answered. Commands that do not
+  /// catch signals meanwhile call it as it is (see ``Signals``); the player, which answers keys,
+  /// uses ``InputOpening``.
+  ///
+  /// - Parameters:
+  ///   - isOnlyScanned: Whether the structure is all that is wanted; a large file is then mapped
+  ///     while it is scanned, which sets a handler for SIGBUS meanwhile. Default: false.
+  ///   - isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
+  package func open(
+    _ options: DecodingOptions, isOnlyScanned: Bool = false, isAbandoned: () -> Bool = { false }
+  ) throws(CommandFailure) -> AnimatedImage {
+    do throws(AnimatedImageError) {
+      guard let path else {
+        return try AnimatedImage(
+          bytes: Self.readAll(options, isAbandoned: isAbandoned), options: options)
+      }
+      if isReadOnce {
+        return try AnimatedImage(
+          bytes: Self.readPipe(path, options, isAbandoned: isAbandoned), options: options)
+      }
+      return try AnimatedImage(
+        source: FileSource(path: path, maps: isOnlyScanned), options: options)
+    } catch {
+      if let status = Signals.ending {
+        throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
+      }
+      throw CommandFailure(error, file: name, damage: options.damage)
+    }
+  }
+
+  /// All bytes of a pipe: they are held, so the limit on memory counts for them.
+  private static func readAll(
+    _ options: DecodingOptions, from descriptor: FileDescriptor = .standardInput,
+    isAbandoned: () -> Bool
+  ) throws(AnimatedImageError) -> [UInt8] {
+    try StandardInput.readAll(from: descriptor, byteLimit: options.limits.liveBytes) {
+      isAbandoned() || Signals.ending != nil
+    }
+  }
+
+  private static func readPipe(
+    _ path: FilePath, _ options: DecodingOptions, isAbandoned: () -> Bool
+  ) throws(AnimatedImageError) -> [UInt8] {
+    let descriptor: FileDescriptor
+    do {
+      // Opened without waiting for a writer, which `poll` waits for instead, and can stop doing.
+      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    } catch {
+      throw AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
+    }
+    defer { try? descriptor.close() }
+    return try readAll(options, from: descriptor, isAbandoned: isAbandoned)
+  }
+}
+
+/// An input that is being opened on a thread of its own, for a caller that has keys and signals to
+/// answer meanwhile.
+///
+/// ```swift
+/// let opening = InputOpening(input, options) { Signals.wake() }
+/// // In the caller's loop, after each wait:
+/// if let result = opening.take() { … } else if wantsToQuit { opening.abandon() }
+/// ```
+package final class InputOpening: Sendable {
+  private let result = Mutex<Result<AnimatedImage, CommandFailure>?>(nil)
+  private let isAbandoned = Atomic<Bool>(false)
+
+  /// Starts to open `input`. `whenDone` is called once, on the other thread, when ``take()`` has
+  /// the result; not after ``abandon()``.
+  package init(
+    _ input: InputFile, _ options: DecodingOptions, whenDone: @escaping @Sendable () -> Void
+  ) {
+    let thread = SystemThread { [self] in open(input, options, whenDone) }
+    if let thread {
+      thread.detach()
+    } else {
+      // Without a thread to give the system still opens files.
+      open(input, options, whenDone)
+    }
+  }
+
+  private func open(
+    _ input: InputFile, _ options: DecodingOptions, _ whenDone: @Sendable () -> Void
+  ) {
+    let opened: Result<AnimatedImage, CommandFailure>
+    do throws(CommandFailure) {
+      opened = .success(
+        try input.open(options) { self.isAbandoned.load(ordering: .relaxed) })
+    } catch {
+      opened = .failure(error)
+    }
+    result.withLock { $0 = opened }
+    if !isAbandoned.load(ordering: .relaxed) { whenDone() }
+  }
+
+  /// The image, or why there is none, once; nil while it is being opened.
+  package func take() -> Result<AnimatedImage, CommandFailure>? { result.withLock { $0.take() } }
+
+  /// Gives up, without waiting. A pipe is read no further; a call that a file system does not
+  /// answer stays on its thread, which ends with the process.
+  package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
+}
+
+/// The part of an input's name that goes into the names of its outputs.
+package enum FileStem {
+  /// The last component of `path`, by default without its extension, safe as part of a file name.
+  ///
+  /// No byte of it can leave the directory or steer a terminal: slashes, NUL and control bytes
+  /// become `_`, and a name of dots alone, which would mean a directory, becomes `_` too. Bytes past
+  /// ASCII stay, whatever encoding they are in.
+  package static func of(_ path: [UInt8], keepingExtension: Bool = false) -> [UInt8] {
+    var name = path.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
+    if !keepingExtension, let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 {
+      name.removeSubrange(dot...)
+    }
+    for index in name.indices where name[index] < 0x20 || name[index] == 0x7f { name[index] = 0x5f }
+    if name.allSatisfy({ $0 == UInt8(ascii: ".") }) { return [UInt8(ascii: "_")] }
+    // 255 bytes is what file systems allow; numbers and extension want some of them.
+    return Array(name.prefix(200))
+  }
+}
+
+/// The name of a file for reports: text, and the bytes where they are not that text in UTF-8.
+package struct FileName: Hashable, Sendable {
+  package let text: String
+  /// Nil when `text` says it all.
+  package let bytes: [UInt8]?
+
+  package init(_ bytes: [UInt8]) {
+    text = String(decoding: bytes, as: UTF8.self)
+    self.bytes = bytes.elementsEqual(text.utf8) ? nil : bytes
+  }
+
+  package init(_ path: FilePath) { self.init(path.bytes) }
+
+  /// The name that was given as `argument` (see ``RawArguments``).
+  package init(argument: String) { self.init(RawArguments.bytes(of: argument)) }
+}
+
+extension JSONWriter {
+  /// Writes the field `key` with a file's name and, when that is not UTF-8, `base64Key` with its
+  /// bytes.
+  package mutating func field(_ key: StaticString, _ name: FileName?, base64Key: StaticString) {
+    field(key, name?.text)
+    guard let bytes = name?.bytes else { return }
+    var text: [UInt8] = []
+    Base64.append(bytes[...], to: &text)
+    field(base64Key, String(decoding: text, as: UTF8.self))
+  }
+}

@@ -1,0 +1,120 @@
+internal import SystemPackage
+package import Zoetrope
+
+/// What the process tells its parent. The numbers are part of the command-line contract.
+package enum ExitStatus: Int32, Error, Sendable {
+  /// Everything was done.
+  case success = 0
+  /// Some inputs or frames failed; the rest was written.
+  case partial = 1
+  /// The arguments make no sense.
+  case usage = 2
+  /// Nothing could be decoded.
+  case undecodable = 3
+  /// Output could not be written.
+  case cannotWrite = 4
+  /// A limit refused the input.
+  case limit = 5
+  /// The input is damaged and `--damage strict` or `--strict` was asked for.
+  case damaged = 6
+  /// The terminal cannot be used.
+  case terminal = 7
+  /// Ended by SIGHUP, or by the terminal going away.
+  case hungUp = 129
+  /// Interrupted by SIGINT.
+  case interrupted = 130
+  /// Ended by SIGQUIT.
+  case quit = 131
+  /// Ended by SIGTERM.
+  case terminated = 143
+
+  /// The status for several inputs: the one that all share, else ``partial``.
+  package static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
+    guard let first = statuses.first else { return .success }
+    return statuses.allSatisfy { $0 == first } ? first : .partial
+  }
+}
+
+/// Why a command stopped, or could not do one of its inputs: for people, for JSON and as a status.
+package struct CommandFailure: Error, Hashable {
+  package let status: ExitStatus
+  /// The error's name in JSON.
+  package let code: String
+  package let message: String
+  /// The input's name as it was given, if one is at fault.
+  package var file: String?
+  package var byte: Int?
+  package var frame: Int?
+
+  package init(_ status: ExitStatus, code: String, _ message: String, file: String? = nil) {
+    self.status = status
+    self.code = code
+    self.message = message
+    self.file = file
+  }
+
+  /// A decoding error of the input called `file`.
+  package init(_ error: AnimatedImageError, file: String, damage: DamagePolicy) {
+    switch error.code {
+    case .limitExceeded: status = .limit
+    case .parameter: status = .usage
+    case .cancelled: status = .interrupted
+    case .truncated, .malformed: status = damage == .strict ? .damaged : .undecodable
+    default: status = .undecodable
+    }
+    code = error.code.name
+    // Memory that the system does not have is no limit of ours, and no option gives it.
+    let isLimit = error.code == .limitExceeded && error.detail.contains("the limit is")
+    message = isLimit ? "\(error.detail); --limits none lifts the limits" : error.detail
+    self.file = file
+    byte = error.byteOffset
+    frame = error.frameIndex
+  }
+
+  package static func usage(_ message: String) -> CommandFailure {
+    CommandFailure(.usage, code: "usage", message)
+  }
+
+  /// One line for a person.
+  package var line: String {
+    var text = file.map { "\($0.sanitized): " } ?? ""
+    text += message.sanitized
+    if let frame { text += ", frame \(frame)" }
+    if let byte { text += ", byte \(byte)" }
+    return text
+  }
+
+  /// A line of JSON for standard error, newline included.
+  package var json: [UInt8] {
+    var json = JSONWriter()
+    json.object { writeError(to: &$0, naming: true) }
+    return json.bytes + [0x0a]
+  }
+
+  /// Reports it on standard error, as text or as JSON.
+  package func report(asJSON: Bool) {
+    FileDescriptor.note(asJSON ? String(decoding: json, as: UTF8.self) : "zoetrope: \(line)\n")
+  }
+
+  /// Writes an object of `schema` for an input of which there is only the failure to tell.
+  package func write(to json: inout JSONWriter, schema: String) {
+    json.object {
+      $0.field("schema", schema)
+      $0.field("file", fileName, base64Key: "file_base64")
+      writeError(to: &$0)
+    }
+  }
+
+  /// Writes the field `error`, with the file when `naming` it.
+  package func writeError(to json: inout JSONWriter, naming: Bool = false) {
+    json.object("error") {
+      $0.field("code", code)
+      $0.field("message", message)
+      if naming { $0.field("file", fileName, base64Key: "file_base64") }
+      $0.field("byte", byte)
+      $0.field("frame", frame)
+    }
+  }
+
+  private var fileName: FileName? { file.map { FileName(argument: $0) } }
+}

@@ -1,0 +1,178 @@
+internal import Glibc
+internal import Synchronization
+
+/// The signals that ask this process to end, to stop or to look at its terminal.
+///
+/// They are caught only while there is something to finish or to give back: files being written, a
+/// trace to keep, a terminal. Everywhere else they have their default action. A process that waits
+/// for a pipe without a writer or for a file system that does not answer then ends at once, which no
+/// handler could achieve: the system lets such a wait end for fatal signals only, or restarts the
+/// call.
+///
+/// Unsafe code: a handler may only set a bit, write a byte to a pipe and restore `errno`, so all
+/// state is atomic and global. No pointer that is passed here outlives its call.
+package enum Signals {
+  /// What ends a command that can be interrupted.
+  private static let endings = [SIGINT, SIGTERM]
+  /// What a player of terminals answers.
+  private static let terminal = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
+
+  /// One bit for each signal that has come and was not taken.
+  private static let came = Atomic<UInt64>(0)
+  private static let writer = Atomic<Int32>(-1)
+  private static let reader = Atomic<Int32>(-1)
+
+  // MARK: - Catching
+
+  /// Unblocks SIGINT and SIGTERM if the parent blocked them, and ignores SIGPIPE and SIGXFSZ, which
+  /// `write` reports.
+  package static func prepare() {
+    unblock(endings)
+    for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
+  }
+
+  /// Runs `body`, during which SIGINT and SIGTERM set ``ending`` instead of ending the process.
+  package static func whileCaught<Result, Failure>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    catchEndings()
+    defer {
+      for number in endings where !isIgnored(number) { signal(number, SIG_DFL) }
+    }
+    return try body()
+  }
+
+  /// Catches SIGINT and SIGTERM from now on. A second signal of the same kind ends the process.
+  package static func catchEndings() {
+    for number in endings where !isIgnored(number) {
+      // Without SA_RESTART a blocked read or write returns, and the bit is seen.
+      handle(number, flags: Int32(bitPattern: UInt32(SA_RESETHAND)))
+    }
+  }
+
+  /// Catches every signal that a player answers, each of which ends a wait for ``descriptor``.
+  package static func catchForTerminal() {
+    if descriptor < 0 {
+      var ends: [Int32] = [-1, -1]
+      guard unsafe pipe(&ends) == 0 else { return }
+      for end in ends {
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      }
+      reader.store(ends[0], ordering: .relaxed)
+      writer.store(ends[1], ordering: .relaxed)
+    }
+    for number in terminal where !isIgnored(number) { handle(number, flags: Int32(SA_RESTART)) }
+    unblock(terminal)
+  }
+
+  private static func handle(_ number: Int32, flags: Int32) {
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = { number in
+      let saved = errno
+      Signals.came.bitwiseOr(1 << UInt64(number), ordering: .relaxed)
+      Signals.wake()
+      errno = saved
+    }
+    action.sa_flags = flags
+    unsafe sigaction(number, &action, nil)
+  }
+
+  /// Whether signal `number` is ignored, as shells have it for commands in the background: such a
+  /// signal stays ignored.
+  package static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+    // SIG_IGN is a function pointer of value 1, which cannot be compared as a Swift function.
+    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    return handler == 1
+  }
+
+  /// Unblocks signals that the parent had blocked.
+  ///
+  /// A mask is inherited: a tool that is started from a thread of a pool which blocks signals, as
+  /// libdispatch's do, would never learn that it was asked to end.
+  private static func unblock(_ signals: [Int32]) {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for number in signals { unsafe sigaddset(&set, number) }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+  }
+
+  // MARK: - Waiting
+
+  /// What to poll for the end of a wait; -1 before ``catchForTerminal()``, or without a pipe.
+  package static var descriptor: Int32 { reader.load(ordering: .relaxed) }
+
+  /// Ends a wait. A full pipe takes no byte, which does not matter: the reader is awake then.
+  package static func wake() {
+    let descriptor = writer.load(ordering: .relaxed)
+    guard descriptor >= 0 else { return }
+    var byte: UInt8 = 0
+    _ = unsafe write(descriptor, &byte, 1)
+  }
+
+  /// Empties the pipe; the signals stay to be taken.
+  package static func drain() {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    while unsafe read(descriptor, &bytes, bytes.count) == bytes.count {}
+  }
+
+  // MARK: - What came
+
+  /// How the process is to end because of a signal; nil while none asks for that. Takes nothing.
+  package static var ending: ExitStatus? {
+    let bits = came.load(ordering: .relaxed)
+    if bits == 0 { return nil }
+    return [
+      (SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp),
+      (SIGQUIT, .quit),
+    ].first { bits & 1 << UInt64($0.0) != 0 }?.1
+  }
+
+  /// Whether a signal has come and was not taken.
+  package static var hasCome: Bool { came.load(ordering: .relaxed) != 0 }
+
+  /// The signals that have come; those that ask for no ``ending`` are forgotten.
+  package static func take() -> Set<Int32> {
+    let bits = forget([SIGTSTP, SIGCONT, SIGWINCH])
+    return Set(terminal.filter { bits & 1 << UInt64($0) != 0 })
+  }
+
+  /// Forgets signals, and gives the bits of all that had come.
+  @discardableResult
+  private static func forget(_ numbers: [Int32]) -> UInt64 {
+    let bits = numbers.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    return came.bitwiseAnd(~bits, ordering: .relaxed).oldValue
+  }
+
+  // MARK: - Ending and stopping
+
+  /// Ends the process by `status`'s signal, so that the shell's loop ends with it, as it would not for
+  /// an exit with the number that the shell gives such an end; returns for other statuses.
+  ///
+  /// Not for SIGQUIT, which would leave a core file behind.
+  package static func endProcess(with status: ExitStatus) {
+    let number: Int32
+    switch status {
+    case .interrupted: number = SIGINT
+    case .terminated: number = SIGTERM
+    case .hungUp: number = SIGHUP
+    default: return
+    }
+    signal(number, SIG_DFL)
+    unblock([number])
+    raise(number)
+  }
+
+  /// Stops this process, and those it shares a pipeline with, until they are continued.
+  ///
+  /// In an orphaned group, which nobody could continue, the system does nothing here.
+  package static func stopProcess() {
+    signal(SIGTSTP, SIG_DFL)
+    kill(0, SIGTSTP)
+    handle(SIGTSTP, flags: Int32(SA_RESTART))
+    // That it was continued is what the caller acts on; it need not be told again.
+    forget([SIGTSTP, SIGCONT])
+  }
+}

@@ -1,0 +1,281 @@
+/// Which characters cells are drawn with.
+public enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
+  /// `▀`, `▄`, `█` and space: two exact colours a cell.
+  case half
+  /// Quadrants and eighth blocks, which every font has.
+  case fine
+  /// ``fine`` and the sextants of Unicode 13.
+  case sextants
+  /// ``sextants`` and the octants of Unicode 16.
+  case octants
+}
+
+/// One way to split a cell in two: the glyph that draws the split, and the one that draws its
+/// opposite, if there is one.
+struct BlockGlyph: Sendable, Hashable {
+  /// The character whose ink covers the first part.
+  let scalar: UInt32
+  /// The character whose ink covers the other part; 0 when there is none.
+  let opposite: UInt32
+  /// How the ink's light is added up.
+  let shape: Shape
+
+  enum Shape: Sendable, Hashable {
+    /// The whole cell in one colour.
+    case whole
+    /// So many eighths from the bottom.
+    case lower(Int)
+    /// So many eighths from the left.
+    case left(Int)
+    /// Parts of a raster two wide and `rows` high, row by row, the lowest bit at the top left.
+    case parts(rows: Int, bits: Int)
+  }
+
+  /// The share of the cell that the ink covers.
+  var area: Float {
+    switch shape {
+    case .whole: 0
+    case .lower(let eighths), .left(let eighths): Float(eighths) / 8
+    case .parts(let rows, let bits): Float(bits.nonzeroBitCount) / Float(rows * 2)
+    }
+  }
+
+  private static let sets = Dictionary(
+    uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, list(of: $0)) })
+
+  /// The splits of a glyph set, no split and its opposite twice; the first is ``Shape/whole``.
+  static func all(in set: CellGlyphs) -> [BlockGlyph] { sets[set] ?? [] }
+
+  private static func list(of set: CellGlyphs) -> [BlockGlyph] {
+    var glyphs = [BlockGlyph(scalar: 0x20, opposite: 0x2588, shape: .whole)]
+    glyphs.append(BlockGlyph(scalar: 0x2584, opposite: 0x2580, shape: .lower(4)))
+    if set == .half { return glyphs }
+    glyphs.append(BlockGlyph(scalar: 0x258C, opposite: 0x2590, shape: .left(4)))
+    let quadrants: [(UInt32, UInt32, Int)] = [
+      (0x2598, 0x259F, 1), (0x259D, 0x2599, 2), (0x2596, 0x259C, 4), (0x259A, 0x259E, 9),
+      (0x259B, 0x2597, 7),
+    ]
+    for (scalar, opposite, bits) in quadrants {
+      glyphs.append(
+        BlockGlyph(scalar: scalar, opposite: opposite, shape: .parts(rows: 2, bits: bits)))
+    }
+    for eighths in 1...7 where eighths != 4 {
+      glyphs.append(
+        BlockGlyph(
+          scalar: 0x2580 + UInt32(eighths), opposite: eighths == 7 ? 0x2594 : 0,
+          shape: .lower(eighths)))
+      glyphs.append(
+        BlockGlyph(
+          scalar: 0x2590 - UInt32(eighths), opposite: eighths == 7 ? 0x2595 : 0,
+          shape: .left(eighths)))
+    }
+    if set == .fine { return glyphs }
+    for bits in 1...31 where bits != 21 {
+      glyphs.append(
+        BlockGlyph(
+          scalar: sextant(bits), opposite: sextant(63 - bits), shape: .parts(rows: 3, bits: bits)))
+    }
+    if set == .sextants { return glyphs }
+    let octants = octantScalars
+    for bits in 1...127 {
+      guard let scalar = octants[bits], let opposite = octants[255 - bits] else { continue }
+      glyphs.append(
+        BlockGlyph(scalar: scalar, opposite: opposite, shape: .parts(rows: 4, bits: bits)))
+    }
+    return glyphs
+  }
+
+  /// Where ``CellSampler`` cuts cells for this set, in 24ths of the height.
+  static func bandCuts(for set: CellGlyphs) -> [Int] {
+    switch set {
+    case .half: [0, 12, 24]
+    case .fine: [0, 3, 6, 9, 12, 15, 18, 21, 24]
+    case .sextants, .octants: [0, 3, 6, 8, 9, 12, 15, 16, 18, 21, 24]
+    }
+  }
+
+  /// The sextants 1 to 62 without the half blocks, which Unicode leaves out of their row.
+  private static func sextant(_ bits: Int) -> UInt32 {
+    UInt32(0x1FB00 + bits - 1 - (bits > 21 ? 1 : 0) - (bits > 42 ? 1 : 0))
+  }
+
+  /// The characters that draw eight parts and nothing simpler does, by their bits.
+  static let octantScalars: [Int: UInt32] = {
+    // Quadrants, halves and quarters were characters before the octants came, and their row of
+    // Unicode skips them; the middle and corner quarters lie elsewhere.
+    var known: Set<Int> = [0b11, 0b11_1111, 0b1100_0000, 0b1111_1100]
+    for quadrants in 0..<16 {
+      var bits = 0
+      for part in 0..<4 where quadrants >> part & 1 == 1 {
+        bits |= 0b101 << (part >> 1 * 4 + part & 1)
+      }
+      known.insert(bits)
+    }
+    var scalars: [Int: UInt32] = [
+      1: 0x1CEA8, 2: 0x1CEAB, 64: 0x1CEA3, 128: 0x1CEA0, 20: 0x1FBE6, 40: 0x1FBE7,
+    ]
+    var next: UInt32 = 0x1CD00
+    for bits in 0...255 where !known.contains(bits) && scalars[bits] == nil {
+      scalars[bits] = next
+      next += 1
+    }
+    return scalars
+  }()
+}
+
+/// Finds for one cell the glyph and the two colours with the least squared error.
+///
+/// The error of a split with the mean colour on each side is the sum of all squares, which is the
+/// same for every split, less what the means explain; so the split that explains most is the best
+/// one, and only sums are needed, no samples.
+struct SplitChooser: Sendable {
+  let glyphs: [BlockGlyph]
+  private let inkScale: [Float]
+  private let paperScale: [Float]
+  private let cuts: [Int]
+  private let hasSides: Bool
+  private let partRows: Int
+  /// Where each split's sum stands in ``sums``.
+  private let places: [Int]
+  /// Sums by shape: nothing, lower 1 to 7 eighths, left 1 to 7 eighths, and from 16, 32 and 96 on
+  /// the subsets of quadrants, sextants and octants by their bits.
+  private var sums: [SIMD4<Float>]
+  /// The light of the whole cell.
+  private(set) var total = SIMD4<Float>.zero
+
+  private static let prototypes = Dictionary(
+    uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, SplitChooser(making: $0)) })
+
+  /// A chooser for a set of glyphs; its tables are shared by all of them.
+  init(_ set: CellGlyphs) { self = Self.prototypes[set] ?? SplitChooser(making: set) }
+
+  private init(making set: CellGlyphs) {
+    glyphs = BlockGlyph.all(in: set)
+    inkScale = glyphs.map { $0.area == 0 ? 0 : 1 / $0.area }
+    paperScale = glyphs.map { 1 / (1 - $0.area) }
+    cuts = BlockGlyph.bandCuts(for: set)
+    hasSides = set != .half
+    partRows = set == .octants ? 4 : set == .sextants ? 3 : set == .fine ? 2 : 0
+    sums = Array(repeating: .zero, count: partRows == 4 ? 352 : partRows == 3 ? 96 : 32)
+    places = glyphs.map { glyph in
+      switch glyph.shape {
+      case .whole: 0
+      case .lower(let eighths): eighths
+      case .left(let eighths): 7 + eighths
+      case .parts(let rows, let bits): (rows == 2 ? 16 : rows == 3 ? 32 : 96) + bits
+      }
+    }
+  }
+
+  /// The light under the ink of split `index`.
+  @inline(__always)
+  private func ink(_ index: Int) -> SIMD4<Float> { sums[places[index]] }
+
+  /// The mean light under the ink of split `index`; of the whole cell for the first.
+  @inline(__always)
+  func inkLight(_ index: Int) -> SIMD4<Float> {
+    index == 0 ? total : ink(index) * inkScale[index]
+  }
+
+  /// The mean light beside the ink of split `index`.
+  @inline(__always)
+  func paperLight(_ index: Int) -> SIMD4<Float> { (total - ink(index)) * paperScale[index] }
+
+  /// The shares of the ink and of the paper of split `index` that opaque pixels cover.
+  func coverage(_ index: Int) -> (ink: Float, paper: Float) {
+    (ink(index).w * inkScale[index], (total - ink(index)).w * paperScale[index])
+  }
+
+  /// The split whose outline comes nearest to that of the opaque pixels, among those that can be
+  /// drawn with ink on their covered side alone.
+  func bestOutline() -> Int {
+    var best = 0
+    var most = total.w * total.w
+    for index in glyphs.indices.dropFirst() {
+      let (ink, paper) = coverage(index)
+      if paper > ink, glyphs[index].opposite == 0 { continue }
+      let area = glyphs[index].area
+      let explained = ink * ink * area + paper * paper * (1 - area)
+      if explained > most + 1e-6 { (best, most) = (index, explained) }
+    }
+    return best
+  }
+
+  /// How much of the squared sum the two means of split `index` explain.
+  @inline(__always)
+  func explained(_ index: Int) -> Float {
+    let ink = self.ink(index)
+    let paper = total - ink
+    let squares = ink * ink * inkScale[index] + paper * paper * paperScale[index]
+    return squares.x + squares.y + squares.z
+  }
+
+  /// The split that explains most; an earlier one unless a later one is better by `margin`.
+  func best(margin: Float) -> (index: Int, explained: Float) {
+    let sums = self.sums.span
+    let places = self.places.span
+    let inkScale = self.inkScale.span
+    let paperScale = self.paperScale.span
+    var best = 0
+    let squares = total * total
+    var most = squares.x + squares.y + squares.z
+    var needed = most + margin
+    for index in 1..<places.count {
+      let ink = sums[places[index]]
+      let paper = total - ink
+      let squares = ink * ink * inkScale[index] + paper * paper * paperScale[index]
+      let explained = squares.x + squares.y + squares.z
+      if explained > needed {
+        best = index
+        most = explained
+        // Only the step away from one colour for all has to be worth a second colour.
+        needed = explained + 1e-6
+      }
+    }
+    return (best, most)
+  }
+
+  /// Adds up the light of every shape of a cell from its samples.
+  mutating func load(_ sampler: borrowing CellSampler, cell: Int, cellCount: Int) {
+    let bands = sampler.bands.span
+    guard hasSides else {
+      sums[4] = bands[cellCount + cell]
+      total = bands[cell] + sums[4]
+      return
+    }
+    var left = InlineArray<25, SIMD4<Float>>(repeating: .zero)
+    var right = InlineArray<25, SIMD4<Float>>(repeating: .zero)
+    var leftBelow = SIMD4<Float>.zero
+    var rightBelow = SIMD4<Float>.zero
+    var band = cuts.count - 2
+    while band >= 0 {
+      let at = (band * cellCount + cell) * 2
+      leftBelow += bands[at]
+      rightBelow += bands[at + 1]
+      left[cuts[band]] = leftBelow
+      right[cuts[band]] = rightBelow
+      band -= 1
+    }
+    total = leftBelow + rightBelow
+    for eighths in 1...7 { sums[eighths] = left[24 - 3 * eighths] + right[24 - 3 * eighths] }
+    let columns = sampler.columns.span
+    var below = SIMD4<Float>.zero
+    for eighths in 1...7 {
+      below += columns[cell * 8 + eighths - 1]
+      sums[7 + eighths] = below
+    }
+    // One source for the half that quadrants share with the columns.
+    sums[11] = leftBelow
+    for rows in 2...partRows {
+      let base = rows == 2 ? 16 : rows == 3 ? 32 : 96
+      let step = 24 / rows
+      for row in 0..<rows {
+        sums[base + 1 << (2 * row)] = left[row * step] - left[(row + 1) * step]
+        sums[base + 2 << (2 * row)] = right[row * step] - right[(row + 1) * step]
+      }
+      for bits in 3..<1 << (2 * rows) where bits & (bits - 1) != 0 {
+        sums[base + bits] = sums[base + bits & (bits - 1)] + sums[base + bits & -bits]
+      }
+    }
+  }
+}

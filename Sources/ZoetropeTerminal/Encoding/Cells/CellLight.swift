@@ -1,0 +1,280 @@
+internal import Zoetrope
+
+/// The light of the cells that a picture changes, for encoders that draw with characters.
+///
+/// Keeps the picture before, so that only rows and columns of cells are sampled that differ from it.
+struct CellSource: Sendable {
+  /// The cells of the last row that was sampled.
+  private(set) var sampler = CellSampler.empty
+  private let cells: PixelSize
+  private let crop: PixelRect?
+  private let bandCuts: [Int]
+  private let halves: Int
+  private let hasColumns: Bool
+  private let options: EncodingOptions
+  private var source = PixelRect.empty
+  private var previous: Bitmap?
+  private var difference: FrameDifference?
+
+  /// A source of `area`'s cells, each cut as ``CellSampler`` cuts them.
+  init(
+    area: CellRect, crop: PixelRect?, bandCuts: [Int], halves: Int, hasColumns: Bool,
+    options: EncodingOptions
+  ) {
+    cells = PixelSize(width: area.columns, height: area.rows)
+    self.crop = crop
+    self.bandCuts = bandCuts
+    self.halves = halves
+    self.hasColumns = hasColumns
+    self.options = options
+  }
+
+  /// Forgets the picture before: the next one is sampled whole.
+  mutating func forgetPicture() { previous = nil }
+
+  /// Says that `bitmap` was the picture before.
+  mutating func resume(after bitmap: Bitmap) { previous = bitmap }
+
+  /// A copy without the picture before, and without room to work in.
+  func withoutPicture() -> CellSource {
+    var copy = self
+    copy.previous = nil
+    copy.difference = nil
+    copy.sampler = .empty
+    return copy
+  }
+
+  /// Takes the next picture; `changed` is where it may differ from the one before.
+  mutating func begin(_ bitmap: Bitmap, changed: PixelRect?) {
+    let all = PixelRect(bitmap.size)
+    let part = crop.map { $0.intersection(all) } ?? all
+    let wanted = part.isEmpty ? all : part
+    if previous?.size != bitmap.size || wanted != source { previous = nil }
+    if wanted != source || sampler.isEmpty {
+      source = wanted
+      sampler = CellSampler(
+        source: wanted, columns: cells.width, rows: cells.height, bandCuts: bandCuts,
+        halves: halves, hasColumns: hasColumns, model: options.light, backdrop: options.backdrop)
+    }
+    difference = previous.map { FrameDifference(from: $0, to: bitmap, within: changed ?? all) }
+    previous = bitmap
+  }
+
+  /// Samples the cells of a row that may differ from the picture before, and says which these are.
+  mutating func sample(row: Int, of bitmap: Bitmap) -> Range<Int> {
+    var range = 0..<cells.width
+    if let difference {
+      range = sampler.cellColumns(
+        ofSourceColumns: difference.columns(inRows: sampler.sourceRows(ofCellRow: row)))
+    }
+    sampler.sample(row: row, columns: range, of: bitmap)
+    return range
+  }
+}
+
+/// Averages the pixels of a picture over the parts of character cells.
+///
+/// Each cell is cut into bands (by ``bandCuts``) and each band into ``halves`` equal parts; with
+/// `hasColumns` each cell is also cut into eight columns of its full height. All the sums that the
+/// block glyphs need follow from these, so no finer raster of samples is ever made. A value is the
+/// light in its part as a share of a whole cell of light 1. Over a backdrop that is left bare, the
+/// last channel is the share of the cell that its opaque pixels cover, and they alone have light.
+///
+/// The order in which pixels are added does not depend on which cells are asked for, so a cell
+/// sampled alone gives bit for bit what it gives in a whole picture.
+struct CellSampler: Sendable {
+  /// Where the bands of a cell begin and end, in 24ths of its height.
+  let bandCuts: [Int]
+  /// Parts of each band, side by side.
+  let halves: Int
+  let hasColumns: Bool
+  private let source: PixelRect
+  private let cells: PixelSize
+  private let tables: LightTables
+  private let backdrop: Backdrop
+  private let parts: [Span1D]
+  private let columnParts: [Span1D]
+
+  /// The samples of one row of cells: bands first, `(band * cells + cell) * halves + half`.
+  private(set) var bands: [SIMD4<Float>]
+  /// The samples of the columns, `cell * 8 + column`.
+  private(set) var columns: [SIMD4<Float>]
+  private var light: [SIMD4<Float>]
+  private var sum: [SIMD4<Float>]
+  private var columnSum: [SIMD4<Float>]
+
+  /// The pixels that one part covers along a line: two weighed ends and whole ones between.
+  private struct Span1D: Sendable {
+    let first: Int
+    let last: Int
+    let firstWeight: Float
+    let lastWeight: Float
+    let wholeWeight: Float
+
+    init(from start: Double, to end: Double, limit: Int, scale: Double) {
+      let low = min(Int(start.rounded(.down)), limit - 1)
+      let high = min(max(Int(end.rounded(.up)) - 1, low), limit - 1)
+      first = low
+      last = high
+      wholeWeight = Float(scale)
+      if low == high {
+        firstWeight = Float((end - start) * scale)
+        lastWeight = 0
+      } else {
+        firstWeight = Float((Double(low + 1) - start) * scale)
+        lastWeight = Float((end - Double(high)) * scale)
+      }
+    }
+  }
+
+  /// A sampler of nothing.
+  static let empty = CellSampler(
+    source: .empty, columns: 0, rows: 0, bandCuts: [0], halves: 0, hasColumns: false,
+    model: .coded, backdrop: .black)
+
+  var isEmpty: Bool { source.isEmpty }
+
+  init(
+    source: PixelRect, columns cellColumns: Int, rows: Int, bandCuts: [Int], halves: Int,
+    hasColumns: Bool, model: LightModel, backdrop: Backdrop
+  ) {
+    self.source = source
+    self.bandCuts = bandCuts
+    self.halves = halves
+    self.hasColumns = hasColumns
+    self.backdrop = backdrop
+    cells = PixelSize(width: cellColumns, height: rows)
+    tables = LightTables.tables(for: model)
+    let width = Double(source.width) / Double(cellColumns)
+    func cuts(_ count: Int) -> [Span1D] {
+      (0..<cellColumns * count).map { index in
+        Span1D(
+          from: Double(index) * width / Double(count),
+          to: Double(index + 1) * width / Double(count), limit: source.width, scale: 1 / width)
+      }
+    }
+    parts = cuts(halves)
+    columnParts = hasColumns ? cuts(8) : []
+    bands = Array(repeating: .zero, count: (bandCuts.count - 1) * cellColumns * halves)
+    columns = Array(repeating: .zero, count: hasColumns ? cellColumns * 8 : 0)
+    light = Array(repeating: .zero, count: source.width)
+    sum = light
+    columnSum = hasColumns ? light : []
+  }
+
+  /// The rows of the picture that cell row `row` covers, in part or whole.
+  func sourceRows(ofCellRow row: Int) -> Range<Int> {
+    let height = Double(source.height) / Double(cells.height)
+    let first = Int((Double(row) * height).rounded(.down))
+    let last = Int((Double(row + 1) * height).rounded(.up))
+    return source.y + first..<source.y + min(max(last, first + 1), source.height)
+  }
+
+  /// The cell columns that the columns `range` of the picture touch, clipped to the cells.
+  func cellColumns(ofSourceColumns range: Range<Int>) -> Range<Int> {
+    let low = max(range.lowerBound - source.x, 0)
+    let high = min(range.upperBound - source.x, source.width)
+    guard low < high else { return 0..<0 }
+    let width = Double(source.width) / Double(cells.width)
+    let first = Int((Double(low) / width).rounded(.down))
+    let last = Int((Double(high) / width).rounded(.up))
+    // One more at each side: the ends of a part are rounded numbers.
+    return max(first - 1, 0)..<min(last + 1, cells.width)
+  }
+
+  /// Samples the cells `range` of cell row `row`.
+  mutating func sample(row: Int, columns range: Range<Int>, of bitmap: Bitmap) {
+    guard !range.isEmpty else { return }
+    let left = parts[range.lowerBound * halves].first
+    let right = parts[range.upperBound * halves - 1].last
+    let height = Double(source.height) / Double(cells.height)
+    if hasColumns { for x in left...right { columnSum[x] = .zero } }
+    var loadedRow = -1
+    for band in 0..<bandCuts.count - 1 {
+      let start = (Double(row) + Double(bandCuts[band]) / 24) * height
+      let end = (Double(row) + Double(bandCuts[band + 1]) / 24) * height
+      let lines = Span1D(from: start, to: end, limit: source.height, scale: 1 / height)
+      for x in left...right { sum[x] = .zero }
+      for y in lines.first...lines.last {
+        let weight =
+          y == lines.first
+          ? lines.firstWeight : y == lines.last ? lines.lastWeight : lines.wholeWeight
+        if y != loadedRow {
+          load(row: y, from: left, through: right, of: bitmap)
+          loadedRow = y
+        }
+        add(weight: weight, from: left, through: right)
+      }
+      if hasColumns { for x in left...right { columnSum[x] += sum[x] } }
+      reduceBand(band, range)
+    }
+    if hasColumns { reduceColumns(range) }
+  }
+
+  private mutating func add(weight: Float, from left: Int, through right: Int) {
+    let lightValues = light
+    let light = lightValues.span
+    var sum = self.sum.mutableSpan
+    for x in left...right { sum[x] += light[x] * weight }
+  }
+
+  private mutating func reduceBand(_ band: Int, _ range: Range<Int>) {
+    let base = band * cells.width * halves
+    let indices = range.lowerBound * halves..<range.upperBound * halves
+    let (sumValues, partValues) = (sum, parts)
+    let sum = sumValues.span
+    let parts = partValues.span
+    var bands = self.bands.mutableSpan
+    for index in indices {
+      bands[base + index] = Self.total(sum, parts[index])
+    }
+  }
+
+  private mutating func reduceColumns(_ range: Range<Int>) {
+    let (sumValues, partValues) = (columnSum, columnParts)
+    let sum = sumValues.span
+    let parts = partValues.span
+    var columns = self.columns.mutableSpan
+    for index in range.lowerBound * 8..<range.upperBound * 8 {
+      columns[index] = Self.total(sum, parts[index])
+    }
+  }
+
+  @inline(__always)
+  private static func total(_ sum: Span<SIMD4<Float>>, _ part: Span1D) -> SIMD4<Float> {
+    var total = sum[part.first] * part.firstWeight
+    if part.last > part.first {
+      if part.last > part.first + 1 {
+        var whole = sum[part.first + 1]
+        for x in part.first + 2..<max(part.last, part.first + 2) { whole += sum[x] }
+        total += whole * part.wholeWeight
+      }
+      total += sum[part.last] * part.lastWeight
+    }
+    return total
+  }
+
+  /// Turns the pixels of one line into light, laid over the backdrop.
+  private mutating func load(row y: Int, from left: Int, through right: Int, of bitmap: Bitmap) {
+    let pixels = bitmap.pixels(row: source.y + y)
+    let (tables, source, backdrop) = (self.tables, self.source, self.backdrop)
+    let isBare = backdrop.isBare
+    let red = tables.red.span
+    let green = tables.green.span
+    let blue = tables.blue.span
+    var light = self.light.mutableSpan
+    for x in left...right {
+      let pixel = pixels[source.x + x]
+      var value = red[Int(pixel.red)] + green[Int(pixel.green)] + blue[Int(pixel.blue)]
+      if isBare {
+        if Backdrop.isBare(alpha: pixel.alpha) { value = .zero } else { value.w = 1 }
+      } else if pixel.alpha != 255 {
+        let behind = backdrop.color(x: source.x + x, y: source.y + y)
+        let under =
+          red[Int(behind.red)] + green[Int(behind.green)] + blue[Int(behind.blue)]
+        value = under + (value - under) * (Float(pixel.alpha) / 255)
+      }
+      light[x] = value
+    }
+  }
+}

@@ -1,0 +1,151 @@
+internal import Zoetrope
+
+/// The pictures that an encoder was given: the part of each that is shown, no larger than the
+/// terminal shows it, and where it differs from the one before.
+struct PictureHistory: Sendable {
+  /// A picture to encode.
+  struct Picture {
+    let bitmap: Bitmap
+    /// The part of ``bitmap`` to show.
+    let part: PixelRect
+    /// Where it differs from the picture before; nil when everything is to be drawn.
+    let difference: FrameDifference?
+  }
+
+  /// The last picture; nil when what the terminal shows is not known.
+  private(set) var last: Bitmap?
+  private let crop: PixelRect?
+  private let shownSize: PixelSize?
+  private var shrinker: PictureShrinker?
+
+  /// `crop` is the part of each picture to show, `shownSize` how many pixels of the terminal that
+  /// covers; nil when it is not known, and nothing is made smaller.
+  init(crop: PixelRect?, shownSize: PixelSize? = nil) {
+    (self.crop, self.shownSize) = (crop, shownSize)
+  }
+
+  /// The size in which pictures of `pictureSize` are sent.
+  func pixelSize(of pictureSize: PixelSize) -> PixelSize {
+    let size = crop?.size ?? pictureSize
+    return PixelSize(
+      width: min(size.width, shownSize?.width ?? .max),
+      height: min(size.height, shownSize?.height ?? .max))
+  }
+
+  /// Forgets what the terminal shows: the next picture is drawn whole.
+  mutating func forget() {
+    last = nil
+    shrinker?.forget()
+  }
+
+  /// Says that `bitmap` is what the terminal shows.
+  mutating func resume(showing bitmap: Bitmap) {
+    last = bitmap
+    shrinker?.forget()
+  }
+
+  /// A hash of the last picture; nil when there is none.
+  var contentHash: Int? { last?.contentHash }
+
+  /// Takes the next picture, which may differ from the last one inside `changed`; nil when nothing
+  /// that is shown does.
+  mutating func next(_ bitmap: Bitmap, changed: PixelRect?) -> Picture? {
+    let all = PixelRect(bitmap.size)
+    let cropped = crop.map { $0.intersection(all) } ?? all
+    let part = cropped.isEmpty ? all : cropped
+    guard !part.isEmpty else { return nil }
+    var difference: FrameDifference?
+    let before = last?.size == bitmap.size ? last : nil
+    if let before {
+      let found = FrameDifference(
+        from: before, to: bitmap, within: (changed ?? part).intersection(part))
+      if found.bounds.isEmpty { return nil }
+      difference = found
+    } else {
+      shrinker = shownSize.flatMap { PictureShrinker(of: part, to: $0) }
+    }
+    last = bitmap
+    guard shrinker != nil else {
+      return Picture(bitmap: bitmap, part: part, difference: difference)
+    }
+    guard
+      let small = shrinker?.shrink(bitmap, after: before, changed: difference?.bounds ?? part)
+    else { return nil }
+    if let difference = small.difference, difference.bounds.isEmpty { return nil }
+    return Picture(
+      bitmap: small.bitmap, part: PixelRect(small.bitmap.size), difference: small.difference)
+  }
+}
+
+/// Makes pictures as small as a terminal shows them, where it would leave out pixels to do so.
+///
+/// Terminals shrink images by picking pixels, which breaks text and thin lines, and what they leave
+/// out is sent for nothing. Keeps the last result, so that only what changes is worked out again.
+struct PictureShrinker: Sendable {
+  /// The size of the results.
+  let size: PixelSize
+  private let part: PixelRect
+  private let scaler: FrameScaler
+  private var last: Bitmap?
+
+  /// A shrinker of `part` of each picture to at most `room`; nil when it fits as it is.
+  init?(of part: PixelRect, to room: PixelSize) {
+    size = PixelSize(
+      width: min(part.width, max(room.width, 1)), height: min(part.height, max(room.height, 1)))
+    guard size != part.size else { return nil }
+    self.part = part
+    scaler = FrameScaler(from: part.size, to: size)
+  }
+
+  /// Forgets the last result, as when another picture was shown since.
+  mutating func forget() { last = nil }
+
+  /// `bitmap` at ``size``, and where that differs from the picture before.
+  ///
+  /// `previous` is the picture before, which differs from `bitmap` in `changed` at most.
+  mutating func shrink(
+    _ bitmap: Bitmap, after previous: Bitmap?, changed: PixelRect
+  ) -> (bitmap: Bitmap, difference: FrameDifference?) {
+    let picture = cropped(bitmap)
+    guard let previous else {
+      let result = scaler.scale(picture)
+      last = result
+      return (result, nil)
+    }
+    let before = last ?? scaler.scale(cropped(previous))
+    let inside = changed.intersection(part)
+    let dirty = PixelRect(
+      x: inside.x - part.x, y: inside.y - part.y, width: inside.width, height: inside.height)
+    let (result, touched) = scaler.rescale(picture, previous: before, dirty: dirty)
+    last = result
+    return (result, FrameDifference(from: before, to: result, within: touched))
+  }
+
+  private func cropped(_ bitmap: Bitmap) -> Bitmap {
+    if part == PixelRect(bitmap.size) { return bitmap }
+    return Bitmap(size: part.size) { y, bytes in
+      let source = bitmap.pixels(row: part.y + y)
+      for x in 0..<part.width {
+        bytes.storeBytes(
+          of: source[part.x + x].word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
+      }
+    }
+  }
+}
+
+extension Bitmap {
+  /// A hash of size and pixels: about 1 ns a pixel, for telling pictures of one loop apart.
+  var contentHash: Int {
+    var first = UInt64(truncatingIfNeeded: width) &* 0x9E37_79B9_7F4A_7C15
+    var second = UInt64(truncatingIfNeeded: height) | 1
+    for y in 0..<height {
+      let row = pixels(row: y)
+      for x in row.indices {
+        // Two accumulators that turn and multiply: a change of any pixel changes both.
+        first = (first ^ UInt64(row[x].word)) &* 0xD6E8_FEB8_6659_FD93
+        second = (second &+ first) << 23 | (second &+ first) >> 41
+      }
+    }
+    return Int(truncatingIfNeeded: first ^ second)
+  }
+}

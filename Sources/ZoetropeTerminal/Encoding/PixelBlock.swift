@@ -1,0 +1,129 @@
+internal import Zoetrope
+
+/// Copies the pixels of a part of a picture, row after row without padding.
+enum PixelBlock {
+  /// Whether every pixel of `rect` is opaque.
+  static func isOpaque(_ bitmap: Bitmap, _ rect: PixelRect) -> Bool {
+    for y in rect.y..<rect.maxY {
+      let row = bitmap.pixels(row: y)
+      for x in rect.x..<rect.maxX where row[x].alpha != 255 { return false }
+    }
+    return true
+  }
+
+  /// Red, green and blue; transparent pixels laid over `backdrop` in coded values.
+  static func rgb(_ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(rect.width * rect.height * 3)
+    for y in rect.y..<rect.maxY {
+      let row = bitmap.pixels(row: y)
+      for x in rect.x..<rect.maxX {
+        let color = flattened(row[x], x: x, y: y, over: backdrop)
+        bytes.append(color.red)
+        bytes.append(color.green)
+        bytes.append(color.blue)
+      }
+    }
+    return bytes
+  }
+
+  /// Red, green, blue and straight alpha.
+  static func rgba(_ bitmap: Bitmap, _ rect: PixelRect) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(rect.width * rect.height * 4)
+    for y in rect.y..<rect.maxY {
+      let row = bitmap.pixels(row: y)
+      for x in rect.x..<rect.maxX {
+        let pixel = row[x]
+        bytes.append(pixel.red)
+        bytes.append(pixel.green)
+        bytes.append(pixel.blue)
+        bytes.append(pixel.alpha)
+      }
+    }
+    return bytes
+  }
+
+  /// One pixel laid over the backdrop.
+  @inline(__always)
+  static func flattened(_ pixel: RGBA, x: Int, y: Int, over backdrop: Backdrop) -> TerminalColor {
+    if pixel.alpha == 255 {
+      return TerminalColor(red: pixel.red, green: pixel.green, blue: pixel.blue)
+    }
+    let under = backdrop.color(x: x, y: y)
+    let alpha = Int(pixel.alpha)
+    func mix(_ over: UInt8, _ below: UInt8) -> UInt8 {
+      UInt8((Int(over) * alpha + Int(below) * (255 - alpha) + 127) / 255)
+    }
+    return TerminalColor(
+      red: mix(pixel.red, under.red), green: mix(pixel.green, under.green),
+      blue: mix(pixel.blue, under.blue))
+  }
+}
+
+/// Numbers colours from 0 in the order in which they are first asked for, up to a limit.
+struct ColorTable: Sendable {
+  /// The colours, by their numbers.
+  private(set) var colors: [UInt32] = []
+  private let limit: Int
+  private let mask: Int
+  /// A colour's number plus one at its hash, or at the next free place; 0 where there is none.
+  private var places: [UInt16]
+  private var lastColor: UInt32 = 0
+  private var lastIndex = -1
+
+  init(limit: Int) {
+    self.limit = limit
+    var size = 1
+    while size < limit * 4 { size *= 2 }
+    mask = size - 1
+    places = Array(repeating: 0, count: size)
+  }
+
+  /// The number of `color`, a new one if need be; nil when it is new and there is no room.
+  @inline(__always)
+  mutating func index(of color: UInt32) -> Int? {
+    if color == lastColor, lastIndex >= 0 { return lastIndex }
+    return find(color)
+  }
+
+  private mutating func find(_ color: UInt32) -> Int? {
+    var place = Int(truncatingIfNeeded: (color &* 0x9E37_79B1) >> 8) & mask
+    while places[place] != 0 {
+      let index = Int(places[place]) - 1
+      if colors[index] == color {
+        lastColor = color
+        lastIndex = index
+        return index
+      }
+      place = (place + 1) & mask
+    }
+    guard colors.count < limit else { return nil }
+    colors.append(color)
+    places[place] = UInt16(colors.count)
+    lastColor = color
+    lastIndex = colors.count - 1
+    return lastIndex
+  }
+
+  /// The number of `color`; nil when it has none.
+  @inline(__always)
+  func number(of color: UInt32) -> Int? {
+    if color == lastColor, lastIndex >= 0 { return lastIndex }
+    var place = Int(truncatingIfNeeded: (color &* 0x9E37_79B1) >> 8) & mask
+    while places[place] != 0 {
+      let index = Int(places[place]) - 1
+      if colors[index] == color { return index }
+      place = (place + 1) & mask
+    }
+    return nil
+  }
+
+  /// Whether `color` has a number.
+  func contains(_ color: UInt32) -> Bool { number(of: color) != nil }
+
+  /// Forgets every colour.
+  mutating func removeAll() {
+    self = ColorTable(limit: limit)
+  }
+}

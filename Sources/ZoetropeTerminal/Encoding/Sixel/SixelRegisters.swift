@@ -1,0 +1,130 @@
+/// The colours of a terminal's registers, and which of them it has been told.
+struct SixelRegisters: Sendable {
+  /// How many there are.
+  let count: Int
+  /// Whether definitions last from one image to the next.
+  private let isKept: Bool
+  private var table: ColorTable
+  private var defined = Array(repeating: false, count: 256)
+
+  init(count: Int, isKept: Bool) {
+    (self.count, self.isKept) = (count, isKept)
+    table = ColorTable(limit: count)
+  }
+
+  /// Feeds everything that the next bytes depend on.
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(table.colors)
+    hasher.combine(defined)
+  }
+
+  /// The register of `color`, which has been claimed.
+  @inline(__always)
+  mutating func register(of color: UInt32) -> Int { table.index(of: color) ?? 0 }
+
+  /// The register of `color`; nil when it has none.
+  @inline(__always)
+  func registerIfAny(of color: UInt32) -> Int? { table.number(of: color) }
+
+  /// Forgets what the terminal was told.
+  mutating func forgetDefinitions() { defined = Array(repeating: false, count: 256) }
+
+  /// Gives every colour a register, keeping those that have one as long as there is room.
+  ///
+  /// Of new colours those that are chosen most often get the lowest numbers, which are the shortest.
+  mutating func claim(for colors: [UInt32], counts: [Int]) {
+    let added = colors.indices.filter { !table.contains(colors[$0]) }
+    if added.isEmpty { return }
+    var claimed = added
+    if table.colors.count + added.count > count {
+      table.removeAll()
+      forgetDefinitions()
+      claimed = Array(colors.indices)
+    }
+    for index in claimed.sorted(by: { counts[$0] > counts[$1] }) {
+      _ = table.index(of: colors[index])
+    }
+  }
+
+  /// Appends the definitions of the registers that are `used` and not known to the terminal: of the
+  /// claimed colours when `exact`, else of ``SixelPalette``.
+  mutating func appendDefinitions(of used: [Bool], exact: Bool, to sequence: inout [UInt8]) {
+    for register in 0..<256 where used[register] && !(isKept && exact && defined[register]) {
+      let color = exact ? table.colors[register] : SixelPalette.color(register)
+      sequence.append(35)
+      sequence.append(decimal: register)
+      sequence.append(ascii: ";2")
+      for shift in [16, 8, 0] {
+        sequence.append(59)
+        sequence.append(decimal: (Int(color >> UInt32(shift) & 255) * 100 + 127) / 255)
+      }
+      defined[register] = exact
+    }
+  }
+}
+
+/// Counts in how many places of a picture each colour is needed.
+///
+/// A place is eight columns of a band: about what a small change covers, where a colour is chosen
+/// once however many pixels it has. Counted by pixels, flat parts would get the short numbers
+/// and dithered ones, which choose all the time, the long ones: 4 % more bytes on a moving spot.
+struct ColorUses: Sendable {
+  /// Places, by the number of the colour.
+  private(set) var counts: [Int]
+  /// The places of the band in which each colour has been seen, one bit each.
+  private var seen: [UInt64]
+  private var band = -1
+
+  init(count: Int) {
+    counts = Array(repeating: 0, count: count)
+    seen = Array(repeating: 0, count: count)
+  }
+
+  /// Notes a pixel; rows come in order.
+  @inline(__always)
+  mutating func add(_ index: Int, x: Int, y: Int) {
+    if y / 6 != band {
+      band = y / 6
+      for index in seen.indices { seen[index] = 0 }
+    }
+    // Pictures of more than 512 columns share bits, which only counts a place less.
+    let bit: UInt64 = 1 << UInt64(x >> 3 & 63)
+    if seen[index] & bit == 0 {
+      seen[index] |= bit
+      counts[index] += 1
+    }
+  }
+}
+
+/// The fixed palette for pictures of too many colours, and its dither pattern.
+enum SixelPalette {
+  /// Levels of red, green and blue: 6 x 7 x 6 = 252 colours.
+  private static let levels = (red: 6, green: 7, blue: 6)
+
+  /// The colour of a register.
+  static func color(_ register: Int) -> UInt32 {
+    let blue = register % levels.blue
+    let green = register / levels.blue % levels.green
+    let red = register / levels.blue / levels.green
+    return UInt32(red * 255 / (levels.red - 1)) << 16
+      | UInt32(green * 255 / (levels.green - 1)) << 8 | UInt32(blue * 255 / (levels.blue - 1))
+  }
+
+  /// The register of a colour at a pixel; which of the nearest levels it is depends on the place.
+  @inline(__always)
+  static func index(of color: UInt32, x: Int, y: Int) -> Int {
+    let mixed = x ^ y
+    var threshold = 0
+    for bit in 0..<3 { threshold = threshold << 2 | (mixed >> bit & 1) << 1 | (y >> bit & 1) }
+    // 0 to 63 made the middle of 64 equal steps of one level.
+    let offset = threshold * 2 + 1
+    func level(_ value: UInt32, _ count: Int) -> Int {
+      let scaled = Int(value) * (count - 1)
+      return min((scaled * 128 + offset * 255) / (255 * 128), count - 1)
+    }
+    let red = level(color >> 16 & 255, levels.red)
+    let green = level(color >> 8 & 255, levels.green)
+    let blue = level(color & 255, levels.blue)
+    return (red * levels.green + green) * levels.blue + blue
+  }
+}

@@ -1,0 +1,134 @@
+public import Zoetrope
+
+/// A way to show pictures that a terminal may know.
+public enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
+  /// kitty's, with edits of the image that is shown (`a=f`).
+  case kittyEdits = "kitty"
+  /// kitty's, without edits: two images in turn.
+  case kittyImages = "kitty-images"
+  /// iTerm2's inline images.
+  case iterm2
+  /// Sixels.
+  case sixel
+  /// Characters; every terminal has these.
+  case cells
+}
+
+/// A way to draw pictures, as a user names it.
+public enum DrawingMode: Sendable, Hashable {
+  /// A graphics protocol. ``GraphicsProtocol/cells`` means the best characters for the terminal.
+  case graphics(GraphicsProtocol)
+  /// Block characters in colours.
+  case blocks(CellGlyphs)
+  /// Shapes of characters, with or without colours.
+  case dots(DotGlyphs)
+
+  /// Every mode, in the order in which a user steps through them.
+  public static let all: [DrawingMode] =
+    GraphicsProtocol.allCases.filter { $0 != .cells }.map { .graphics($0) }
+    + CellGlyphs.allCases.reversed().map { .blocks($0) } + DotGlyphs.allCases.map { .dots($0) }
+
+  /// The mode's name, such as `kitty`, `sixel`, `fine` or `ascii`.
+  public var name: String {
+    switch self {
+    case .graphics(let graphics): graphics.rawValue
+    case .blocks(let glyphs): glyphs.rawValue
+    case .dots(let glyphs): glyphs.rawValue
+    }
+  }
+
+  /// The mode of a name, or of one that other programs use for it; nil for any other.
+  public init?(name: String) {
+    let others: [String: DrawingMode] = [
+      "cells": .graphics(.cells), "quad": .blocks(.fine), "sextant": .blocks(.sextants),
+      "octant": .blocks(.octants), "kitty-anim": .graphics(.kittyEdits), "none": .dots(.quadrants),
+    ]
+    guard let mode = Self.all.first(where: { $0.name == name }) ?? others[name] else { return nil }
+    self = mode
+  }
+
+  /// The best mode for a terminal: its graphics, else block characters, else shapes alone.
+  public init(best capabilities: TerminalCapabilities) {
+    if capabilities.isDumb {
+      self = .dots(.ascii)
+    } else if capabilities.bestProtocol != .cells {
+      self = .graphics(capabilities.bestProtocol)
+    } else if !capabilities.hasUTF8 {
+      self = .dots(.ascii)
+    } else if capabilities.colors == .none {
+      self = .dots(.quadrants)
+    } else {
+      self = .blocks(capabilities.bestGlyphs)
+    }
+  }
+
+  /// An encoder that draws in this mode.
+  ///
+  /// `pictureSize` is that of the pictures to come. `imageID` and the id after it are kitty's names
+  /// for the images. Block characters without colours become quadrant shapes.
+  public func encoder(
+    layout: FrameLayout, screen: ScreenSize, pictureSize: PixelSize,
+    capabilities: TerminalCapabilities, imageID: Int = 4711, passthrough: Passthrough = .none,
+    options: EncodingOptions = EncodingOptions()
+  ) -> any FrameEncoding {
+    switch self {
+    case .graphics(.kittyEdits), .graphics(.kittyImages):
+      return KittyEncoder(
+        area: layout.area, pictureSize: pictureSize, crop: layout.crop,
+        method: self == .graphics(.kittyEdits) ? .edits : .twoImages, imageID: imageID,
+        shownSize: shownSize(layout.area, screen), passthrough: passthrough, options: options)
+    case .graphics(.iterm2):
+      return ITerm2Encoder(
+        area: layout.area, pictureSize: pictureSize, crop: layout.crop,
+        // iTerm2 counts in points, each of which may be two pixels wide and high.
+        shownSize: shownSize(layout.area, screen, scale: 2), passthrough: passthrough,
+        options: options)
+    case .graphics(.sixel):
+      return SixelEncoder(
+        area: layout.area, screen: screen, imageSize: layout.imageSize, crop: layout.crop,
+        registerCount: capabilities.sixelRegisterCount,
+        keepsRegisters: capabilities.keepsSixelRegisters, passthrough: passthrough,
+        options: options)
+    case .graphics(.cells):
+      if !capabilities.hasUTF8 { return dots(.ascii, layout, screen, capabilities, options) }
+      return blocks(capabilities.bestGlyphs, layout, screen, capabilities, options)
+    case .blocks(let glyphs):
+      return blocks(glyphs, layout, screen, capabilities, options)
+    case .dots(let glyphs):
+      return dots(glyphs, layout, screen, capabilities, options)
+    }
+  }
+
+  /// The pixels that an area covers; nil when the size of a cell is only assumed.
+  private func shownSize(
+    _ area: CellRect, _ screen: ScreenSize, scale: Int = 1
+  ) -> PixelSize? {
+    guard screen.isCellKnown else { return nil }
+    return PixelSize(
+      width: area.columns * screen.cell.width * scale,
+      height: area.rows * screen.cell.height * scale)
+  }
+
+  private func blocks(
+    _ glyphs: CellGlyphs, _ layout: FrameLayout, _ screen: ScreenSize,
+    _ capabilities: TerminalCapabilities, _ options: EncodingOptions
+  ) -> any FrameEncoding {
+    if capabilities.colors == .none {
+      return dots(.quadrants, layout, screen, capabilities, options)
+    }
+    return CellEncoder(
+      area: layout.area, screen: screen, crop: layout.crop, glyphs: glyphs,
+      colors: capabilities.colors, options: options)
+  }
+
+  private func dots(
+    _ glyphs: DotGlyphs, _ layout: FrameLayout, _ screen: ScreenSize,
+    _ capabilities: TerminalCapabilities, _ options: EncodingOptions
+  ) -> any FrameEncoding {
+    let behind = capabilities.background ?? TerminalColor(red: 0, green: 0, blue: 0)
+    let light = Int(behind.red) * 2 + Int(behind.green) * 7 + Int(behind.blue)
+    return DotEncoder(
+      area: layout.area, screen: screen, crop: layout.crop, glyphs: glyphs,
+      colors: capabilities.colors, isDarkOnLight: light > 1275, options: options)
+  }
+}

@@ -1,0 +1,243 @@
+/// What the bytes of a terminal's input mean.
+public enum InputEvent: Sendable, Hashable {
+  /// A key was pressed.
+  case key(KeyEvent)
+  /// The terminal said something.
+  case reply(TerminalReply)
+}
+
+/// One key press.
+public struct KeyEvent: Sendable, Hashable {
+  /// The key.
+  public enum Key: Sendable, Hashable {
+    /// A key that makes a character, as the layout and Shift make it.
+    case character(Character)
+    /// Arrows.
+    case up, down, left, right
+    /// Keys of the editing block.
+    case home, end, pageUp, pageDown, insert, delete
+    /// Named control keys.
+    case enter, tab, backspace, escape
+    /// F1 to F24.
+    case function(Int)
+  }
+
+  /// The keys held down with it.
+  public struct Modifiers: OptionSet, Sendable, Hashable {
+    /// The bits: 1 Shift, 2 Alt, 4 Control, 8 Super.
+    public let rawValue: Int
+    /// Makes a set of its bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    /// Shift, where the key does not say it already.
+    public static let shift = Modifiers(rawValue: 1)
+    /// Alt, or Meta.
+    public static let alt = Modifiers(rawValue: 2)
+    /// Control.
+    public static let control = Modifiers(rawValue: 4)
+    /// Super, or the command key.
+    public static let `super` = Modifiers(rawValue: 8)
+  }
+
+  /// Which key.
+  public let key: Key
+  /// What was held with it.
+  public let modifiers: Modifiers
+
+  /// Makes an event.
+  public init(_ key: Key, _ modifiers: Modifiers = []) {
+    self.key = key
+    self.modifiers = modifiers
+  }
+}
+
+/// Turns the bytes of a terminal's input into keys and replies.
+///
+/// A pure value: feed it what was read, in pieces of any size, and take the events. Sequences that
+/// are not known are swallowed whole, so a late answer is never taken for keys. A lone ESC byte
+/// waits for more; when none comes (25 ms is usual) call ``flush()``. A sequence longer than 4 KiB
+/// is dropped up to its end.
+public struct InputDecoder: Sendable {
+  private var pending: [UInt8] = []
+  private var isPasting = false
+  private var isSkipping = false
+  private static let limit = 4096
+
+  /// A decoder with nothing pending.
+  public init() {}
+
+  /// Whether bytes are held that may be the start of a sequence.
+  public var hasPending: Bool { !pending.isEmpty }
+
+  /// Takes bytes and gives the events that are complete with them.
+  public mutating func feed(_ bytes: [UInt8]) -> [InputEvent] {
+    var events: [InputEvent] = []
+    for byte in bytes { push(byte, &events) }
+    return events
+  }
+
+  /// Says that no more bytes came for a while: a pending ESC is the key of that name.
+  ///
+  /// Any other unfinished sequence is kept: its rest is still on the way.
+  public mutating func flush() -> [InputEvent] {
+    if pending == [0x1B] {
+      pending = []
+      return [.key(KeyEvent(.escape))]
+    }
+    // An introducer without more is Alt and a character.
+    if pending.count == 2, pending[0] == 0x1B, [0x5B, 0x4F, 0x50, 0x5D, 0x5F].contains(pending[1]) {
+      let character = Character(Unicode.Scalar(pending[1]))
+      pending = []
+      return [.key(KeyEvent(.character(character), .alt))]
+    }
+    return []
+  }
+
+  private mutating func push(_ byte: UInt8, _ events: inout [InputEvent]) {
+    if pending.isEmpty {
+      if byte == 0x1B || byte >= 0x80 {
+        pending = [byte]
+        if byte >= 0x80 { finishCharacter(&events) }
+      } else {
+        emit(Self.plain(byte), &events)
+      }
+      return
+    }
+    if isSkipping {
+      skip(byte)
+      return
+    }
+    // Cancel and substitute end any sequence at once.
+    if pending[0] == 0x1B, byte == 0x18 || byte == 0x1A {
+      pending = []
+      return
+    }
+    pending.append(byte)
+    if pending[0] >= 0x80 {
+      finishCharacter(&events)
+    } else {
+      finishSequence(&events)
+    }
+    if pending.count > Self.limit {
+      isSkipping = true
+      pending = Array(pending.suffix(2))
+    }
+  }
+
+  /// Drops the rest of a sequence that is too long.
+  private mutating func skip(_ byte: UInt8) {
+    let last = pending.last
+    pending = [byte]
+    if byte == 7 || (last == 0x1B && byte == 0x5C) {
+      pending = []
+      isSkipping = false
+    }
+  }
+
+  private mutating func emit(_ key: KeyEvent, _ events: inout [InputEvent]) {
+    // Pasted text is not a row of commands.
+    if !isPasting { events.append(.key(key)) }
+  }
+
+  private mutating func finishCharacter(_ events: inout [InputEvent]) {
+    let first = pending[0]
+    let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1
+    let isBroken = length == 1 || pending.dropFirst().contains { $0 & 0xC0 != 0x80 }
+    if isBroken {
+      let last = pending.count > 1 ? pending.last : nil
+      pending = []
+      // The byte that broke the character may start something of its own.
+      if let last { push(last, &events) }
+      return
+    }
+    guard pending.count == length else { return }
+    let text = String(decoding: pending, as: UTF8.self)
+    pending = []
+    if let character = text.first, character != "\u{FFFD}" {
+      emit(KeyEvent(.character(character)), &events)
+    }
+  }
+
+  private mutating func finishSequence(_ events: inout [InputEvent]) {
+    guard pending.count >= 2 else { return }
+    let last = pending[pending.count - 1]
+    switch pending[1] {
+    case 0x5B:
+      guard pending.count >= 3 else { return }
+      // The Linux console's function keys have one more bracket.
+      if pending.count == 3, last == 0x5B { return }
+      guard (0x40...0x7E).contains(last) || last == 0x1B else { return }
+      let body = Array(pending[2...])
+      pending = []
+      if last == 0x1B {
+        push(0x1B, &events)
+      } else {
+        control(body, &events)
+      }
+    case 0x4F:
+      guard pending.count == 3 else { return }
+      pending = []
+      if let key = Self.final(last, modifiers: []) { emit(key, &events) }
+    case 0x50, 0x5D, 0x5F, 0x5E, 0x58:
+      let isTerminated =
+        last == 7 || (last == 0x5C && pending.count > 2 && pending[pending.count - 2] == 0x1B)
+      guard isTerminated else { return }
+      let kind = pending[1]
+      let body = Array(pending[2..<pending.count - (last == 7 ? 1 : 2)])
+      pending = []
+      events.append(.reply(ReplyParser.string(kind: kind, body)))
+    case 0x1B:
+      // The first was the key; the second may start something.
+      pending = [0x1B]
+      emit(KeyEvent(.escape), &events)
+    default:
+      pending = []
+      if last >= 0x80 {
+        push(last, &events)
+      } else {
+        let key = Self.plain(last)
+        emit(KeyEvent(key.key, key.modifiers.union(.alt)), &events)
+      }
+    }
+  }
+
+  private mutating func control(_ body: [UInt8], _ events: inout [InputEvent]) {
+    switch ControlSequence(body) {
+    case .key(let key)?: emit(key, &events)
+    case .paste(let isStart)?: isPasting = isStart
+    case .reply(let reply)?: events.append(.reply(reply))
+    case nil: events.append(.reply(.other))
+    }
+  }
+
+  /// The key that a byte below 0x80 stands for.
+  static func plain(_ byte: UInt8) -> KeyEvent {
+    switch byte {
+    case 13, 10: KeyEvent(.enter)
+    case 9: KeyEvent(.tab)
+    case 8, 127: KeyEvent(.backspace)
+    case 0: KeyEvent(.character(" "), .control)
+    case 27: KeyEvent(.escape)
+    case 1...26: KeyEvent(.character(Character(Unicode.Scalar(byte + 96))), .control)
+    case 28...31: KeyEvent(.character(Character(Unicode.Scalar(byte + 64))), .control)
+    default: KeyEvent(.character(Character(Unicode.Scalar(byte))))
+    }
+  }
+
+  /// The key of a sequence that ends in `byte`.
+  static func final(_ byte: UInt8, modifiers: KeyEvent.Modifiers) -> KeyEvent? {
+    let key: KeyEvent.Key
+    switch byte {
+    case 0x41: key = .up
+    case 0x42: key = .down
+    case 0x43: key = .right
+    case 0x44: key = .left
+    case 0x46: key = .end
+    case 0x48: key = .home
+    case 0x4D: key = .enter
+    case 0x50...0x53: key = .function(Int(byte) - 0x4F)
+    case 0x5A: return KeyEvent(.tab, .shift)
+    default: return nil
+    }
+    return KeyEvent(key, modifiers)
+  }
+}

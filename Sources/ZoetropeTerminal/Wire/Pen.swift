@@ -1,0 +1,198 @@
+/// One colour as a terminal is told it: 24 bits, a palette entry, or the default.
+@frozen
+public struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
+  /// The kind in the top byte (0 RGB, 1 of 256, 2 of 16, 3 default), the value below.
+  let word: UInt32
+
+  init(word: UInt32) { self.word = word }
+
+  /// A colour of 8 bits a channel.
+  public init(red: UInt8, green: UInt8, blue: UInt8) {
+    word = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+  }
+
+  /// Entry `index` of the 256-colour palette.
+  public static func indexed(_ index: UInt8) -> TerminalColor {
+    TerminalColor(word: 0x0100_0000 | UInt32(index))
+  }
+
+  /// Entry `index` (0 to 15) of the 16-colour palette.
+  public static func basic(_ index: UInt8) -> TerminalColor {
+    TerminalColor(word: 0x0200_0000 | UInt32(index & 15))
+  }
+
+  /// The terminal's own foreground or background.
+  public static let `default` = TerminalColor(word: 0x0300_0000)
+
+  var kind: UInt8 { UInt8(truncatingIfNeeded: word >> 24) }
+  var red: UInt8 { UInt8(truncatingIfNeeded: word >> 16) }
+  var green: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
+  var blue: UInt8 { UInt8(truncatingIfNeeded: word) }
+
+  /// The largest difference of a channel; 256 when the kinds differ or entries are not the same.
+  @inline(__always)
+  func distance(to other: TerminalColor) -> Int {
+    if word == other.word { return 0 }
+    guard word | other.word < 0x0100_0000 else { return 256 }
+    let red = abs(Int(word >> 16) - Int(other.word >> 16))
+    let green = abs(Int(word >> 8 & 255) - Int(other.word >> 8 & 255))
+    let blue = abs(Int(word & 255) - Int(other.word & 255))
+    return max(red, green, blue)
+  }
+}
+
+/// What is known of the terminal's cursor and colours between two writes.
+///
+/// Everybody who writes to the terminal through one stream hands the same value on, so that the
+/// next writer can leave out moves and colours that are in force. Forget what is not sure.
+public struct PenState: Sendable, Hashable {
+  /// The cursor's column from 0, or nil when it is not known.
+  public var column: Int?
+  /// The cursor's row from 0, or nil when it is not known.
+  public var row: Int?
+  /// The colour that the next glyph is drawn in, or nil when it is not known.
+  public var foreground: TerminalColor?
+  /// The colour behind the next glyph, or nil when it is not known.
+  public var background: TerminalColor?
+
+  /// Nothing is known.
+  public static let unknown = PenState()
+
+  /// Makes a state; what is left out is not known.
+  public init(
+    column: Int? = nil, row: Int? = nil, foreground: TerminalColor? = nil,
+    background: TerminalColor? = nil
+  ) {
+    self.column = column
+    self.row = row
+    self.foreground = foreground
+    self.background = background
+  }
+
+  /// Forgets where the cursor is.
+  public mutating func forgetPosition() {
+    column = nil
+    row = nil
+  }
+}
+
+extension PenState {
+  /// Moves the cursor with the fewest bytes that are sure to be right.
+  ///
+  /// A line feed never comes from the last row that is written to, so nothing scrolls, and after a
+  /// glyph in the last column the position counts as not known (the wrap may be pending).
+  mutating func move(toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]) {
+    defer {
+      column = newColumn
+      row = newRow
+    }
+    guard let row else {
+      Self.appendPosition(column: newColumn, row: newRow, into: &output)
+      return
+    }
+    if let column, row == newRow, column <= newColumn {
+      if column < newColumn { Self.appendForward(newColumn - column, into: &output) }
+      return
+    }
+    let absolute = 4 + Self.digits(newRow + 1) + (newColumn == 0 ? -1 : Self.digits(newColumn + 1))
+    let down = newRow - row
+    if down >= 0 {
+      let forward = newColumn == 0 ? 0 : newColumn == 1 ? 3 : 3 + Self.digits(newColumn)
+      if 1 + down + forward <= absolute {
+        output.append(13)
+        for _ in 0..<down { output.append(10) }
+        if newColumn > 0 { Self.appendForward(newColumn, into: &output) }
+        return
+      }
+    }
+    Self.appendPosition(column: newColumn, row: newRow, into: &output)
+  }
+
+  /// Notes that a glyph was written on a screen of so many columns.
+  @inline(__always)
+  mutating func advance(screenColumns: Int) {
+    guard let column else { return }
+    self.column = column + 1 < screenColumns ? column + 1 : nil
+  }
+
+  private static func digits(_ value: Int) -> Int { value < 10 ? 1 : value < 100 ? 2 : 3 }
+
+  private static func appendForward(_ count: Int, into output: inout [UInt8]) {
+    output.append(ascii: "\u{1B}[")
+    if count > 1 { output.append(decimal: count) }
+    output.append(67)
+  }
+
+  private static func appendPosition(column: Int, row: Int, into output: inout [UInt8]) {
+    output.append(ascii: "\u{1B}[")
+    output.append(decimal: row + 1)
+    if column > 0 {
+      output.append(59)
+      output.append(decimal: column + 1)
+    }
+    output.append(72)
+  }
+
+  /// Sets the colours that are not in force; nil leaves one as it is.
+  @inline(__always)
+  mutating func setColors(
+    foreground: TerminalColor?, background: TerminalColor?, into output: inout [UInt8]
+  ) {
+    let newForeground = foreground.flatMap { $0 == self.foreground ? nil : $0 }
+    let newBackground = background.flatMap { $0 == self.background ? nil : $0 }
+    if newForeground == nil && newBackground == nil { return }
+    output.append(ascii: "\u{1B}[")
+    if let newForeground {
+      Self.append(newForeground, base: 30, into: &output)
+      self.foreground = newForeground
+    }
+    if let newBackground {
+      if newForeground != nil { output.append(59) }
+      Self.append(newBackground, base: 40, into: &output)
+      self.background = newBackground
+    }
+    output.append(109)
+  }
+
+  /// The parameters of SGR for `color`; `base` is 30 for the foreground and 40 behind it.
+  @inline(__always)
+  private static func append(_ color: TerminalColor, base: Int, into output: inout [UInt8]) {
+    switch color.kind {
+    case 0:
+      output.append(decimal: base + 8)
+      output.append(ascii: ";2;")
+      output.append(decimal: Int(color.red))
+      output.append(59)
+      output.append(decimal: Int(color.green))
+      output.append(59)
+      output.append(decimal: Int(color.blue))
+    case 1:
+      output.append(decimal: base + 8)
+      output.append(ascii: ";5;")
+      output.append(decimal: Int(color.word & 255))
+    case 2:
+      let index = Int(color.word & 15)
+      output.append(decimal: index < 8 ? base + index : base + 60 + index - 8)
+    default:
+      output.append(decimal: base + 9)
+    }
+  }
+
+  /// The bytes that the parameters of SGR for `color` take, the separator counted in.
+  @inline(__always)
+  static func cost(of color: TerminalColor) -> Int {
+    switch color.kind {
+    case 0:
+      7 + digits(Int(color.red)) + digits(Int(color.green)) + digits(Int(color.blue))
+    case 1: 6 + digits(Int(color.word & 255))
+    default: 3
+    }
+  }
+
+  /// Colours and attributes back to the terminal's own.
+  public mutating func reset(into output: inout [UInt8]) {
+    output.append(ascii: "\u{1B}[m")
+    foreground = .default
+    background = .default
+  }
+}

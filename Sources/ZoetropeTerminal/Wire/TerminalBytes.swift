@@ -1,0 +1,128 @@
+extension [UInt8] {
+  /// Appends the characters of an ASCII literal.
+  @inline(__always)
+  mutating func append(ascii text: StaticString) {
+    unsafe append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Appends the UTF-8 of `text`.
+  mutating func append(text: String) { append(contentsOf: text.utf8) }
+
+  /// Appends a number that is not negative in decimal.
+  @inline(__always)
+  mutating func append(decimal value: Int) {
+    if value < 10 {
+      append(48 &+ UInt8(truncatingIfNeeded: value))
+    } else if value < 100 {
+      append(48 &+ UInt8(truncatingIfNeeded: value / 10))
+      append(48 &+ UInt8(truncatingIfNeeded: value % 10))
+    } else if value < 1000 {
+      append(48 &+ UInt8(truncatingIfNeeded: value / 100))
+      append(48 &+ UInt8(truncatingIfNeeded: value / 10 % 10))
+      append(48 &+ UInt8(truncatingIfNeeded: value % 10))
+    } else {
+      append(contentsOf: String(value).utf8)
+    }
+  }
+
+  /// Appends one character.
+  @inline(__always)
+  mutating func append(scalar value: UInt32) {
+    if value < 0x80 {
+      append(UInt8(truncatingIfNeeded: value))
+      return
+    }
+    if value < 0x800 {
+      append(0xC0 | UInt8(truncatingIfNeeded: value >> 6))
+    } else {
+      if value < 0x10000 {
+        append(0xE0 | UInt8(truncatingIfNeeded: value >> 12))
+      } else {
+        append(0xF0 | UInt8(truncatingIfNeeded: value >> 18))
+        append(0x80 | UInt8(truncatingIfNeeded: value >> 12 & 63))
+      }
+      append(0x80 | UInt8(truncatingIfNeeded: value >> 6 & 63))
+    }
+    append(0x80 | UInt8(truncatingIfNeeded: value & 63))
+  }
+}
+
+/// Base64 with padding, as RFC 4648 has it.
+package enum Base64 {
+  private static let alphabet = [UInt8](
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// Appends the base64 of `bytes`.
+  package static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
+    output.reserveCapacity(output.count + (bytes.count + 2) / 3 * 4)
+    let table = alphabet
+    let letters = table.span
+    let input = bytes.span
+    var index = 0
+    while index + 3 <= input.count {
+      let word =
+        UInt32(input[index]) << 16 | UInt32(input[index + 1]) << 8 | UInt32(input[index + 2])
+      output.append(letters[Int(word >> 18)])
+      output.append(letters[Int(word >> 12 & 63)])
+      output.append(letters[Int(word >> 6 & 63)])
+      output.append(letters[Int(word & 63)])
+      index += 3
+    }
+    let rest = input.count - index
+    guard rest > 0 else { return }
+    let word = UInt32(input[index]) << 16 | (rest == 2 ? UInt32(input[index + 1]) << 8 : 0)
+    output.append(letters[Int(word >> 18)])
+    output.append(letters[Int(word >> 12 & 63)])
+    output.append(rest == 2 ? letters[Int(word >> 6 & 63)] : 61)
+    output.append(61)
+  }
+}
+
+/// How graphics get through a multiplexer that does not know them.
+public enum Passthrough: String, Sendable, Hashable, CaseIterable {
+  /// Written as they are.
+  case none
+  /// Wrapped for tmux, which must have `allow-passthrough` on.
+  case tmux
+  /// Wrapped for GNU screen, in pieces that it takes.
+  case screen
+
+  /// Appends one control sequence, wrapped.
+  public func append(_ sequence: [UInt8], to output: inout [UInt8]) {
+    switch self {
+    case .none:
+      output += sequence
+    case .tmux:
+      output.append(ascii: "\u{1B}Ptmux;")
+      for byte in sequence {
+        if byte == 0x1B { output.append(0x1B) }
+        output.append(byte)
+      }
+      output.append(ascii: "\u{1B}\\")
+    case .screen:
+      // A piece ends at the first ESC \, so one in the sequence is cut between its two bytes.
+      var start = 0
+      while start < sequence.count {
+        var end = min(start + 500, sequence.count)
+        var index = start
+        while index + 1 < end {
+          if sequence[index] == 0x1B, sequence[index + 1] == 0x5C {
+            end = index + 1
+            break
+          }
+          index += 1
+        }
+        if end < sequence.count, end - start > 1, sequence[end - 1] == 0x1B,
+          sequence[end] != 0x5C
+        {
+          end -= 1
+        }
+        output.append(ascii: "\u{1B}P")
+        output += sequence[start..<end]
+        output.append(ascii: "\u{1B}\\")
+        start = end
+      }
+    }
+  }
+}

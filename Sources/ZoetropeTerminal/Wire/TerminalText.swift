@@ -1,0 +1,86 @@
+internal import Zoetrope
+
+/// Makes text from files safe to write to a terminal, and measures it.
+public enum TerminalText {
+  /// `text` without anything that a terminal could take for a command, at most `limit` columns wide.
+  ///
+  /// Control characters (C0, DEL and C1, so escape sequences too) become U+FFFD; characters that
+  /// turn the direction of writing or have no width are left out, except up to three marks on a
+  /// character; a longer text ends in `…`.
+  public static func sanitized(_ text: String, limit: Int = 256) -> String {
+    var result: [Unicode.Scalar] = []
+    var columns = 0
+    var markCount = 0
+    for scalar in text.unicodeScalars {
+      guard !scalar.isInvisible else { continue }
+      let shown = scalar.isControl ? "\u{FFFD}" : scalar
+      let width = width(of: shown)
+      if width == 0 {
+        if !result.isEmpty, markCount < 3 {
+          markCount += 1
+          result.append(shown)
+        }
+        continue
+      }
+      if columns + width > limit {
+        while columns >= limit, let last = result.popLast() { columns -= Self.width(of: last) }
+        if limit > 0 { result.append("\u{2026}") }
+        break
+      }
+      markCount = 0
+      result.append(shown)
+      columns += width
+    }
+    return String(String.UnicodeScalarView(result))
+  }
+
+  /// How many columns `text` takes in a terminal.
+  public static func columns(of text: String) -> Int {
+    text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
+  }
+
+  /// `text` for a terminal that does not take UTF-8: other characters become `?`, or what looks like
+  /// them.
+  public static func ascii(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars where width(of: scalar) > 0 {
+      let other: Unicode.Scalar? =
+        switch scalar {
+        case "\u{25B8}": ">"
+        case "\u{25C2}": "<"
+        case "\u{25A0}", "\u{2588}": "#"
+        case "\u{2016}": "="
+        case "\u{2502}": "|"
+        case "\u{2026}": "~"
+        case "\u{2581}"..."\u{2583}": "."
+        case "\u{2584}"..."\u{2587}": ":"
+        default: scalar.isASCII ? scalar : nil
+        }
+      result.unicodeScalars.append(other ?? "?")
+    }
+    return result
+  }
+
+  /// 2 for the characters that East Asian scripts and emoji fill two columns with, 0 for marks that
+  /// are put on the character before.
+  private static func width(of scalar: Unicode.Scalar) -> Int {
+    // Latin, Greek and Cyrillic without their marks.
+    if scalar.value < 0x300 { return 1 }
+    let properties = scalar.properties
+    switch properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    if properties.isEmojiPresentation { return 2 }
+    return switch scalar.value {
+    // The vowels and final consonants of Hangul join the syllable before.
+    case 0x1160...0x11FF, 0xD7B0...0xD7FF: 0
+    case 0x1100...0x115F, 0x2329, 0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F,
+      0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+      0xFFE0...0xFFE6, 0x16FE0...0x18D8F, 0x1AFF0...0x1B2FF, 0x1F200...0x1F265,
+      0x20000...0x3FFFD:
+      2
+    default: 1
+    }
+  }
+}
