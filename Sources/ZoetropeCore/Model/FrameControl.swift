@@ -38,6 +38,20 @@ public struct FrameControl: Sendable, Hashable {
   /// The bytes of the file from which its pixels are decoded.
   public var byteRange: Range<Int> { start..<end }
 
+  /// Creates the metadata of a frame, such as for tests of code that shows it.
+  ///
+  /// By default the frame is drawn over what is there and stays, is not interlaced and has no bytes.
+  public init(
+    index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod = .keep,
+    blend: BlendOperation = .over, isIndependent: Bool = false, isInterlaced: Bool = false,
+    palette: PaletteUse = .none, byteRange: Range<Int> = 0..<0
+  ) {
+    self.init(
+      index: index, rect: rect, delay: delay, disposal: disposal, blend: blend,
+      isIndependent: isIndependent, isInterlaced: isInterlaced, palette: palette,
+      byteRange: byteRange, localPaletteCount: 0, transparentIndex: nil)
+  }
+
   package init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod,
     blend: BlendOperation, isIndependent: Bool, isInterlaced: Bool, palette: PaletteUse,

@@ -34,7 +34,7 @@ package struct UndrawnPlay {
 
   /// Takes every frame; ends early on a signal or when the time is up.
   private static func play(
-    _ scheduler: FrameScheduler<ContinuousClock>, for wallTime: Duration?
+    _ scheduler: FrameScheduler, for wallTime: Duration?
   ) async -> PlaybackState {
     let watch = Task {
       let clock = ContinuousClock()
@@ -47,13 +47,13 @@ package struct UndrawnPlay {
       }
       if !Task.isCancelled { scheduler.stop() }
     }
-    for await _ in scheduler.frames() {}
+    for await _ in scheduler.frames().stream {}
     watch.cancel()
     return await scheduler.ending()
   }
 
   private func report(
-    _ ending: PlaybackState, of scheduler: FrameScheduler<ContinuousClock>
+    _ ending: PlaybackState, of scheduler: FrameScheduler
   ) throws(CommandFailure) -> ExitStatus {
     if let trace = settings.trace {
       let json = Array((scheduler.trace.json + "\n").utf8)
@@ -67,7 +67,7 @@ package struct UndrawnPlay {
       try OutputStream.print(
         Array("\(ending): \(scheduler.statistics)\n".utf8), stopsOnSignal: false)
     }
-    if case .failed(let error) = ending {
+    if let error = ending.error {
       throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
     }
     return Signals.ending ?? .success

@@ -51,11 +51,9 @@ extension Player {
   private func miss(_ rect: PixelRect) { missed = missed.map { $0.union(rect) } }
 
   private func end(_ state: PlaybackState) {
-    switch state {
-    case .finished: endsAt = max(lastDue + lastDuration, .now)
-    case .failed(let error):
+    if state == .finished { endsAt = max(lastDue + lastDuration, .now) }
+    if let error = state.error {
       outcome = .failed(CommandFailure(error, file: input.name, damage: settings.decoding.damage))
-    default: break
     }
   }
 

@@ -16,7 +16,7 @@ final class Transport {
   let starts: [Duration]
   /// How long each frame is shown, in milliseconds.
   let delays: [Int]
-  private(set) var scheduler: FrameScheduler<LeadClock>
+  private(set) var scheduler: FrameScheduler
   private(set) var inbox = FrameInbox()
   private let shared: SharedFrames
 
@@ -61,7 +61,7 @@ final class Transport {
     let waits = options.latePolicy != .skip && options.latePolicy != .latest
     Task {
       var anchor: ContinuousClock.Instant?
-      for await frame in scheduler.frames() {
+      for await frame in scheduler.frames().stream {
         let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
         if anchor == nil {
           anchor = start

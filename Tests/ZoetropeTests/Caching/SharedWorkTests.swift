@@ -34,7 +34,7 @@ import ZoetropeTestSupport
     source.startsHashing()
     let shared = SharedFrames(image, cache: MemoryFrameCache(budget: budget), budget: budget)
     let scheduler = FrameScheduler(sharing: shared)
-    let consumer = Task { for await _ in scheduler.frames() {} }
+    let consumer = Task { for await _ in scheduler.frames().stream {} }
     await source.reading()
     scheduler.stop()
     // Read to its end, the source would have this wait for 2⁵⁵ bytes.

@@ -34,7 +34,7 @@ import ZoetropeTestSupport
       sharing: shared, options: PlaybackOptions(delayPolicy: .exact, buffering: buffering))
     let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
     let started = scheduler.map { scheduler in
-      consume(scheduler.frames(), frameLimit: frameLimit, leaves: ending == .leave) {
+      consume(scheduler.frames().stream, frameLimit: frameLimit, leaves: ending == .leave) {
         continuation.yield()
       }
     }
