@@ -88,8 +88,10 @@ bench-cache: install ## cache hits, random access and stepping back, within 64 M
 bench-pressure: install ## a cache too large for its control group, in a real group; needs root
 	$(MAKE) -C Benchmarks pressure
 
-docs: install ## builds the documentation of the library; a broken link is an error
-	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope --warnings-as-errors
+docs: install ## builds the documentation of both libraries; a broken link is an error
+	for target in Zoetrope ZoetropeTerminal; do \
+	  ZOETROPE_DOCS=1 swift package generate-documentation --target $$target --warnings-as-errors || exit; \
+	done
 
 BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 

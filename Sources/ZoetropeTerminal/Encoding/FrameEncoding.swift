@@ -21,7 +21,7 @@ public protocol FrameEncoding: Sendable {
   /// one of the call before; nil when that is not known. `pen` is what is known of the cursor and
   /// colours, before and after.
   ///
-  /// - Precondition: `bitmap` is ``PixelFormat/rgba8``.
+  /// - Precondition: `bitmap` is `PixelFormat.rgba8`.
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8])
 
