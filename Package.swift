@@ -51,10 +51,22 @@ let package = Package(
       dependencies: ["CGIF", "CPNG", "CDeflate", "CXXHash"],
       // What a static libpng needs; pkg-config names them for static linking only.
       linkerSettings: [.linkedLibrary("z"), .linkedLibrary("m")]),
+    // Values, bytes and threads; no image format.
+    .target(
+      name: "ZoetropeCore",
+      dependencies: [
+        "ZoetropeShims", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    // Bytes to frames and back: scanners, decoders, compositing, PNG writing.
+    .target(
+      name: "ZoetropeCodec",
+      dependencies: ["ZoetropeCore", "ZoetropeShims", "CGIF", "CDeflate"],
+      swiftSettings: settings),
     .target(
       name: "Zoetrope",
       dependencies: [
-        "ZoetropeShims", "CGIF", "CDeflate", "CXXHash",
+        "ZoetropeCore", "ZoetropeCodec", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -119,7 +131,8 @@ let package = Package(
     .testTarget(
       name: "ZoetropeTests",
       dependencies: [
-        "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "CDeflate",
+        "Zoetrope", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal", "ZoetropeTestSupport",
+        "TestRunning", "CDeflate",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -144,4 +157,12 @@ let package = Package(
 if Context.environment["ZOETROPE_DOCS"] != nil {
   package.dependencies.append(
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
+}
+
+// The stages of decoding, timed one by one, are out of reach for the benchmarks' own package.
+if Context.environment["ZOETROPE_BENCH"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "bench-stages", dependencies: ["Zoetrope", "ZoetropeTestSupport"],
+      path: "Benchmarks/Sources/StageBench", swiftSettings: settings))
 }

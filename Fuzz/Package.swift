@@ -36,6 +36,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CFuzzer"),
+    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
     .target(
       name: "FuzzSupport",
       dependencies: ["CFuzzer"] + products("Zoetrope", "ZoetropeTestSupport"),
@@ -49,7 +50,7 @@ let package = Package(
       program($0, ["FuzzSupport"])
     }
     + ["Soak", "Mutate", "FuzzPixels"].map {
-      program($0, [.product(name: "SystemPackage", package: "swift-system")])
+      program($0, ["CMalloc", .product(name: "SystemPackage", package: "swift-system")])
     },
   swiftLanguageModes: [.v6]
 )

@@ -5,7 +5,8 @@
 """
 import collections, os, re, sys
 
-GOAL, JUDGED = 95.0, ("Scanning", "Decoding", "Compositing", "Sources")
+GOAL, JUDGED = 95.0, (
+    "Sources", "Threads", "Scanning", "GIF", "PNG", "Pixels", "Decoding", "Compositing")
 
 counts = collections.defaultdict(dict)
 path = ""
@@ -22,7 +23,7 @@ if not counts:
 folders = collections.defaultdict(lambda: [0, 0])
 for path, lines in counts.items():
     parts = path.split("/")
-    folder = parts[2] if parts[1] == "Zoetrope" else parts[1]
+    folder = parts[2] if len(parts) > 3 and parts[1].startswith("Zoetrope") else parts[1]
     folders[folder][0] += sum(count > 0 for count in lines.values())
     folders[folder][1] += len(lines)
 judged = [sum(folders[name][index] for name in JUDGED) for index in (0, 1)]

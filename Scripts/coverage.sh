@@ -52,5 +52,5 @@ rm -rf $build/profiles
 objects=()
 for program in "${programs[@]}"; do objects+=(-object "$program"); done
 "$tools/llvm-cov" export -format=lcov -instr-profile "$profile" "${objects[@]:1}" \
-  Sources/Zoetrope/{Scanning,Decoding,Compositing,Sources,Model} Sources/ZoetropeShims 2>/dev/null |
+  Sources/ZoetropeCore Sources/ZoetropeCodec Sources/ZoetropeShims 2>/dev/null |
   python3 Scripts/coverage.py "$@"

@@ -27,11 +27,9 @@ public struct AnimatedImage: Sendable {
   /// Bytes of the file.
   public var byteCount: Int { source.byteCount }
   /// APNG: the picture that readers without animation show, when it is not a frame; else nil.
-  public var staticImage: FrameControl? { staticRecord?.control }
+  public let staticImage: FrameControl?
 
   package let header: ImageHeader
-  package var records: FrameRecordList { FrameRecordList(frames) }
-  package let staticRecord: FrameRecord?
   package let source: any ByteSource
   /// What random access keeps from call to call.
   package private(set) var access: FrameAccess
@@ -48,7 +46,9 @@ public struct AnimatedImage: Sendable {
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
-    let source = try FileSource.bytes(at: path, byteLimit: options.limits.liveBytes)
+    let source = try FileSource.bytes(
+      at: path, byteLimit: options.limits.liveBytes,
+      checkingStart: { (start) throws(AnimatedImageError) in try ImageScan.checkSignature(start) })
     try self.init(source: source, options: options)
   }
 
@@ -93,8 +93,8 @@ public struct AnimatedImage: Sendable {
     self.options = options
     playCount = scan.playCount
     storedLoopCount = scan.storedLoopCount
-    frames = scan.frames.controls
-    staticRecord = scan.staticImage
+    frames = scan.frames
+    staticImage = scan.staticImage
     metadata = scan.metadata
     damage = scan.damage
     access = FrameAccess()

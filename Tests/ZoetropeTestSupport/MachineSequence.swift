@@ -207,9 +207,9 @@ package final class MachineSequence {
         check(moment - now <= most + .nanoseconds(1), "waits \(moment - now) in a frame of \(most)")
       }
       doing = .waiting(until: moment)
-    case .present(let presentation):
+    case .present(let presentation, let next):
       check(presentation)
-      perform(machine.handle(.presented, at: now))
+      perform(next)
     case .suspend:
       check(machine.state == .paused, "suspends while \(machine.state)")
       doing = .nothing

@@ -67,16 +67,15 @@ private func check(_ image: ScannedImage, _ count: Int) {
   FuzzBytes.require(image.byteCount <= count, "\(image.byteCount) of \(count) bytes")
   FuzzBytes.require(image.damage.count <= 2000, "\(image.damage.count) damages")
   var end = 0
-  for (index, record) in image.frames.enumerated() {
-    let control = record.control
+  for (index, control) in image.frames.enumerated() {
     FuzzBytes.require(control.index == index, "frame \(index) is \(control.index)")
     FuzzBytes.require(
       control.byteRange.lowerBound >= end && control.byteRange.upperBound <= count,
       "frame \(index) at \(control.byteRange) of \(count)")
     end = control.byteRange.upperBound
   }
-  for record in [image.cutFrame, image.staticImage].compactMap({ $0 }) {
-    FuzzBytes.require(record.control.byteRange.upperBound <= count, "\(record)")
+  for control in [image.cutFrame, image.staticImage].compactMap({ $0 }) {
+    FuzzBytes.require(control.byteRange.upperBound <= count, "\(control)")
   }
   for damage in image.damage {
     FuzzBytes.require((0...count).contains(damage.byteOffset), "\(damage) of \(count)")

@@ -1,3 +1,4 @@
+import CMalloc
 import Glibc
 import SystemPackage
 
@@ -12,6 +13,8 @@ import SystemPackage
 @main
 enum Soak {
   static func main() async throws {
+    // One arena: otherwise each new thread adds one, which looks like a leak.
+    _ = mallopt(M_ARENA_MAX, 1)
     let arguments = CommandLine.arguments
     if arguments.count > 1, arguments[1] == "controls" {
       let numbers = arguments.dropFirst(2).map { Int($0) ?? 0 }
@@ -92,8 +95,10 @@ enum Soak {
     }
   }
 
-  /// From /proc: the second number of `statm` is resident pages.
+  /// From /proc: the second number of `statm` is resident pages. Free heap pages are returned to the
+  /// system first, so that fragmentation does not hide or imitate a leak.
   private static func residentBytes() -> Int {
+    _ = malloc_trim(0)
     let text = (try? FixtureFile.read("/proc/self/statm")).map {
       String(decoding: $0, as: UTF8.self)
     }

@@ -1,10 +1,9 @@
 /// The bookkeeping of ``MemoryFrameCache``: frames by key, in groups by animation, both in order of
-/// use. A plain value; the cache holds it under a lock.
-///
-/// Links are indices into arrays, so that a hit relinks without allocating or reference counting.
+/// use. A plain value; the cache holds it under a lock. What is evicted is decided in
+/// `CacheEviction.swift`.
 struct CacheTable: Sendable {
   /// One cached frame.
-  struct Slot: Sendable {
+  struct Slot: Sendable, Linked {
     var key: FrameKey
     var frame: CachedFrame?
     var group: Int
@@ -12,34 +11,23 @@ struct CacheTable: Sendable {
   }
 
   /// The cached frames of one animation.
-  struct Group: Sendable {
+  struct Group: Sendable, Linked {
     var key: AnimationKey
-    /// Its frames, the one used longest ago first.
-    var order = Order()
+    /// Its frames, least recently used first.
+    var frames = UseList()
     var count = 0
     var cost = 0
     /// ``CacheTable/admitted`` when it was used last.
     var stamp = 0
     var holds = 0
     var pattern = AccessPattern()
-    /// The first frame that was asked for since it is held or asked for alone; -1 for none.
+    /// The first frame looked up since the animation was held, or since another one was looked up;
+    /// -1 for none.
     var firstAsked = -1
     var askedCount = 0
-    /// Whether that one was asked for again.
+    /// Whether that frame was looked up again.
     var hasLooped = false
     var links = Links()
-  }
-
-  /// Neighbours in an order of use; -1 for none.
-  struct Links: Sendable {
-    var older = -1
-    var newer = -1
-  }
-
-  /// The two ends of an order of use; -1 when it is empty.
-  struct Order: Sendable {
-    var oldest = -1
-    var newest = -1
   }
 
   /// Frames of a held animation that are never evicted.
@@ -51,16 +39,16 @@ struct CacheTable: Sendable {
   var groups: [Group] = []
   var freeGroups: [Int] = []
   var groupOf: [AnimationKey: Int] = [:]
-  /// The groups that nobody holds, the one used longest ago first.
-  var groupOrder = Order()
-  /// The groups that somebody holds and that have more than their floor, in no order: those at the end
-  /// were looked at last.
-  var heldOrder = Order()
-  /// The other groups that somebody holds.
-  var floorOrder = Order()
+  /// The groups that nobody holds, least recently used first.
+  var released = UseList()
+  /// The held groups with more frames than their floor. Eviction rotates them, so that their order says
+  /// nothing.
+  var held = UseList()
+  /// The other held groups.
+  var atFloor = UseList()
   /// The group that a frame was stored in last; -1 when it is gone.
   var storing = -1
-  /// How many of the last holds saw a frame twice, less those that did not, within ±8.
+  /// How many of the last holds saw a frame twice, minus those that did not, clamped to ±8.
   var loopVotes = 0
   /// Bytes ever stored: the table's clock.
   var admitted = 0
@@ -80,11 +68,11 @@ struct CacheTable: Sendable {
     return slots[slot].frame
   }
 
-  /// Takes note that frame `index` of `group` was asked for.
+  /// Records a lookup of frame `index` of `group`.
   private mutating func note(_ index: Int, in group: Int) {
     groups[group].pattern.step(to: index)
-    // Where nobody says when playing begins, it begins when the one before is asked for no more.
-    if groups[group].firstAsked < 0 || (groups[group].holds == 0 && groupOrder.newest != group) {
+    // Without a hold, a play begins when another animation was looked up before.
+    if groups[group].firstAsked < 0 || (groups[group].holds == 0 && released.newest != group) {
       groups[group].firstAsked = index
       groups[group].askedCount = 0
       groups[group].hasLooped = false
@@ -94,12 +82,12 @@ struct CacheTable: Sendable {
     groups[group].askedCount += 1
   }
 
-  /// The last frame of `range` that is there, whichever way of looking takes fewer steps.
+  /// The last cached frame of `range`, found by whichever search takes fewer steps.
   func last(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, canvas: Bitmap)? {
     guard let group = groupOf[animation] else { return nil }
     var found: (index: Int, canvas: Bitmap)?
     if groups[group].count < range.count {
-      var slot = groups[group].order.oldest
+      var slot = groups[group].frames.oldest
       while slot >= 0 {
         let index = slots[slot].key.index
         if range.contains(index), index > found?.index ?? -1, let bitmap = slots[slot].frame?.bitmap
@@ -119,7 +107,7 @@ struct CacheTable: Sendable {
     return found
   }
 
-  /// Puts `frame` under `key`; gives back the one it replaces.
+  /// Stores `frame` under `key` and returns the one it replaces.
   mutating func insert(_ frame: CachedFrame, for key: FrameKey) -> CachedFrame? {
     statistics.insertions += 1
     admitted += frame.cost
@@ -137,7 +125,7 @@ struct CacheTable: Sendable {
     storing = group
     let slot = newSlot(Slot(key: key, frame: frame, group: group))
     slotOf[key] = slot
-    linkNewest(slot, of: group)
+    groups[group].frames.append(slot, in: &slots)
     touchGroup(group)
     changeCount(of: group, by: 1)
     groups[group].cost += frame.cost
@@ -146,10 +134,10 @@ struct CacheTable: Sendable {
     return nil
   }
 
-  /// Takes slot `slot` out and gives it back.
+  /// Removes and returns the frame in `slot`.
   mutating func remove(_ slot: Int) -> CachedFrame? {
     let group = slots[slot].group
-    unlink(slot, of: group)
+    groups[group].frames.remove(slot, in: &slots)
     slotOf[slots[slot].key] = nil
     let frame = slots[slot].frame.take()
     freeSlots.append(slot)
@@ -162,18 +150,23 @@ struct CacheTable: Sendable {
     return frame
   }
 
-  /// Takes out every frame of the animations for which `condition` holds.
+  /// Removes every frame of the animations for which `condition` holds.
   mutating func remove(where condition: (AnimationKey) -> Bool) -> [CachedFrame] {
     var removed: [CachedFrame] = []
     for (key, group) in groupOf where condition(key) {
-      while groups[group].count > 0, let frame = remove(groups[group].order.oldest) {
+      while groups[group].count > 0, let frame = remove(groups[group].frames.oldest) {
         removed.append(frame)
       }
     }
     return removed
   }
 
-  /// Counts one more hold on `animation`.
+  /// Whether `animation` is held.
+  func isHeld(_ animation: AnimationKey) -> Bool {
+    groupOf[animation].map { groups[$0].holds > 0 } ?? false
+  }
+
+  /// Adds a hold on `animation`.
   mutating func hold(_ animation: AnimationKey) {
     let group = groupIndex(of: animation)
     if groups[group].holds == 0 {
@@ -188,7 +181,7 @@ struct CacheTable: Sendable {
     }
   }
 
-  /// Counts one hold less.
+  /// Removes a hold on `animation`.
   mutating func release(_ animation: AnimationKey) {
     guard let group = groupOf[animation] else { return }
     if groups[group].holds == 1 {
@@ -236,5 +229,149 @@ struct CacheTable: Sendable {
     }
     slots.append(slot)
     return slots.count - 1
+  }
+}
+
+// MARK: - Order of use
+
+/// Neighbours in a ``UseList``; -1 for none.
+struct Links: Sendable {
+  var older = -1
+  var newer = -1
+}
+
+/// An element of an array that may be in one ``UseList``.
+protocol Linked {
+  var links: Links { get set }
+}
+
+/// A doubly linked list through the elements of an array, least recently used first.
+///
+/// Links are indices, so that a hit relinks without allocating or reference counting.
+struct UseList: Sendable {
+  private(set) var oldest = -1
+  private(set) var newest = -1
+
+  mutating func append(_ index: Int, in array: inout [some Linked]) {
+    array[index].links = Links(older: newest, newer: -1)
+    if newest >= 0 { array[newest].links.newer = index } else { oldest = index }
+    newest = index
+  }
+
+  mutating func remove(_ index: Int, in array: inout [some Linked]) {
+    let links = array[index].links
+    if links.older >= 0 { array[links.older].links.newer = links.newer } else { oldest = links.newer }
+    if links.newer >= 0 { array[links.newer].links.older = links.older } else { newest = links.older }
+  }
+}
+
+extension CacheTable {
+  /// Makes `slot` the frame, and its group the animation, that was used last.
+  mutating func touch(_ slot: Int, of group: Int) {
+    if groups[group].frames.newest != slot {
+      groups[group].frames.remove(slot, in: &slots)
+      groups[group].frames.append(slot, in: &slots)
+    }
+    touchGroup(group)
+  }
+
+  /// Makes `group` the animation that was used last.
+  mutating func touchGroup(_ group: Int) {
+    groups[group].stamp = admitted
+    guard groups[group].holds == 0, released.newest != group else { return }
+    unlink(group: group)
+    linkNewest(group: group)
+  }
+
+  /// Changes the number of frames of `group`, which may move it to another list.
+  mutating func changeCount(of group: Int, by change: Int) {
+    let count = groups[group].count
+    let moves = groups[group].holds > 0 && (count > Self.floor) != (count + change > Self.floor)
+    if moves { unlink(group: group) }
+    groups[group].count += change
+    if moves { linkNewest(group: group) }
+  }
+
+  /// Appends `group` to the list that it belongs to.
+  mutating func linkNewest(group: Int) {
+    withList(of: group) { list, groups in list.append(group, in: &groups) }
+  }
+
+  /// Removes `group` from the list that it belongs to.
+  mutating func unlink(group: Int) {
+    withList(of: group) { list, groups in list.remove(group, in: &groups) }
+  }
+
+  private mutating func withList(of group: Int, _ body: (inout UseList, inout [Group]) -> Void) {
+    if groups[group].holds == 0 {
+      body(&released, &groups)
+    } else if groups[group].count > Self.floor {
+      body(&held, &groups)
+    } else {
+      body(&atFloor, &groups)
+    }
+  }
+}
+
+// MARK: - Invariants
+
+extension CacheTable {
+  /// Checks every invariant; one clause for each violation. For tests: takes linear time.
+  func faults() -> [String] {
+    var faults: [String] = []
+    func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
+      if !condition { faults.append(text()) }
+    }
+    var seenGroups = 0
+    var seenSlots = 0
+    var cost = 0
+    for (list, isHeld) in [(released, false), (held, true), (atFloor, true)] {
+      var stamp = Int.min
+      var previousGroup = -1
+      var group = list.oldest
+      while group >= 0, seenGroups <= groups.count {
+        let value = groups[group]
+        expect(groupOf[value.key] == group, "group \(group) is not found by its key")
+        expect(value.links.older == previousGroup, "group \(group) has a wrong older link")
+        expect(isHeld || value.stamp >= stamp, "group \(group) is out of order")
+        expect((value.holds > 0) == isHeld, "group \(group) is in the wrong list")
+        expect(value.count > 0 || isHeld, "group \(group) is empty and not held")
+        let (count, sum) = walk(group, &faults)
+        expect(count == value.count, "group \(group) holds \(count) frames, says \(value.count)")
+        expect(sum == value.cost, "group \(group) costs \(sum), says \(value.cost)")
+        (seenGroups, seenSlots, cost) = (seenGroups + 1, seenSlots + count, cost + sum)
+        (stamp, previousGroup) = (value.stamp, group)
+        group = value.links.newer
+      }
+      expect(list.newest == previousGroup, "the newest group is not the last one")
+    }
+    expect(seenGroups == groupOf.count, "\(seenGroups) groups linked, \(groupOf.count) known")
+    expect(seenGroups + freeGroups.count == groups.count, "groups are lost")
+    expect(seenSlots == slotOf.count, "\(seenSlots) frames linked, \(slotOf.count) known")
+    expect(seenSlots + freeSlots.count == slots.count, "slots are lost")
+    expect(seenSlots == statistics.count, "\(seenSlots) frames, says \(statistics.count)")
+    expect(cost == statistics.cost, "costs \(cost), says \(statistics.cost)")
+    return faults
+  }
+
+  private func walk(_ group: Int, _ faults: inout [String]) -> (count: Int, cost: Int) {
+    var count = 0
+    var cost = 0
+    var previous = -1
+    var slot = groups[group].frames.oldest
+    while slot >= 0, count <= slots.count {
+      let value = slots[slot]
+      if value.group != group || slotOf[value.key] != slot || value.links.older != previous
+        || value.frame == nil || value.key.animation != groups[group].key
+      {
+        faults.append("slot \(slot) of group \(group) is broken")
+      }
+      count += 1
+      cost += value.frame?.cost ?? 0
+      previous = slot
+      slot = value.links.newer
+    }
+    if groups[group].frames.newest != previous { faults.append("group \(group) has a loose end") }
+    return (count, cost)
   }
 }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A rendered frame as a cache keeps it.
 public struct CachedFrame: Sendable {
   /// The pixels.
@@ -44,4 +46,81 @@ extension FrameCaching {
 
   /// A hold that does nothing, for caches that need none.
   public func hold(_ animation: AnimationKey) -> FrameHold { FrameHold() }
+}
+
+/// Names one cached bitmap: which bytes, which frame of them, and what was done to it.
+public struct FrameKey: Sendable, Hashable {
+  /// The bytes and what was done to their frames: what all frames of one playback share.
+  public let animation: AnimationKey
+  /// The frame, from 0.
+  public let index: Int
+
+  /// The key of frame `index` of `animation`.
+  public init(_ animation: AnimationKey, index: Int) {
+    self.animation = animation
+    self.index = index
+  }
+}
+
+/// Names all cached bitmaps of one image in one ``Rendition``.
+public struct AnimationKey: Sendable, Hashable {
+  /// The bytes of the image.
+  public let content: ContentIdentity
+  /// What was done to its frames.
+  public let rendition: Rendition
+
+  /// The key of the image with these bytes, rendered so.
+  public init(content: ContentIdentity, rendition: Rendition) {
+    self.content = content
+    self.rendition = rendition
+  }
+
+  /// The key of its frame `index`.
+  public subscript(index: Int) -> FrameKey { FrameKey(self, index: index) }
+}
+
+/// Keeps an animation's last two cached frames from eviction for as long as it lives.
+///
+/// Ends once: at ``end()`` or when the last reference goes, whichever is first.
+public final class FrameHold: Sendable {
+  private let ending: Mutex<(@Sendable () -> Void)?>
+
+  /// A hold that calls `atEnd` once when it ends; by default nothing.
+  public init(atEnd: (@Sendable () -> Void)? = nil) { ending = Mutex(atEnd) }
+
+  /// Ends the hold now. Calling it again does nothing.
+  public func end() {
+    let call = ending.withLock { $0.take() }
+    call?()
+  }
+
+  deinit { end() }
+}
+
+/// What a cache holds and has done.
+public struct CacheStatistics: Sendable, Hashable {
+  /// Lookups that found a bitmap.
+  public internal(set) var hits = 0
+  /// Lookups that did not.
+  public internal(set) var misses = 0
+  /// Bitmaps stored, replacements included.
+  public internal(set) var insertions = 0
+  /// Bitmaps dropped to hold a limit.
+  public internal(set) var evictions = 0
+  /// Bitmaps that were not kept because they alone pass a limit.
+  public internal(set) var rejections = 0
+  /// Bitmaps held now.
+  public internal(set) var count = 0
+  /// Bytes of their pixels, padding included.
+  public internal(set) var cost = 0
+  /// The part of ``cost`` that belongs to the two-frame floors of held animations.
+  public internal(set) var heldCost = 0
+
+  /// Statistics of a cache that did nothing yet.
+  public init() {}
+
+  /// The share of lookups that were hits, 0 to 1; 0 before the first.
+  public var hitRate: Double {
+    hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
+  }
 }

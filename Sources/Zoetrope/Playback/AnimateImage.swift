@@ -83,3 +83,71 @@ package func animate(
   case .cancelled, .idle, .playing, .paused: return .cancelled
   }
 }
+
+/// The options of ``animateImage(at:options:clock:handler:)``, as Image I/O documents them.
+public struct AnimationOptions: Sendable, Hashable {
+  /// The first frame that is shown. Default: 0. One past the end is a parameter error.
+  public var startIndex: Int
+  /// Shows every frame for this long instead of its own delay. Default: nil. Must not be negative.
+  public var delayTime: Duration?
+  /// Plays in total, or `.indefinite`; nil, the default, takes the file's.
+  public var loopCount: PlayCount?
+  /// How the image is opened and decoded, its limits among it. Default: as files are opened elsewhere.
+  public var decoding: DecodingOptions
+
+  /// Options; each argument left out has its default.
+  public init(
+    startIndex: Int = 0, delayTime: Duration? = nil, loopCount: PlayCount? = nil,
+    decoding: DecodingOptions = .init()
+  ) {
+    self.startIndex = startIndex
+    self.delayTime = delayTime
+    self.loopCount = loopCount
+    self.decoding = decoding
+  }
+}
+
+/// How a call of ``animateImage(at:options:clock:handler:)`` ended. Failures are named after Image I/O's.
+public enum AnimationStatus: Sendable, Hashable {
+  /// Every play was shown.
+  case finished
+  /// The handler set `stop`.
+  case stopped
+  /// The calling task was cancelled.
+  case cancelled
+  /// An option makes no sense, such as a start index past the end, or the file cannot be read.
+  case parameterError
+  /// The data breaks its format's rules.
+  case corruptInputImage
+  /// The data is of no format that is decoded.
+  case unsupportedFormat
+  /// The data ends before the first frame.
+  case incompleteInputImage
+  /// A limit on memory would be passed (see ``DecodingLimits``).
+  case allocationFailure
+
+  /// The number that Image I/O gives to the status; 0 for the three that are no failures.
+  public var code: Int {
+    switch self {
+    case .finished, .stopped, .cancelled: 0
+    case .parameterError: -22140
+    case .corruptInputImage: -22141
+    case .unsupportedFormat: -22142
+    case .incompleteInputImage: -22143
+    case .allocationFailure: -22144
+    }
+  }
+
+  /// The status for an error.
+  public init(_ error: AnimatedImageError) {
+    self =
+      switch error.code {
+      case .parameter, .io: .parameterError
+      case .notAnImage, .unsupported: .unsupportedFormat
+      case .truncated, .noFrames: .incompleteInputImage
+      case .limitExceeded: .allocationFailure
+      case .cancelled: .cancelled
+      default: .corruptInputImage
+      }
+  }
+}

@@ -1,9 +1,104 @@
 internal import Synchronization
 
+/// One requested frame: it will hold the picture, or the reason why there is none.
+///
+/// Whoever wants the frame holds the ticket. A ticket that nobody holds any more is not decoded, and
+/// its bitmap goes with the last holder. Cancelling and bounding memory need nothing else.
+package final class FrameTicket: Sendable {
+  package typealias Outcome = Result<CompositedFrame, AnimatedImageError>
+
+  package let index: Int
+  private let live: LiveObjects
+  private let state = Mutex(State())
+
+  private struct State {
+    var outcome: Outcome?
+    var decodeTime = Duration.zero
+    var waiters: [ResultHandover<Outcome>] = []
+    /// Drivers that wait for it on the playback thread.
+    var clients: [any PlaybackThread.Client] = []
+  }
+
+  package init(index: Int, live: LiveObjects) {
+    self.index = index
+    self.live = live
+    live.add(.ticket)
+    live.add(.wanted)
+  }
+
+  deinit {
+    if outcome == nil { live.remove(.wanted) }
+    live.remove(.ticket)
+  }
+
+  /// The frame or its error, once it has been decoded.
+  package var outcome: Outcome? { state.withLock { $0.outcome } }
+
+  /// Bytes of its picture, once there is one.
+  var cost: Int {
+    guard case .success(let frame) = outcome else { return 0 }
+    return frame.bitmap.cost
+  }
+
+  /// How many wait for it.
+  var waiterCount: Int { state.withLock { $0.waiters.count + $0.clients.count } }
+
+  /// How long its decoding took.
+  package var decodeTime: Duration { state.withLock { $0.decodeTime } }
+
+  /// The outcome; while there is none, `client` is called once there is.
+  func outcome(orCall client: any PlaybackThread.Client) -> Outcome? {
+    state.withLock { state in
+      // Checked under the lock: a driver is removed from here after it becomes obsolete.
+      if state.outcome == nil, !client.isObsolete { state.clients.append(client) }
+      return state.outcome
+    }
+  }
+
+  /// Forgets a client that has become obsolete.
+  func removeClient(_ client: any PlaybackThread.Client) {
+    let removed = state.withLock { state in
+      let removed = state.clients.filter { $0 === client }
+      state.clients.removeAll { $0 === client }
+      return removed
+    }
+    _ = consume removed
+  }
+
+  /// Waits for the outcome; nil when the calling task is cancelled first.
+  package func value() async -> Outcome? {
+    let waiter = ResultHandover<Outcome>()
+    let outcome = state.withLock { state in
+      if state.outcome == nil { state.waiters.append(waiter) }
+      return state.outcome
+    }
+    if let outcome { return outcome }
+    return await waiter.valueUnlessCancelled {
+      state.withLock { state in state.waiters.removeAll { $0 === waiter } }
+    }
+  }
+
+  /// Delivers the outcome to everyone who waits.
+  func complete(_ outcome: Outcome, after decodeTime: Duration) {
+    let (waiters, clients) = state.withLock { state in
+      state.outcome = outcome
+      state.decodeTime = decodeTime
+      defer {
+        state.waiters = []
+        state.clients = []
+      }
+      return (state.waiters, state.clients)
+    }
+    live.remove(.wanted)
+    for waiter in waiters { waiter.close(with: outcome) }
+    for client in clients { PlaybackThread.shared.call(client, after: .signal) }
+  }
+}
+
 /// A producer and the tickets that wait for it, served one by one on the decoding threads.
 ///
-/// Between two tickets the lane queues up behind the other lanes, so that one long animation does not
-/// keep the threads from the rest.
+/// After each ticket the lane queues up behind the other lanes, so that one long animation does not
+/// monopolise the threads.
 final class DecodeLane: Sendable {
   typealias Factory = @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
 
@@ -23,8 +118,8 @@ final class DecodeLane: Sendable {
   }
 
   private let makeProducer: Factory
-  /// Locked by the one thread that serves the lane, and for a moment when it is told to rest: hardly
-  /// ever waited for.
+  /// Locked by the one thread that serves the lane, and briefly when it is told to rest, so rarely
+  /// contended.
   private let producer = Mutex<(any FrameProducing)?>(nil)
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
@@ -34,12 +129,11 @@ final class DecodeLane: Sendable {
   private let isAtHand: (@Sendable (Int) -> Bool)?
 
   /// - Parameters:
-  ///   - openingThreads: where the producer is made and gives its first frame, when that may take long
-  ///     for another reason than decoding.
-  ///   - frames: what is known of the frames before they are decoded.
-  ///   - isAtHand: whether a frame's bytes are in memory, so that it may be decoded on the thread that
-  ///     asks, when that is the one which drives playbacks and the frame is quick to decode. Nil for a
-  ///     producer of which that is not known, or that runs code of the caller's.
+  ///   - openingThreads: where the producer is made and gives its first frame, which may involve slow
+  ///     input besides decoding.
+  ///   - frames: the frames' metadata.
+  ///   - isAtHand: whether a frame's bytes are in memory, so that a quick frame may be decoded on the
+  ///     playback thread. Nil where that is unknown, or where the producer runs the caller's code.
   init(
     threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
     frames: [FrameControl], isAtHand: (@Sendable (Int) -> Bool)?, makeProducer: @escaping Factory
@@ -52,7 +146,7 @@ final class DecodeLane: Sendable {
     self.makeProducer = makeProducer
   }
 
-  /// Decodes `ticket` after those before it, unless nobody holds it any more by then.
+  /// Decodes `ticket` after those before it, unless nobody holds it by then.
   func enqueue(_ ticket: FrameTicket) {
     let (schedules, light, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index))
@@ -63,7 +157,7 @@ final class DecodeLane: Sendable {
     if schedules { schedule(light, on: isOpen ? threads : openingThreads) }
   }
 
-  /// The frame that is decoded next, if that is likely to be quick.
+  /// The frame that is decoded next, if it is likely to be quick.
   private func lightFrame(in queue: Queue) -> Int? {
     guard let index = queue.tickets.first?.index else { return nil }
     return queue.history.isLight(index, weight(of: index)) ? index : nil
@@ -74,7 +168,7 @@ final class DecodeLane: Sendable {
     return DecodeHistory.Weight(area: frame.rect.size.area, bytes: frame.byteRange.count)
   }
 
-  /// - Parameter light: the frame that is decoded, if that is likely to be quick.
+  /// - Parameter light: the frame that is decoded next, if it is likely to be quick.
   private func schedule(_ light: Int?, on threads: DecodeThreads) {
     let work: @Sendable () -> Void = { [self] in serve() }
     if let light, let isAtHand,
@@ -90,12 +184,11 @@ final class DecodeLane: Sendable {
     guard let next = nextTicket() else { return restIfAsked() }
     live.add(.decode)
     let time = decode(next.index, for: next)
-    // Before the decode counts as over: `idle()` promises that nothing is held any more. And the decode
-    // counts as over before the lane may be scheduled again, so that a lane counts once.
+    // Rests before the decode counts as over: `idle()` promises that nothing is held any more. The
+    // decode counts as over before the lane may be scheduled again, so that a lane counts once.
     restIfAsked()
     live.remove(.decode)
-    // A thread is asked for again only when there is work: waking one up to find none costs more
-    // than many a frame.
+    // A thread is requested only when there is work: a vain wake-up costs more than many a frame.
     let (goesOn, light) = queue.withLock { queue in
       queue.history.note(next.index, weight(of: next.index), time)
       queue.isOpen = true
@@ -105,7 +198,7 @@ final class DecodeLane: Sendable {
     if goesOn { schedule(light, on: threads) }
   }
 
-  /// Has the producer give up what it set aside for players, once it has no work.
+  /// Makes the producer release what it reserves for players, once it has no work.
   func rest() {
     queue.withLock { $0.isResting = true }
     restIfAsked()
@@ -113,13 +206,13 @@ final class DecodeLane: Sendable {
 
   private func restIfAsked() {
     guard queue.withLock({ $0.isResting }) else { return }
-    // If it is at work, whoever serves the lane does this afterwards.
+    // If it is at work, the thread that serves the lane does this afterwards.
     _ = producer.withLockIfAvailable { $0?.rest() }
   }
 
   /// The oldest ticket that somebody still holds.
   private func nextTicket() -> WeakTicket? {
-    // The ticket leaves the lock with the result: whoever looks at it may be its last holder.
+    // The ticket leaves the lock with the result: this may be its last holder.
     let found = queue.withLock { queue -> FrameTicket? in
       while !queue.tickets.isEmpty {
         if let ticket = queue.tickets.removeFirst().ticket { return ticket }
@@ -130,8 +223,8 @@ final class DecodeLane: Sendable {
     return found.map { WeakTicket(ticket: $0, index: $0.index) }
   }
 
-  /// Holds the ticket weakly meanwhile: when the last one who wants the frame goes, a replay on the
-  /// way to it ends. Returns how long it took.
+  /// Holds the ticket weakly meanwhile, so that a replay ends when nobody wants its frame any more.
+  /// Returns how long it took.
   private func decode(_ index: Int, for wanted: WeakTicket) -> Duration {
     let clock = ContinuousClock()
     let start = clock.now
@@ -140,7 +233,7 @@ final class DecodeLane: Sendable {
       try producer.withLock { producer throws(AnimatedImageError) in
         if let producer { return try producer.frame(at: index, isCancelled: isCancelled) }
         let made = try makeProducer()
-        // Kept if cancelled, as the way that was covered is.
+        // Kept even if cancelled: the frames replayed so far are not lost.
         producer = made
         return try made.frame(at: index, isCancelled: isCancelled)
       }
@@ -150,3 +243,76 @@ final class DecodeLane: Sendable {
     return time
   }
 }
+
+/// A lane's recent decode times, which tell whether the next decode may run on the playback thread.
+struct DecodeHistory: Sendable {
+  /// The longest decode that may delay other playbacks.
+  static let lightTime = Duration.milliseconds(1)
+
+  /// What is known of a frame's cost before it is decoded.
+  struct Weight: Sendable {
+    /// Pixels that it covers.
+    var area: Int
+    /// Compressed bytes.
+    var bytes: Int
+  }
+
+  /// Confidence that decodes take no longer than `lightTime`: a quick one adds one, up to a limit, and
+  /// a slow one halves it, since a single one may merely have been interrupted.
+  private var lightCount = 0
+  private var lastIndex = -1
+  /// The heaviest frame known to be quick. The first frame of a play usually covers the whole canvas,
+  /// and small ones after it say nothing about it.
+  private var lightWeight = Weight(area: 0, bytes: 0)
+
+  /// Whether decoding frame `index` is likely to be quick. False after a jump, which may have to decode
+  /// any number of frames.
+  func isLight(_ index: Int, _ weight: Weight) -> Bool {
+    lightCount >= 16 && (index == lastIndex + 1 || index == 0)
+      && weight.area <= lightWeight.area && weight.bytes <= lightWeight.bytes
+  }
+
+  /// Records that frame `index` took `time`.
+  mutating func note(_ index: Int, _ weight: Weight, _ time: Duration) {
+    lastIndex = index
+    if time <= Self.lightTime {
+      lightCount = min(lightCount + 1, 32)
+      lightWeight.area = max(lightWeight.area, weight.area)
+      lightWeight.bytes = max(lightWeight.bytes, weight.bytes)
+    } else {
+      lightCount /= 2
+      lightWeight.area = min(lightWeight.area, weight.area - 1)
+      lightWeight.bytes = min(lightWeight.bytes, weight.bytes - 1)
+    }
+  }
+}
+
+/// Makes composited frames on the calling thread.
+///
+/// Owned by one ``DecodeLane``, which never calls it from two threads at once; so it need not be
+/// `Sendable`. One call is one decode step, the unit of cancelling.
+package protocol FrameProducing: AnyObject {
+  /// Frame `index`, composited. Ascending order has to be cheapest.
+  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame
+
+  /// As ``frame(at:)``; throws `cancelled` soon after `isCancelled` returns true, and stays usable.
+  func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame
+
+  /// Releases what is reserved for players, since nobody plays for now. By default does nothing.
+  func rest()
+}
+
+extension FrameProducing {
+  package func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index)
+  }
+
+  package func rest() {}
+}
+
+extension FrameReader: FrameProducing {}
+extension SeekingReader: FrameProducing {}

@@ -1,11 +1,11 @@
 internal import Logging
 internal import Synchronization
 
-/// One stream of a scheduler: the shell that carries out what the state machine decides.
+/// One stream of a scheduler, which carries out what the state machine decides.
 ///
-/// Who holds whom: the scheduler and the stream's subscription hold the session; the session's driver
-/// holds it, and is held by what it waits for. Neither of the first two is held by the others, so
-/// dropping either is noticed, and an ended session is held by nothing that keeps running.
+/// Ownership: the scheduler and the stream's subscription hold the session, and its driver holds it too;
+/// the driver is held by what it waits for. Nothing here holds the first two, so dropping either is
+/// noticed, and nothing that keeps running holds an ended session.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
@@ -14,13 +14,13 @@ final class PlaybackSession: Sendable {
   let mailbox = FrameMailbox()
   let state: Mutex<State>
   private let user: Int
-  /// Whether playback was started, as far as the consumer knows: spares it the lock for each frame.
+  /// Whether playback was started; saves the consumer the lock for each frame.
   private let wasStarted = Atomic(false)
 
   struct Holding {
     let frame: Int
     let ticket: FrameTicket
-    /// Whether this session asked first, so that the decode counts as its own.
+    /// Whether this session requested it first, so that the decode counts as its own.
     var isOwn: Bool
   }
 
@@ -30,25 +30,25 @@ final class PlaybackSession: Sendable {
     /// The moment from which the machine's times count.
     var origin = Duration.zero
     var firstDeadline: Duration?
-    /// The number of the driver in charge. Another one's reports are obsolete.
+    /// The number of the driver in charge, -1 once closed. Reports of other drivers are obsolete.
     var epoch = 0
     weak var driver: PlaybackDriver?
-    /// The latest moment that was reported; times read by two threads may come in either order.
+    /// The latest moment reported; two threads may report times in either order.
     var latest = Duration.zero
-    /// The frame that is handed over next and those after it, in the order of their turns.
+    /// The next frame and those after it, in the order of their turns.
     var holdings: [Holding] = []
-    /// Whether the order of turns may have changed since ``holdings`` were taken.
+    /// Whether the order of turns may have changed since ``holdings`` were requested.
     var isReordered = false
     var lastIndex: Int?
     var seekCount = 0
     var readyAt = Duration.zero
     var statistics = PlaybackStatistics()
     var trace = PlaybackTrace()
-    /// Whether the end was logged and told to the consumer.
+    /// Whether the end was logged and the consumer told.
     var isAnnounced = false
     var endWaiters: [ResultHandover<PlaybackState>] = []
 
-    /// The time of `moment` as the machine counts it. It never goes back.
+    /// `moment` as the machine counts it, which never goes back.
     mutating func time(of moment: Duration) -> Duration {
       latest = max(latest, moment - origin)
       return latest
@@ -57,18 +57,11 @@ final class PlaybackSession: Sendable {
     /// What is held of frame `index`.
     func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
 
-    /// Swaps what is held and gives back the tickets that are held no longer.
+    /// Replaces what is held and returns the tickets no longer held.
     mutating func hold(_ new: [Holding]) -> [FrameTicket] {
       defer { holdings = new }
       return holdings.filter { old in !new.contains { $0.frame == old.frame } }.map(\.ticket)
     }
-  }
-
-  /// What a driver does next.
-  enum Order {
-    case fetch(FrameTicket)
-    case wait(Duration)
-    case leave
   }
 
   init(
@@ -111,7 +104,7 @@ final class PlaybackSession: Sendable {
     if let drivers { replace(drivers) }
   }
 
-  /// Tells the machine what the user wants.
+  /// Passes a control event on to the machine.
   func control(_ event: PlaybackStateMachine.Event) {
     let moment = time.now
     let drivers = state.withLock { state -> Drivers? in
@@ -124,20 +117,20 @@ final class PlaybackSession: Sendable {
     if let drivers { replace(drivers) }
   }
 
-  /// Ends playback for this reason, unless it has ended before. Returns when the stream is closed; a
-  /// decode that is running ends with its frame.
+  /// Ends playback for this reason, unless it has ended. Returns when the stream is closed; a running
+  /// decode still completes its frame.
   func end(_ reason: PlaybackState) { carryOut(ended(reason)) }
 
-  /// As ``end(_:)`` for a `deinit`, which may run under anybody's locks: those of a stream, or of a
-  /// task that is being cancelled. Only marks the end; the rest is done elsewhere.
+  /// As ``end(_:)`` for a `deinit`, which may run under any lock: that of a stream, or of a task being
+  /// cancelled. Only marks the end; a task does the rest.
   func endInDeinit(_ reason: PlaybackState) {
     let aftermath = ended(reason)
     guard aftermath.ending != nil else { return }
     Task { self.carryOut(aftermath) }
   }
 
-  /// Returns the state in which playback ended, once everyone was told; when the calling task is
-  /// cancelled, the state there is.
+  /// Waits for the end to be announced and returns its reason; the current state when the calling task
+  /// is cancelled.
   func ending() async -> PlaybackState {
     let handover = ResultHandover<PlaybackState>()
     let isAnnounced = state.withLock { state in
@@ -160,7 +153,7 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Lets everything go, once. The machine has ended.
+  /// Releases everything, once, after the machine has ended.
   private func close(_ state: inout State, _ aftermath: inout PlaybackAftermath) {
     guard state.epoch >= 0 else { return }
     state.epoch = -1
@@ -170,16 +163,16 @@ final class PlaybackSession: Sendable {
     aftermath.ending = (state.machine.state, state.statistics)
   }
 
-  /// Does what was decided under the lock, now that it is free.
+  /// Carries out, under no lock, what was decided under the lock.
   private func carryOut(_ aftermath: PlaybackAftermath) {
-    // First, so that who waits until nothing is played finds that all was given back.
+    // First, so that whoever waits until nothing is played finds all memory released.
     if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
     aftermath.obsoleteDriver?.cancel()
     if let skip = aftermath.skip { log(skip: skip.count, before: skip.frame) }
     aftermath.delivery?.finish()
     if let shown = aftermath.shown { shared.keep(shown) }
     guard let (reason, statistics) = aftermath.ending else { return }
-    // What was presented before the end belongs to the consumer, unless it gave up itself.
+    // What was presented before the end belongs to the consumer, unless the consumer gave up.
     let keepsFrame = reason != .stopped && reason != .cancelled
     if !keepsFrame { mailbox.finish(keepingFrame: false) }
     log(ending: reason, statistics) { [self] in
@@ -195,7 +188,7 @@ final class PlaybackSession: Sendable {
 
   private typealias Drivers = (new: PlaybackDriver, obsolete: PlaybackDriver?)
 
-  /// Puts a new driver in charge. The one before leaves when it is called again.
+  /// Puts a new driver in charge. The previous one leaves when it is called again.
   private func makeDriver(_ state: inout State) -> Drivers {
     let obsolete = state.driver
     state.epoch += 1
@@ -205,51 +198,51 @@ final class PlaybackSession: Sendable {
     return (driver, obsolete)
   }
 
-  /// Starts a driver that was put in charge. To be called under no lock.
+  /// Starts the driver that was put in charge. To be called under no lock.
   private func replace(_ drivers: Drivers) {
     PlaybackThread.shared.call(drivers.new, after: .start)
     drivers.obsolete?.cancel()
   }
 
-  /// What a driver does that has been waiting for the frame or for its consumer.
-  func pendingOrder(from epoch: Int) -> Order {
+  /// The pending frame, for a driver that was waiting for it or for its consumer.
+  func pendingFrame(from epoch: Int) -> PlaybackDriver.Wait {
     state.withLock { state in
       guard state.epoch == epoch, let index = state.machine.pending?.frame,
         let holding = state.holding(index)
-      else { return .leave }
-      return .fetch(holding.ticket)
+      else { return .nothing }
+      return .frame(holding.ticket)
     }
   }
 
-  /// Reports to the machine and does what it says, up to what takes time; says whether a frame was
-  /// handed over, too.
+  /// Reports to the machine and carries out its action; returns what the driver waits for then, and
+  /// whether a frame was presented.
   func report(
     _ event: PlaybackStateMachine.Event, from epoch: Int
-  ) -> (order: Order, presents: Bool) {
+  ) -> (wait: PlaybackDriver.Wait, presents: Bool) {
     let moment = time.now
-    let (order, aftermath) = state.withLock { state in
+    let (wait, aftermath) = state.withLock { state in
       var aftermath = PlaybackAftermath()
-      guard state.epoch == epoch else { return (Order.leave, aftermath) }
+      guard state.epoch == epoch else { return (PlaybackDriver.Wait.nothing, aftermath) }
       let now = state.time(of: moment)
       let action = handle(event, &state, &aftermath, at: now)
-      let order: Order
+      let wait: PlaybackDriver.Wait
       switch action {
-      case .fetch(let step): order = fetch(step, &state, &aftermath)
+      case .fetch: wait = fetch(&state, &aftermath)
       case .wait(let moment):
         if state.machine.pending == nil { aftermath.dropped += state.hold([]) }
-        order = .wait(state.origin + moment)
+        wait = .moment(state.origin + moment)
       case .end:
         close(&state, &aftermath)
-        order = .leave
-      case .suspend, .restart, .none, .present: order = .leave
+        wait = .nothing
+      case .suspend, .restart, .none, .present: wait = .nothing
       }
-      return (order, aftermath)
+      return (wait, aftermath)
     }
     carryOut(aftermath)
-    return (order, aftermath.shown != nil)
+    return (wait, aftermath.shown != nil)
   }
 
-  /// What the machine says to `event`; when it is to present a frame, does that first.
+  /// The machine's action for `event`; a frame that it presents is delivered first.
   private func handle(
     _ event: PlaybackStateMachine.Event, _ state: inout State,
     _ aftermath: inout PlaybackAftermath, at now: Duration
@@ -266,10 +259,10 @@ final class PlaybackSession: Sendable {
     default:
       action = state.machine.handle(event, at: now)
     }
-    if case .present(let presentation) = action {
+    if case .present(let presentation, let next) = action {
       deliver(presentation, &state, &aftermath, at: now)
       skipped = 0
-      action = state.machine.handle(.presented, at: now)
+      action = next
     }
     if case .fetch(let step) = action, state.machine.skipped > skipped {
       aftermath.skip = (state.machine.skipped - skipped, step.frame)
@@ -277,45 +270,24 @@ final class PlaybackSession: Sendable {
     return action
   }
 
-  /// Takes tickets for `step` and the steps after it, and lets the others go.
-  ///
-  /// Where decoding is quick, nothing is asked for until hardly anything is left, and then more at
-  /// once: the first frame after a pause costs more than those that follow it.
-  private func fetch(
-    _ step: PlaybackStep, _ state: inout State, _ aftermath: inout PlaybackAftermath
-  ) -> Order {
-    let least = options.decodeAhead(in: state.machine.order.range)
-    // A short loop would let go of frames that it asks for again at once.
-    let isLong = state.machine.order.range.count > least + shared.burst
-    let burst = isLong ? shared.burst : 0
-    if burst > 0, !state.isReordered,
-      let place = state.holdings.firstIndex(where: { $0.frame == step.frame }),
-      state.holdings.count - place >= least
-    {
-      for holding in state.holdings.prefix(place) where holding.ticket !== aftermath.shown {
-        aftermath.dropped.append(holding.ticket)
-      }
-      state.holdings.removeFirst(place)
-      return .fetch(state.holdings[0].ticket)
-    }
+  /// Requests the pending frame and those after it, and lets the others go.
+  private func fetch(_ state: inout State, _ aftermath: inout PlaybackAftermath)
+    -> PlaybackDriver.Wait
+  {
+    let frames = state.machine.framesToHold(
+      state.holdings.map(\.frame), least: options.decodeAhead(in: state.machine.order.range),
+      burst: shared.burst, isReordered: state.isReordered, hasRoom: mailbox.isEmpty)
     state.isReordered = false
-    // A frame that its consumer has not taken yet is one of those that memory is bounded to.
-    let count = burst > 0 && mailbox.isEmpty ? least + burst : least
-    var holdings: [Holding] = []
-    for frame in [step.frame] + state.machine.upcoming(least + burst - 1).map(\.frame)
-    where !holdings.contains(where: { $0.frame == frame }) {
-      if let holding = state.holding(frame) {
-        holdings.append(holding)
-      } else if holdings.count < count {
-        let (ticket, isNew) = shared.ticket(for: frame, user: user)
-        holdings.append(Holding(frame: frame, ticket: ticket, isOwn: isNew))
-      }
+    let holdings = frames.map { frame in
+      if let holding = state.holding(frame) { return holding }
+      let (ticket, isNew) = shared.ticket(for: frame, user: user)
+      return Holding(frame: frame, ticket: ticket, isOwn: isNew)
     }
     aftermath.dropped += state.hold(holdings)
-    return .fetch(holdings[0].ticket)
+    return holdings.first.map { .frame($0.ticket) } ?? .nothing
   }
 
-  /// How many steps after the pending one are decoded, without a gap.
+  /// How many steps right after the pending one are decoded.
   private func readyAhead(_ state: State) -> Int {
     guard options.latePolicy == .latest else { return 0 }
     let count = options.decodeAhead(in: state.machine.order.range)
@@ -323,4 +295,106 @@ final class PlaybackSession: Sendable {
       if case .success = state.holding(step.frame)?.ticket.outcome { true } else { false }
     }.count
   }
+}
+
+// MARK: - Delivery
+
+extension PlaybackSession {
+  /// Gives a frame to the consumer and records it.
+  private func deliver(
+    _ presentation: PlaybackStateMachine.Presentation, _ state: inout State,
+    _ aftermath: inout PlaybackAftermath, at now: Duration
+  ) {
+    let index = presentation.step.frame
+    guard let ticket = state.holding(index)?.ticket, case .success(let frame) = ticket.outcome
+    else { return }
+    aftermath.shown = ticket
+    let origin = state.firstDeadline ?? presentation.deadline
+    state.firstDeadline = origin
+    // Both cover every change; the reader's is tighter, but valid only in order.
+    let structural = shared.dirtyRect(from: state.lastIndex, to: index)
+    let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
+    let scheduled = ScheduledFrame(
+      index: index, play: presentation.step.play, bitmap: frame.bitmap,
+      delay: shared.frames[index].delay, duration: presentation.duration,
+      presentationTime: presentation.deadline - origin, lateness: presentation.lateness,
+      dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
+      skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage,
+      seekCount: state.seekCount)
+    state.lastIndex = index
+    let delivery = mailbox.put(scheduled)
+    if delivery.hasReplaced { state.statistics.replaced += 1 }
+    aftermath.delivery = delivery
+    state.statistics.presented += 1
+    state.statistics.skipped += presentation.skipped
+    state.statistics.lateness.record(presentation.lateness)
+    if options.recordsTrace {
+      state.trace.entries.append(
+        PlaybackTrace.Entry(
+          index: index, play: presentation.step.play,
+          deadline: presentation.deadline.wholeNanoseconds,
+          decoded: state.readyAt.wholeNanoseconds, yielded: now.wholeNanoseconds,
+          lateness: presentation.lateness.wholeNanoseconds, skipped: presentation.skipped))
+    }
+  }
+
+  /// Counts the decode of the pending frame, if this session caused it.
+  private func noteDecoding(_ state: inout State) {
+    guard let index = state.machine.pending?.frame,
+      let place = state.holdings.firstIndex(where: { $0.frame == index }),
+      state.holdings[place].isOwn
+    else { return }
+    state.holdings[place].isOwn = false
+    let time = state.holdings[place].ticket.decodeTime
+    state.statistics.decoded += 1
+    state.statistics.decodeTime += time
+    state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
+  }
+
+  /// The thread on which log handlers are called, so that one that blocks delays no frame.
+  private static let loggingThread = DecodeThreads(count: 1)
+
+  private func log(skip count: Int, before index: Int) {
+    guard let logger, logger.logLevel <= .debug else { return }
+    Self.loggingThread.run {
+      logger.debug("frames skipped", metadata: ["count": "\(count)", "before": "\(index)"])
+    }
+  }
+
+  /// Calls `announce` once the end is logged, so that whoever sees the end finds it in the log.
+  private func log(
+    ending reason: PlaybackState, _ statistics: PlaybackStatistics,
+    then announce: @escaping @Sendable () -> Void
+  ) {
+    guard let logger else { return announce() }
+    Self.loggingThread.run {
+      let metadata: Logger.Metadata = ["statistics": "\(statistics)"]
+      if case .failed(let error) = reason {
+        logger.warning("playback failed: \(error)", metadata: metadata)
+      } else {
+        logger.info("playback \(reason)", metadata: metadata)
+      }
+      announce()
+    }
+  }
+}
+
+/// What a session decides under its lock and carries out once the lock is free.
+///
+/// Under that lock nobody is resumed, no code of the user's (a log handler, a clock) runs and no ticket
+/// is released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds
+/// one while it calls handlers.
+struct PlaybackAftermath: Sendable {
+  /// The driver that is no longer in charge.
+  var obsoleteDriver: PlaybackDriver?
+  /// The number of steps skipped, and the frame that is shown instead.
+  var skip: (count: Int, frame: Int)?
+  /// The presented frame, for the consumer that waited for it.
+  var delivery: FrameMailbox.Delivery?
+  /// The ticket of that frame.
+  var shown: FrameTicket?
+  /// Other tickets that are no longer wanted.
+  var dropped: [FrameTicket] = []
+  /// How playback ended; set once in a session's life.
+  var ending: (reason: PlaybackState, statistics: PlaybackStatistics)?
 }

@@ -1,21 +1,20 @@
 /// Decides what is shown and when: events go in, the one thing to do next comes out.
 ///
 /// A value without clock, task or pixels; `now` is the time since any fixed moment, and never goes
-/// back. The shell that owns it (`PlaybackSession`) carries actions out and reports with events. After
-/// a control event that changes anything (``Action/restart``) whatever the shell is doing is obsolete
-/// and it asks anew with ``Event/begin``.
+/// back. ``PlaybackSession`` carries its actions out and reports with events. After a control event
+/// that changes anything (``Action/restart``), whatever the session is doing is obsolete and it starts
+/// over with ``Event/begin``. `decide` and `present`, the core, are in
+/// `PlaybackStateMachine+Deciding.swift`.
 package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {
-    /// The shell has nothing to do.
+    /// The session has nothing to do.
     case begin
-    /// The frame asked for is decoded and may be handed over; so are the `ahead` steps after it.
+    /// The requested frame is decoded and may be presented; so are the `ahead` steps after it.
     case ready(ahead: Int)
-    /// The frame asked for cannot be decoded.
+    /// The requested frame cannot be decoded.
     case unready(AnimatedImageError)
-    /// The time waited for has come.
+    /// The awaited moment has come.
     case due(ahead: Int)
-    /// The frame was handed over.
-    case presented
     case pause, resume
     case seek(frame: Int, offset: Duration)
     case setRate(PlaybackRate)
@@ -24,16 +23,16 @@ package struct PlaybackStateMachine: Sendable {
     case end(PlaybackState)
   }
 
-  package enum Action: Sendable, Hashable {
+  package indirect enum Action: Sendable, Hashable {
     /// Get this step's frame, then report `ready` or `unready`.
     case fetch(PlaybackStep)
     /// Wait until then, then report `due`.
     case wait(until: Duration)
-    /// Hand the frame over, then report `presented`.
-    case present(Presentation)
+    /// Give the frame to the consumer, then do the next thing.
+    case present(Presentation, then: Action)
     /// Nothing happens until the next control event.
     case suspend
-    /// Drop whatever is being done and report `begin`.
+    /// Abandon whatever is being done and report `begin`.
     case restart
     /// The event changed nothing.
     case none
@@ -41,18 +40,18 @@ package struct PlaybackStateMachine: Sendable {
     case end(PlaybackState)
   }
 
-  /// One frame's turn, decided.
+  /// A decision to show one frame.
   package struct Presentation: Sendable, Hashable {
     package var step: PlaybackStep
-    /// When it was to be shown.
+    /// When it should be shown.
     package var deadline: Duration
-    /// How long it is shown at the present rate.
+    /// How long it is shown at the current rate.
     package var duration: Duration
     /// How long after its deadline it is shown.
     package var lateness: Duration
-    /// Steps passed over since the presentation before.
+    /// Steps skipped since the previous presentation.
     package var skipped: Int
-    /// Whether no other follows.
+    /// Whether it is the last one.
     package var isLast: Bool
   }
 
@@ -68,21 +67,21 @@ package struct PlaybackStateMachine: Sendable {
   package internal(set) var shown: PlaybackStep?
   /// The step after it; nil when ``shown`` is the last and is being held.
   package internal(set) var pending: PlaybackStep?
-  /// The moment at which tick 0 was, would the present rate always have been.
+  /// The moment of tick 0, extrapolated at the current rate.
   var anchor = Duration.zero
-  /// Set while ``pending`` starts a new stretch of time: the schedule begins when it is shown, at this
-  /// position in the frame, counted in media time from where the frame starts playing forward. Zero
-  /// stands for where it starts in playing direction.
+  /// Set while ``pending`` starts a new schedule, at the start and after a seek: the schedule begins
+  /// when that frame is shown, at this position in it, in media time from its start playing forward.
+  /// Zero is its start in playing direction.
   var fresh: Duration? = .zero
-  /// Whether playback begins at whichever end the direction says: nobody has chosen a frame.
+  /// Whether nobody has chosen a first frame, so that the direction decides.
   var beginsAtEnd: Bool
   /// While paused with a frame on screen: since when.
   var pausedAt: Duration?
-  /// When ``shown`` was handed over; what catching up measures from.
+  /// When ``shown`` was presented, from which `catchUp` counts.
   var shownAt = Duration.zero
-  /// Steps passed over since ``shown``.
+  /// Steps skipped since ``shown``.
   var skipped = 0
-  /// Whether ``pending`` was chosen because others were overtaken: it is shown, however late.
+  /// Whether ``pending`` was chosen by skipping others: it is shown, however late.
   var isChosen = false
   /// Why ``pending`` cannot be shown.
   var failure: AnimatedImageError?
@@ -109,7 +108,6 @@ package struct PlaybackStateMachine: Sendable {
     case .unready(let error):
       failure = error
       return decide(at: now, ahead: 0, wasWaiting: false)
-    case .presented: return afterPresenting(at: now)
     case .pause: return pause(at: now)
     case .resume: return resume(at: now)
     case .seek(let frame, let offset): return seek(to: frame, offset: offset)
@@ -119,7 +117,7 @@ package struct PlaybackStateMachine: Sendable {
     }
   }
 
-  /// The steps that follow ``pending``, at most `count`, should nothing change.
+  /// The steps that follow ``pending``, at most `count`, if nothing changes.
   package func upcoming(_ count: Int) -> [PlaybackStep] {
     var steps: [PlaybackStep] = []
     var step = pending
@@ -128,6 +126,37 @@ package struct PlaybackStateMachine: Sendable {
       step = next
     }
     return steps
+  }
+
+  /// The frames to hold for ``pending`` and the steps after it, in the order of their turns.
+  ///
+  /// Where decoding is quick, nothing is requested until hardly anything is left, and then `burst`
+  /// frames more at once: the first frame after a pause costs more than those that follow it.
+  ///
+  /// - Parameters:
+  ///   - held: the frames held so far; those it shares with the result need not be requested.
+  ///   - least: how many are held at least, if there are as many.
+  ///   - burst: how many more may be decoded in the same go.
+  ///   - isReordered: whether the order of turns may have changed since `held`.
+  ///   - hasRoom: whether the consumer has taken its frame, which else counts towards the memory bound.
+  package func framesToHold(
+    _ held: [Int], least: Int, burst: Int, isReordered: Bool, hasRoom: Bool
+  ) -> [Int] {
+    guard let pending else { return [] }
+    // A short loop would drop frames that it requests again at once.
+    let burst = order.range.count > least + burst ? burst : 0
+    if burst > 0, !isReordered, let place = held.firstIndex(of: pending.frame),
+      held.count - place >= least
+    {
+      return Array(held[place...])
+    }
+    let count = hasRoom ? least + burst : least
+    var frames: [Int] = []
+    for frame in [pending.frame] + upcoming(least + burst - 1).map(\.frame)
+    where !frames.contains(frame) && (frames.count < count || held.contains(frame)) {
+      frames.append(frame)
+    }
+    return frames
   }
 
   mutating func end(_ reason: PlaybackState) -> Action {
@@ -144,37 +173,141 @@ package struct PlaybackStateMachine: Sendable {
     return .fetch(pending)
   }
 
-  private mutating func afterPresenting(at now: Duration) -> Action {
-    if showsPoster { return end(.finished) }
-    if state == .paused {
-      pausedAt = now
-      return .suspend
+}
+
+// MARK: - Options
+
+extension PlaybackStateMachine {
+  /// A machine that plays `shared` as `options` say; one that has failed when they make no sense.
+  init(for shared: SharedFrames, options: PlaybackOptions) {
+    do throws(AnimatedImageError) {
+      try self.init(frames: shared.frames, playCount: shared.playCount, options: options)
+    } catch {
+      self.init(
+        order: PlaybackOrder(
+          timeline: PlaybackTimeline([]), range: 0..<1, playCount: .once, bounces: false),
+        direction: .forward, rate: PlaybackRate(1), latePolicy: .skip)
+      state = .failed(error)
     }
-    if pending == nil { return .wait(until: endOfShown) }
-    return fetchDue(at: now)
+  }
+
+  package init(
+    frames: [FrameControl], playCount: PlayCount, options: PlaybackOptions
+  ) throws(AnimatedImageError) {
+    guard !frames.isEmpty else { throw AnimatedImageError(.noFrames, "there is no frame to play") }
+    let all = 0..<frames.count
+    var range = options.range ?? all
+    guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
+      throw AnimatedImageError(.parameter, "frames \(range) of \(all)")
+    }
+    let plays = options.playCount ?? playCount
+    if case .finite(let count) = plays, count < 1 {
+      throw AnimatedImageError(.parameter, "\(count) plays")
+    }
+    if let delay = options.fixedDelay, delay < .zero {
+      throw AnimatedImageError(.parameter, "a delay of \(delay)")
+    }
+    var start = options.startIndex
+    if options.reducesMotion {
+      let poster = options.posterIndex ?? start ?? range.lowerBound
+      guard all.contains(poster) else {
+        throw AnimatedImageError(.parameter, "poster \(poster) of frames \(all)")
+      }
+      range = poster..<poster + 1
+      start = poster
+    }
+    if let start, !range.contains(start) {
+      throw AnimatedImageError(.parameter, "start at \(start) of frames \(range)")
+    }
+    let order = PlaybackOrder(
+      timeline: PlaybackTimeline(
+        frames, policy: options.delayPolicy, fixedDelay: options.fixedDelay),
+      range: range, playCount: plays, bounces: options.bounces)
+    self.init(
+      order: order, startIndex: start, direction: options.direction,
+      rate: PlaybackRate(options.rate),
+      latePolicy: options.latePolicy, showsPoster: options.reducesMotion)
   }
 }
 
-// MARK: - Times
+// MARK: - Control
 
 extension PlaybackStateMachine {
-  /// The moment at which `ticks` have passed.
-  func moment(_ ticks: Int128) -> Duration { anchor + order.timeline.time(ticks, at: rate) }
-
-  /// How long a step lasts on the wall; a difference of moments, so that durations sum to deadlines.
-  func duration(of step: PlaybackStep) -> Duration {
-    moment(order.end(of: step)) - moment(step.start)
+  /// Time stands still; what is on screen stays. Before the first frame, that frame is still shown.
+  mutating func pause(at now: Duration) -> Action {
+    guard state != .paused else { return .none }
+    state = .paused
+    pausedAt = fresh == nil ? now : nil
+    return .restart
   }
 
-  /// When the shown frame may be followed by the next, or by the end.
-  var endOfShown: Duration {
-    guard let shown else { return anchor }
-    return max(moment(order.end(of: shown)), earliestNext)
+  /// Time goes on where it stood: every deadline moves by the length of the pause.
+  mutating func resume(at now: Duration) -> Action {
+    guard state == .paused else { return .none }
+    state = .playing
+    if let since = pausedAt {
+      anchor += now - since
+      shownAt += now - since
+    }
+    pausedAt = nil
+    return .restart
   }
 
-  /// When the next frame may be shown while catching up.
-  var earliestNext: Duration {
-    guard case .catchUp(let maximum) = latePolicy, let shown else { return anchor }
-    return shownAt + PlaybackRate(maximum > 1 ? maximum : 1).wallTime(duration(of: shown))
+  /// Shows `frame` as soon as it is decoded, paused or not; the schedule starts anew from there.
+  mutating func seek(to frame: Int, offset: Duration) -> Action {
+    let play = (shown ?? pending)?.play ?? 0
+    pending = PlaybackStep(frame: frame, play: play, direction: direction)
+    fresh = offset
+    beginsAtEnd = false
+    pausedAt = nil
+    isChosen = false
+    failure = nil
+    return .restart
+  }
+
+  /// Changes speed without a jump: the position at `now` stays, what is left of it is scaled.
+  ///
+  /// An overdue step keeps its deadline: scaling the time since would move it before the deadlines of
+  /// frames that were shown.
+  mutating func setRate(_ newRate: PlaybackRate, at now: Duration) -> Action {
+    guard newRate != rate else { return .none }
+    let scaled = { [rate] (time: Duration) in
+      time.scaled(
+        by: rate.numerator * newRate.denominator, over: rate.denominator * newRate.numerator)
+    }
+    if fresh == nil {
+      let moment = pausedAt ?? now
+      passOverOvertaken(at: moment)
+      let next = pending?.start ?? shown.map { order.end(of: $0) } ?? 0
+      let rest = self.moment(next) - moment
+      anchor =
+        moment + (rest > .zero ? scaled(rest) : rest) - order.timeline.time(next, at: newRate)
+      shownAt = moment - scaled(moment - shownAt)
+    }
+    rate = newRate
+    return state == .playing ? .restart : .none
+  }
+
+  /// Turns round without a jump: the shown frame stays for as long as it was already shown.
+  mutating func setDirection(_ newDirection: PlaybackDirection, at now: Duration) -> Action {
+    guard newDirection != direction else { return .none }
+    direction = newDirection
+    isChosen = false
+    failure = nil
+    if fresh != nil || shown == nil {
+      if beginsAtEnd { pending?.frame = order.first(newDirection) }
+      pending?.direction = newDirection
+      return state == .idle ? .none : .restart
+    }
+    guard var step = shown else { return .none }
+    let moment = pausedAt ?? now
+    let start = self.moment(step.start)
+    let whole = duration(of: step)
+    let elapsed = min(max(moment - start, .zero), whole)
+    anchor += moment - (whole - elapsed) - start
+    step.direction = newDirection
+    shown = step
+    pending = order.next(after: step)
+    return state == .playing ? .restart : .none
   }
 }

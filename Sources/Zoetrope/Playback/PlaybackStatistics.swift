@@ -32,3 +32,132 @@ extension PlaybackStatistics: CustomStringConvertible {
     """
   }
 }
+
+/// How often which lateness occurred, in buckets that are at most 1/16 of their value wide.
+///
+/// The memory it takes does not grow with the number of samples. Adding one costs a few
+/// nanoseconds.
+public struct LatenessHistogram: Sendable, Hashable {
+  /// Samples in each bucket; see ``bounds(of:)``. Buckets past the last one are empty.
+  public private(set) var counts: [Int] = []
+  /// Samples in all.
+  public private(set) var count = 0
+  /// The greatest sample.
+  public private(set) var maximum = Duration.zero
+
+  private static let subdivisions: UInt64 = 16
+  private static let subdivisionBits = 4
+
+  /// No samples.
+  public init() {}
+
+  /// Adds one sample; a negative one counts as zero.
+  public mutating func record(_ sample: Duration) {
+    let bucket = Self.bucket(of: UInt64(max(sample.wholeNanoseconds, 0)))
+    if bucket >= counts.count {
+      counts.append(contentsOf: repeatElement(0, count: bucket + 1 - counts.count))
+    }
+    counts[bucket] += 1
+    count += 1
+    maximum = max(maximum, sample)
+  }
+
+  /// The lateness that the given part (0 to 1) of all samples does not exceed; zero without samples.
+  ///
+  /// It is the upper bound of a bucket, and never more than ``maximum``.
+  public func quantile(_ part: Double) -> Duration {
+    let wanted = Int((Double(count) * min(max(part, 0), 1)).rounded(.up))
+    var seen = 0
+    for (bucket, number) in counts.enumerated() {
+      seen += number
+      if number > 0, seen >= wanted { return min(Self.bounds(of: bucket).upperBound, maximum) }
+    }
+    return .zero
+  }
+
+  /// The times that count towards bucket `bucket`, from the lower bound to just below the upper.
+  public static func bounds(of bucket: Int) -> Range<Duration> {
+    .nanoseconds(lowerBound(bucket))..<Duration.nanoseconds(lowerBound(bucket + 1))
+  }
+
+  private static func bucket(of nanoseconds: UInt64) -> Int {
+    guard nanoseconds >= subdivisions else { return Int(nanoseconds) }
+    let octave = 63 - nanoseconds.leadingZeroBitCount - subdivisionBits
+    let part = nanoseconds >> UInt64(octave) - subdivisions
+    return (octave + 1) * Int(subdivisions) + Int(part)
+  }
+
+  private static func lowerBound(_ bucket: Int) -> Int64 {
+    let (octave, part) = bucket.quotientAndRemainder(dividingBy: Int(subdivisions))
+    guard octave > 0 else { return Int64(part) }
+    return Int64(clamping: (Int128(subdivisions) + Int128(part)) << Int128(octave - 1))
+  }
+}
+
+/// The times of each frame of a playback, for measuring it and for playing it again.
+///
+/// All times are whole nanoseconds since the playback began to prepare its first frame.
+public struct PlaybackTrace: Sendable, Hashable {
+  /// One frame that was handed to the stream.
+  public struct Entry: Sendable, Hashable {
+    /// The frame's place in the animation.
+    public var index: Int
+    /// The play it belongs to.
+    public var play: Int
+    /// When it was to be shown.
+    public var deadline: Int64
+    /// When the scheduler had it in hand, decoded and free to be shown.
+    public var decoded: Int64
+    /// When it was handed to the stream.
+    public var yielded: Int64
+    /// How long after its deadline it was handed over.
+    public var lateness: Int64
+    /// Frames passed over before it.
+    public var skipped: Int
+
+    /// One frame's times.
+    public init(
+      index: Int, play: Int, deadline: Int64, decoded: Int64, yielded: Int64, lateness: Int64,
+      skipped: Int
+    ) {
+      self.index = index
+      self.play = play
+      self.deadline = deadline
+      self.decoded = decoded
+      self.yielded = yielded
+      self.lateness = lateness
+      self.skipped = skipped
+    }
+  }
+
+  /// The frames in the order in which they were shown.
+  public var entries: [Entry]
+
+  /// A trace of these frames.
+  public init(entries: [Entry] = []) { self.entries = entries }
+}
+
+extension PlaybackTrace.Entry {
+  /// One JSON object on one line: all members are whole numbers, times in nanoseconds.
+  public var json: String {
+    var json = JSONWriter()
+    json.object {
+      $0.field("index", index)
+      $0.field("play", play)
+      $0.field("deadline", Int(deadline))
+      $0.field("decoded", Int(decoded))
+      $0.field("yielded", Int(yielded))
+      $0.field("lateness", Int(lateness))
+      $0.field("skipped", skipped)
+    }
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+}
+
+extension PlaybackTrace {
+  /// The trace as JSON: an object whose `frames` holds one object a line.
+  public var json: String {
+    "{\"version\":1,\"unit\":\"ns\",\"frames\":[\n"
+      + entries.map(\.json).joined(separator: ",\n") + "\n]}\n"
+  }
+}

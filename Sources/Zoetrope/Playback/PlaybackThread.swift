@@ -1,20 +1,20 @@
 internal import Glibc
 internal import Synchronization
 
-/// The thread on which the playbacks of this process are driven, and its timer.
+/// The thread that drives all playbacks of this process, with its timer. It decides, and decodes frames
+/// known to be quick.
 ///
 /// Why not the cooperative pool with the runtime's timer: that wakes two threads for each deadline, the
 /// timer's and a pool thread, and a caller who blocks the pool makes every playback late. At 50 frames
 /// a second, threads woke 7 times a frame there; here it is twice, this thread and the consumer's.
 ///
-/// Why its clients are called rather than resumed: what a frame costs beside its decoding is code that
-/// has left the caches since the frame before, and resuming a task, with its continuation, its
-/// cancellation handler and its job, was most of that code. Tasks run here too: those that sleep on
-/// another clock. What runs here is the deciding, and the decoding of frames known to be quick.
+/// Why its clients are called rather than resumed: most of a frame's cost besides decoding is code that
+/// has left the caches since the last frame, and resuming a task (continuation, cancellation handler,
+/// job) was most of that code. Tasks that sleep on another clock run here too.
 final class PlaybackThread: TaskExecutor {
   static let shared = PlaybackThread()
 
-  /// Somebody who is called on the thread.
+  /// An object that is called on the thread.
   protocol Client: AnyObject, Sendable {
     /// Whether it need not be called any more. Once true, always true.
     var isObsolete: Bool { get }
@@ -23,11 +23,11 @@ final class PlaybackThread: TaskExecutor {
 
   /// What a client was waiting for.
   enum Cause: Sendable {
-    /// Nothing; it starts.
+    /// Nothing: it starts.
     case start
     /// A moment.
     case deadline
-    /// Somebody else.
+    /// A call from elsewhere.
     case signal
   }
 
@@ -36,7 +36,7 @@ final class PlaybackThread: TaskExecutor {
     var hasThread = false
     var thread: pthread_t?
 
-    /// Whether this is the thread, which looks for work without being told.
+    /// Whether this is the thread, which need not be signalled.
     var isCurrent: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
 
@@ -53,10 +53,10 @@ final class PlaybackThread: TaskExecutor {
     add { $0.queue.add(.call(client, cause), at: .now) }
   }
 
-  /// Calls `client` at `deadline`, unless it is obsolete by then or is taken out before.
+  /// Calls `client` at `deadline`, unless it is removed before.
   func call(_ client: any Client, at deadline: ContinuousClock.Instant) {
     add { state in
-      // Looked at under the lock: who becomes obsolete is taken out after it says so.
+      // Checked under the lock: a client is removed after it becomes obsolete.
       if !client.isObsolete { state.queue.add(client, at: deadline) }
     }
   }
@@ -67,8 +67,8 @@ final class PlaybackThread: TaskExecutor {
     _ = consume removed
   }
 
-  /// Takes `work`, which lasts about `time`, if it was this thread that asked, it has nothing better
-  /// to do meanwhile, and `isReady`, which is asked last.
+  /// Accepts `work`, which lasts about `time`, if this is the thread, nothing else is due meanwhile and
+  /// `isReady`, which is checked last.
   func offer(
     _ work: @escaping @Sendable () -> Void, lasting time: Duration,
     if isReady: () -> Bool = { true }
@@ -89,7 +89,7 @@ final class PlaybackThread: TaskExecutor {
       defer { state.hasThread = true }
       return (!state.isCurrent, !state.hasThread)
     }
-    // A system without a thread to spare gets another chance with the next call.
+    // If no thread can be started, the next call tries again.
     if startsThread, !startThread(running: { [self] in loop() }) {
       state.withLock { $0.hasThread = false }
     }
@@ -106,6 +106,115 @@ final class PlaybackThread: TaskExecutor {
       case .work(.decode(let work)): work()
       case .wait(let deadline): signal.wait(until: deadline)
       }
+    }
+  }
+}
+
+/// The work of the playback thread: whoever waited longest comes first.
+///
+/// A deadline counts from when it was due, everything else from when it was requested. So a client that
+/// asks again at once, as a loop without delays does, cannot starve others, and under overload all are
+/// equally late.
+struct PlaybackQueue {
+  typealias Client = PlaybackThread.Client
+  typealias Instant = ContinuousClock.Instant
+
+  /// Something to do as soon as possible.
+  enum Work {
+    case call(any Client, PlaybackThread.Cause)
+    case job(UnownedJob)
+    case decode(@Sendable () -> Void)
+  }
+
+  /// What to do now.
+  enum Turn {
+    case work(Work)
+    case wait(until: Instant?)
+  }
+
+  private struct Timer {
+    let deadline: Instant
+    let client: any Client
+  }
+
+  private var waiting: [(since: Instant, work: Work)?] = []
+  /// The index of the first of ``waiting`` that was not taken yet.
+  private var head = 0
+  /// A binary heap by deadline.
+  private var timers: [Timer] = []
+
+  /// The earliest deadline.
+  var nextDeadline: Instant? { timers.first?.deadline }
+
+  /// Whether no work waits; deadlines do not count.
+  var isIdle: Bool { head == waiting.count }
+
+  mutating func add(_ work: Work, at now: Instant) { waiting.append((now, work)) }
+
+  mutating func add(_ client: any Client, at deadline: Instant) {
+    timers.append(Timer(deadline: deadline, client: client))
+    rise(from: timers.count - 1)
+  }
+
+  /// Removes the deadlines of `client` and returns it for each, to be released under no lock.
+  ///
+  /// Linear in the number of players, not frames: it is called for control events and endings only, and
+  /// a scan of a thousand timers takes microseconds. An index by client would cost every frame.
+  mutating func removeTimers(of client: any Client) -> [any Client] {
+    var removed: [any Client] = []
+    while let place = timers.firstIndex(where: { $0.client === client }) {
+      removed.append(takeTimer(at: place).client)
+    }
+    return removed
+  }
+
+  /// The turn of whoever waited longest, or the moment to wait for.
+  mutating func take(at now: Instant) -> Turn {
+    let due = timers.first.flatMap { $0.deadline <= now ? $0.deadline : nil }
+    let asked = head < waiting.count ? waiting[head]?.since : nil
+    if let due, asked.map({ due <= $0 }) ?? true {
+      return .work(.call(takeTimer(at: 0).client, .deadline))
+    }
+    guard asked != nil, let (_, work) = waiting[head].take() else {
+      return .wait(until: timers.first?.deadline)
+    }
+    head += 1
+    // In bulk, so that taking one shifts nothing.
+    if head == waiting.count || head > 256 {
+      waiting.removeFirst(head)
+      head = 0
+    }
+    return .work(work)
+  }
+
+  private mutating func takeTimer(at place: Int) -> Timer {
+    timers.swapAt(place, timers.count - 1)
+    let timer = timers.removeLast()
+    if place < timers.count {
+      sink(from: place)
+      rise(from: place)
+    }
+    return timer
+  }
+
+  private mutating func rise(from place: Int) {
+    var place = place
+    while place > 0, timers[place].deadline < timers[(place - 1) / 2].deadline {
+      timers.swapAt(place, (place - 1) / 2)
+      place = (place - 1) / 2
+    }
+  }
+
+  private mutating func sink(from place: Int) {
+    var place = place
+    while true {
+      var least = place
+      for child in [2 * place + 1, 2 * place + 2] where child < timers.count {
+        if timers[child].deadline < timers[least].deadline { least = child }
+      }
+      if least == place { return }
+      timers.swapAt(place, least)
+      place = least
     }
   }
 }

@@ -45,23 +45,23 @@ package struct DecoderComparison {
     }
     let pair = (FramePixels(), FramePixels())
     var scratch: [UInt8] = []
-    for record in image.records + [image.staticRecord].compactMap({ $0 }) {
+    for control in image.frames + [image.staticImage].compactMap({ $0 }) {
       do throws(AnimatedImageError) {
-        try image.source.withBytes(in: record.control.byteRange, scratch: &scratch) {
+        try image.source.withBytes(in: control.byteRange, scratch: &scratch) {
           (bytes) throws(AnimatedImageError) in
-          try decoders[0].decode(record, header: image.header, bytes: bytes, into: pair.0)
-          try decoders[1].decode(record, header: image.header, bytes: bytes, into: pair.1)
+          try decoders[0].decode(control, header: image.header, bytes: bytes, into: pair.0)
+          try decoders[1].decode(control, header: image.header, bytes: bytes, into: pair.1)
         }
       } catch {
-        return "frame \(record.control.index): \(error)"
+        return "frame \(control.index): \(error)"
       }
       frames += 1
-      if pair.0.validPixels < record.control.rect.size.area { brokenFrames += 1 }
+      if pair.0.validPixels < control.rect.size.area { brokenFrames += 1 }
       let found =
         image.format == .gif
         ? differentIndices(pair.0, pair.1)
-        : differentPicture(pair.0, pair.1, record.control, image.options.pixelFormat)
-      if let found { return "frame \(record.control.index): \(found)" }
+        : differentPicture(pair.0, pair.1, control, image.options.pixelFormat)
+      if let found { return "frame \(control.index): \(found)" }
     }
     return nil
   }

@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// Bitmaps of single frames and of ranges: which ones, and what ends them.
 @Suite(.timeLimit(.minutes(1))) struct BitmapAccessTests {

@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What iterators of a sequence of bitmaps decode, and that copies of one may be used at once.
 @Suite(.timeLimit(.minutes(1))) struct BitmapSequenceTests {

@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1)), .computes) struct CanvasTests {
   /// Large enough for its blocks to be handed on, and of a size that no other test has.

@@ -2,6 +2,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1))) struct FrameReaderTests {
   /// `count` frames of one pixel that cover the canvas and have no data.

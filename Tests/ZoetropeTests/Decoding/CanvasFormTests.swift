@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// Frames whose memory becomes the canvas, beside the same frames drawn on it.
 @Suite(.timeLimit(.minutes(1)), .computes) struct CanvasFormTests {
@@ -51,7 +53,7 @@ import ZoetropeTestSupport
       let bytes = Self.film(type, seed: seed)
       let expected = try ThreadedReaderTests.sequential(bytes)
       let image = try AnimatedImage(bytes: bytes, options: ThreadedReaderTests.options)
-      #expect((CanvasForm(image) != nil) == (type == .rgba))
+      #expect((CanvasForm(image.header, image.options) != nil) == (type == .rgba))
       // Dropped at once, one canvas's block goes to the next frame; kept, each is somebody's.
       let dropping = ThreadedReaderTests.reader(image)
       for bitmap in expected { #expect(try dropping.next()?.bitmap == bitmap, "seed \(seed)") }
@@ -85,9 +87,14 @@ import ZoetropeTestSupport
         PNGBuilder.header(width: 2, height: 1, layout: PNGLayout(type, depth: depth)))
       file.chunk("IDAT", ZlibStream().encode([UInt8](repeating: 0, count: 17)))
       file.chunk("IEND")
-      #expect(CanvasForm(try AnimatedImage(bytes: file.bytes)) == nil)
+      #expect(try Self.form(file.bytes) == nil)
     }
     let gif = DeltaGIF.make(width: 8, height: 8, frameCount: 2)
-    #expect(CanvasForm(try AnimatedImage(bytes: gif)) == nil)
+    #expect(try Self.form(gif) == nil)
+  }
+
+  private static func form(_ bytes: [UInt8]) throws -> CanvasForm? {
+    let image = try AnimatedImage(bytes: bytes)
+    return CanvasForm(image.header, image.options)
   }
 }

@@ -5,6 +5,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// Where threads may run, whatever processor they begin on.
 @Suite(.timeLimit(.minutes(1)), .startsThreads) struct SystemThreadTests {

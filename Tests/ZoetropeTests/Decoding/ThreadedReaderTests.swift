@@ -2,6 +2,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// Frames decoded on several threads, which images of the fixtures' size are otherwise too small for.
 @Suite(.timeLimit(.minutes(1))) struct ThreadedReaderTests {
@@ -99,7 +101,8 @@ import ZoetropeTestSupport
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 30, patch: 64)
     let expected = try Self.sequential(bytes)
     let image = try AnimatedImage(bytes: bytes, options: Self.options)
-    let frame = DecodeWindow(image).largestByteCount
+    let frame = DecodeWindow(image.frames, header: image.header, options: image.options)
+      .largestByteCount
     let memory = DecodeMemory(byteLimit: 4 * frame)
     do {
       let readers = (0..<12).map { _ in FrameReader(image, sharingAbove: 0, memory: memory) }

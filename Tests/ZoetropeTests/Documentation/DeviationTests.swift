@@ -35,9 +35,9 @@ import ZoetropeTestSupport
   /// The names of all kinds, as the source declares them.
   private static let names: Set<String> = {
     var names: Set<String> = []
-    for name in (try? FixtureFile.list(root.appending("Sources/Zoetrope/Model").string)) ?? []
+    for name in (try? FixtureFile.list(root.appending("Sources/ZoetropeCore/Model").string)) ?? []
     where name.hasPrefix("Damage") {
-      let path = root.appending("Sources/Zoetrope/Model/\(name)").string
+      let path = root.appending("Sources/ZoetropeCore/Model/\(name)").string
       let text = String(decoding: (try? FixtureFile.read(path)) ?? [], as: UTF8.self)
         .replacing("(\n    ", with: "(")
       for line in text.split(separator: "\n") where line.contains("static let") {

@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// The samples of the README and of the documentation, compiled and run.
 @Suite(.timeLimit(.minutes(1))) struct DocumentationTests {

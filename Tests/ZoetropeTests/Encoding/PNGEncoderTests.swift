@@ -2,6 +2,8 @@ import TestRunning
 import Testing
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// A picture and the form in which it is to be written.
 struct EncodingCase: CustomTestStringConvertible, Sendable {

@@ -104,7 +104,7 @@ import Zoetrope
     }
     #expect(step.frame == 3)
     let action = run.machine.handle(.ready(ahead: 0), at: late)
-    guard case .present(let presentation) = action else {
+    guard case .present(let presentation, _) = action else {
       Issue.record("\(action)")
       return
     }

@@ -45,10 +45,10 @@ import Zoetrope
       case .wait(let moment):
         now = moment
         action = run.machine.handle(.due(ahead: 0), at: now)
-      case .present(let presentation):
+      case .present(let presentation, let next):
         worst = max(worst, presentation.lateness)
         count += 1
-        action = run.machine.handle(.presented, at: now)
+        action = next
       default: break loop
       }
     }

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
@@ -53,7 +54,7 @@ import ZoetropeTestSupport
       while case .fetch = action {
         action = machine.handle(.ready(ahead: 0), at: .nanoseconds(entry.yielded))
       }
-      guard case .present(let presentation) = action else {
+      guard case .present(let presentation, let next) = action else {
         Issue.record("\(action) for \(entry)")
         return
       }
@@ -61,7 +62,7 @@ import ZoetropeTestSupport
       #expect(presentation.deadline == .nanoseconds(entry.deadline))
       #expect(presentation.lateness == .nanoseconds(entry.lateness))
       #expect(presentation.skipped == entry.skipped)
-      action = machine.handle(.presented, at: .nanoseconds(entry.yielded))
+      action = next
     }
   }
 

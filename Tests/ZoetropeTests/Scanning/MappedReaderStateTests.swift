@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What the two threads of `MappedReader` do next, decided without either.
 @Suite(.timeLimit(.minutes(1)), .startsThreads) struct MappedReaderStateTests {

@@ -4,6 +4,8 @@ import TestRunning
 import Testing
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// Scanning a large file through a mapping: the same as reading it, whatever becomes of the file.
 @Suite(.timeLimit(.minutes(1)), .startsThreads) struct MappedReaderTests {

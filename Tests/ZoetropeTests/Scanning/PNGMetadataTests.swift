@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What a PNG says beside its pixels: kept when it is sound, named when it is not.
 @Suite(.timeLimit(.minutes(1)), .computes) struct PNGMetadataTests {

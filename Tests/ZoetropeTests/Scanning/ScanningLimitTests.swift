@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What a file may ask for while it is opened.
 @Suite(.timeLimit(.minutes(1)), .computes) struct ScanningLimitTests {
@@ -128,7 +130,8 @@ import ZoetropeTestSupport
     func window(_ liveBytes: Int) throws -> DecodeWindow {
       var limits = DecodingLimits.default
       limits.liveBytes = liveBytes
-      return DecodeWindow(try AnimatedImage(bytes: bytes, options: .init(limits: limits)))
+      let image = try AnimatedImage(bytes: bytes, options: .init(limits: limits))
+      return DecodeWindow(image.frames, header: image.header, options: image.options)
     }
     let image = try AnimatedImage(bytes: bytes)
     let footprint = DecodeFootprint(image.frames, header: image.header, options: image.options)

@@ -5,6 +5,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1)), .startsThreads)
 struct ScanningTests {
@@ -36,7 +38,7 @@ struct ScanningTests {
     try unsafe whole.feed(bytes.span.bytes)
     try whole.finish()
     #expect(whole.image.frames.count == 6)
-    #expect(whole.image.frames.last?.control.byteRange.upperBound == bytes.count - 1)
+    #expect(whole.image.frames.last?.byteRange.upperBound == bytes.count - 1)
     for size in [1, 2, 3, 7, 255, 256, 257, 2047, 2048, 2049] {
       var scanner = GIFScanner()
       for start in stride(from: 0, to: bytes.count, by: size) {

@@ -3,6 +3,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What a thread finds of a GIF ahead of its scanner: where chains of sub-blocks lead.
 @Suite(.timeLimit(.minutes(1)), .computes) struct SubBlockChainsTests {
@@ -120,7 +122,7 @@ import ZoetropeTestSupport
     let film = film(frames: 40, blockSize: blockSize) { [5000, 700, 12, 9000, 2040, 255][$0 % 6] }
     var scanner = GIFScanner()
     try unsafe scanner.feed(film.span.bytes)
-    let ends = scanner.image.frames.map { $0.control.byteRange.upperBound }
+    let ends = scanner.image.frames.map { $0.byteRange.upperBound }
     for cut in [0, 1, 777, 4000, 5100, 6000, 20_000, 60_000] {
       let found = chains(in: Array(film[cut...])).filter(\.isTerminated).map { $0.end + cut }
       // A piece may begin in the middle of a frame without a control: that one may be missed.
@@ -200,7 +202,7 @@ import ZoetropeTestSupport
     #expect(scanner.image.byteCount <= film.count)
     var last = 0
     for frame in scanner.image.frames {
-      let range = frame.control.byteRange
+      let range = frame.byteRange
       #expect(range.lowerBound >= last && range.upperBound <= film.count)
       last = range.upperBound
     }

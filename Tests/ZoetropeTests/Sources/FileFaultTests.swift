@@ -4,6 +4,8 @@ import TestRunning
 import Testing
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// Files that stop being readable once they are open.
 @Suite(.timeLimit(.minutes(1)), .startsThreads) struct FileFaultTests {

@@ -4,6 +4,8 @@ import Testing
 import ZoetropeTestSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What opening says when it fails, and what beside regular files can be opened.
 @Suite(.timeLimit(.minutes(1))) struct OpeningErrorTests {

@@ -3,6 +3,8 @@ import TestRunning
 import Testing
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// Input that comes through a pipe.
 @Suite(.timeLimit(.minutes(1)), .computes) struct StandardInputTests {

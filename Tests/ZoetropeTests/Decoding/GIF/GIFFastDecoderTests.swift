@@ -36,9 +36,8 @@ struct GIFFastDecoderTests {
       let control = FrameControl(
         index: 3, rect: PixelRect(x: 0, y: 0, width: width, height: height),
         delay: FrameDelay(centiseconds: 10), disposal: .keep, blend: .over, isIndependent: false,
-        isInterlaced: false, palette: .global, byteRange: start..<start + bytes.count)
-      let record = FrameRecord(
-        control: control, localPaletteCount: localPalette.count / 3,
+        isInterlaced: false, palette: .global, byteRange: start..<start + bytes.count,
+        localPaletteCount: localPalette.count / 3,
         transparentIndex: transparentIndex)
       var header = ImageHeader(
         format: .gif, canvasSize: PixelSize(width: width, height: height))
@@ -49,7 +48,7 @@ struct GIFFastDecoderTests {
       pixels.damage = Damage(.lzwNoData, "left behind", byteOffset: 0)
       pixels.validPixels = 12345
       pixels.palette = [UInt32](repeating: 1, count: 256)
-      unsafe try decoder.decode(record, header: header, bytes: bytes.span.bytes, into: pixels)
+      unsafe try decoder.decode(control, header: header, bytes: bytes.span.bytes, into: pixels)
       return pixels
     }
   }

@@ -25,7 +25,7 @@ struct DecodedFrame: Equatable {
       palette: .none, byteRange: start..<start + bytes.count)
     let pixels = FramePixels()
     try unsafe decoder.decode(
-      FrameRecord(control: control), header: header, bytes: bytes.span.bytes, into: pixels)
+      control, header: header, bytes: bytes.span.bytes, into: pixels)
     layout = pixels.layout
     damage = pixels.damage
     let count = image.width == 0 ? 0 : pixels.validPixels / image.width

@@ -44,11 +44,11 @@ struct MachineRun {
         }
         now = max(now, moment) + overshoot
         action = machine.handle(.due(ahead: 0), at: now)
-      case .present(let presentation):
+      case .present(let presentation, let next):
         presentations.append(presentation)
         shown.append(
           Shown(frame: presentation.step.frame, at: now, skipped: presentation.skipped))
-        action = machine.handle(.presented, at: now)
+        action = next
         if shown.count >= wanted { return }
       case .end, .suspend, .restart, .none:
         return

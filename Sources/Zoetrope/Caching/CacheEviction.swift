@@ -1,0 +1,177 @@
+extension CacheTable {
+  /// An animation is stale when it was not used while this many times the limit was stored.
+  private static let staleFactor = 8
+  /// Animations sampled to find a large one.
+  private static let sampleCount = 8
+  /// Recently used animations from which an image that nobody plays does not evict.
+  private static let sparedCount = 8
+
+  /// Evicts one frame; nil when only floors are left. `limit` is the greatest cost allowed.
+  ///
+  /// Scrolling through a list asks for more frames than fit and returns to each one after all the
+  /// others, so that LRU would evict what is needed next and every lookup would miss. Hence what was
+  /// stored first stays for as long as somebody returns to it, and newcomers evict each other:
+  /// - An animation not used while eight times the limit was stored goes first.
+  /// - One that is likely to show its frames again evicts animations that nobody plays, the most
+  ///   recently released first. Likely: it has shown a frame twice, or it is played and most players
+  ///   before it have.
+  /// - Any other evicts its own frames.
+  /// - If neither has any to give, one of the largest gives.
+  ///
+  /// Of an animation played in order, the last frame shown is evicted, the two newest aside, since a
+  /// loop needs it last. (Of a loop that does not fit, LRU and second chance keep nothing that is ever
+  /// hit.) Otherwise, the least recently used frame.
+  ///
+  /// Takes constant time.
+  mutating func evict(limit: Int) -> CachedFrame? {
+    guard let group = victimGroup(limit: limit) else { return nil }
+    statistics.evictions += 1
+    return remove(victimSlot(in: group))
+  }
+
+  private mutating func victimGroup(limit: Int) -> Int? {
+    let oldest = released.oldest
+    if oldest >= 0, admitted - groups[oldest].stamp > limit.multipliedClamping(by: Self.staleFactor)
+    {
+      return oldest
+    }
+    guard storing >= 0 else { return oldest >= 0 ? oldest : largestHeld() }
+    let isHeld = groups[storing].holds > 0
+    let idle = releasedGroup(sparing: isHeld ? 0 : Self.sparedCount)
+    if idle >= 0, groups[storing].hasLooped || (isHeld && loopVotes >= 0) { return idle }
+    let own = evictableCost(of: storing)
+    if isHeld {
+      guard let largest = largestHeld() else { return idle >= 0 ? idle : nil }
+      // In equal parts, a sample may miss the one that stores.
+      if own > 0, 2 * own > evictableCost(of: largest) { return storing }
+      return idle >= 0 ? idle : largest
+    }
+    if idle >= 0, own < groups[idle].cost { return idle }
+    if own > 0 { return storing }
+    // Nobody plays it, so even its newest frames may go.
+    return idle >= 0 ? idle : largestHeld() ?? storing
+  }
+
+  /// The most recently used animation that nobody plays, except the one that stores and the `count`
+  /// newest others; -1 for none.
+  private func releasedGroup(sparing count: Int) -> Int {
+    var group = released.newest
+    var found = -1
+    var left = count
+    while group >= 0, left >= 0 {
+      if group != storing {
+        found = group
+        left -= 1
+      }
+      group = groups[group].links.older
+    }
+    return found
+  }
+
+  /// The largest of a rotating sample of held animations; nil when none has frames to give.
+  private mutating func largestHeld() -> Int? {
+    var largest: Int?
+    var largestCost = 0
+    for _ in 0..<Self.sampleCount {
+      let group = held.oldest
+      guard group >= 0 else { break }
+      let cost = evictableCost(of: group)
+      if cost > largestCost { (largest, largestCost) = (group, cost) }
+      guard held.newest != group else { break }
+      unlink(group: group)
+      linkNewest(group: group)
+    }
+    return largest
+  }
+
+  private func victimSlot(in group: Int) -> Int {
+    let frames = groups[group].frames
+    guard groups[group].holds > 0 || group == storing else { return frames.newest }
+    let pattern = groups[group].pattern
+    let isPlayed = groups[group].holds > 0 ? pattern.isOrderly : pattern.isLoop
+    guard isPlayed, groups[group].count > Self.floor else { return frames.oldest }
+    var slot = frames.newest
+    for _ in 0..<Self.floor { slot = slots[slot].links.older }
+    return slot
+  }
+
+  /// Bytes of the frames that `group` may give: all but the two newest if it is held or stores.
+  private func evictableCost(of group: Int) -> Int {
+    guard groups[group].holds > 0 || group == storing else { return groups[group].cost }
+    return groups[group].cost - newestCost(of: group)
+  }
+
+  /// Bytes of the frames of `group` that are never evicted.
+  func floorCost(of group: Int) -> Int { groups[group].holds > 0 ? newestCost(of: group) : 0 }
+
+  private func newestCost(of group: Int) -> Int {
+    var cost = 0
+    var slot = groups[group].frames.newest
+    for _ in 0..<Self.floor where slot >= 0 {
+      cost += slots[slot].frame?.cost ?? 0
+      slot = slots[slot].links.older
+    }
+    return cost
+  }
+
+  /// Bytes of all floors.
+  var heldCost: Int {
+    groupOf.values.reduce(0) { $0 + floorCost(of: $1) }
+  }
+}
+
+extension Int {
+  /// The product, or the largest number there is.
+  fileprivate func multipliedClamping(by factor: Int) -> Int {
+    let (product, overflow) = multipliedReportingOverflow(by: factor)
+    return overflow ? .max : product
+  }
+}
+
+/// Recognises playback from the frames that are looked up.
+///
+/// A player runs through all frames one way and starts over, so the frame just shown is needed last,
+/// and the oldest, which comes next, is the worst to evict. (LRU and clock give a hit rate of 0 there.)
+/// Seeking and scrubbing have no such order.
+package struct AccessPattern: Sendable, Hashable {
+  /// Steps one way after which a run counts as playing.
+  package static let runLength: UInt8 = 16
+  /// Frames by which lookups may be out of order without counting as a change of direction.
+  private static let jitter = 4
+
+  private var position = -1
+  private var isBackward = false
+  private var run: UInt8 = 0
+
+  package init() {}
+
+  /// Whether the last frames were looked up in playing order.
+  package var isLoop: Bool { run >= Self.runLength }
+
+  /// Whether the last few were.
+  var isOrderly: Bool { run >= 2 }
+
+  /// Records a lookup of frame `index`.
+  package mutating func step(to index: Int) {
+    guard position >= 0 else {
+      position = index
+      return
+    }
+    let ahead = isBackward ? position - index : index - position
+    // A little behind the front: shown after it was decoded ahead, or a change of direction that
+    // becomes certain further on.
+    if ahead <= 0, ahead >= -Self.jitter { return }
+    if ahead > 0, ahead <= Self.jitter {
+      if run < .max { run += 1 }
+    } else if !isWrap(to: index) {
+      run = 0
+      if ahead < 0 { isBackward.toggle() }
+    }
+    position = index
+  }
+
+  /// Whether one play ends and the next begins there.
+  private func isWrap(to index: Int) -> Bool {
+    isBackward ? position < Self.jitter : index < Self.jitter
+  }
+}

@@ -1,0 +1,192 @@
+internal import Glibc
+internal import SystemPackage
+
+/// Reads the texts that ``MemoryFacts`` parses. `root` stands before every path, for tests.
+package struct MachineMemory: Sendable {
+  private let root: String
+  /// Folders of this process's group and those above it, innermost first; empty when none is found.
+  private let groupFolders: [String]
+  private let isVersion2: Bool
+
+  package init(root: String = "") {
+    self.root = root
+    guard let group = Self.text(root + "/proc/self/cgroup").flatMap(MemoryFacts.controlGroup)
+    else {
+      (groupFolders, isVersion2) = ([], false)
+      return
+    }
+    isVersion2 = group.isVersion2
+    let mount = root + "/sys/fs/cgroup" + (group.isVersion2 ? "" : "/memory")
+    // Inside a container the path of the outer world is not there; its own group is the mount.
+    groupFolders = MemoryFacts.ancestors(of: group.path).map { mount + $0 }
+  }
+
+  /// Bytes that this process may use: the tightest of its groups' limits and the machine's memory.
+  package var byteLimit: Int {
+    min(groupFolders.compactMap(limit).min() ?? .max, Self.physicalBytes)
+  }
+
+  /// What there is to know now.
+  ///
+  /// Each group above this process's own may set a limit too; the one with the least room counts.
+  package func read() -> MemoryReading {
+    var reading = MemoryReading()
+    let stall =
+      (isVersion2 ? first { Self.text($0 + "/memory.pressure") } : nil)
+      ?? Self.text(root + "/proc/pressure/memory")
+    if let stall = stall.flatMap(MemoryFacts.stall) {
+      reading.someStall = stall.some
+      reading.fullStall = stall.full
+    }
+    if isVersion2 {
+      // Counts what happened below too.
+      let events = first { Self.text($0 + "/memory.events") }.map(MemoryFacts.events)
+      reading.highEvents = events?["high"]
+      reading.maxEvents = events.map { ($0["max"] ?? 0) + ($0["oom"] ?? 0) }
+    } else {
+      reading.maxEvents = first { number($0 + "/memory.failcnt") }
+    }
+    for folder in groupFolders {
+      guard let limit = limit(of: folder), let usage = usage(of: folder) else { continue }
+      if let known = reading.limit, let used = reading.usage, known - used <= limit - usage.total {
+        continue
+      }
+      reading.limit = limit
+      reading.usage = usage.total
+      reading.filePages = usage.filePages
+    }
+    return reading
+  }
+
+  /// What is read from the innermost group that has it: in a container, the folder of the process's
+  /// own group may be that of the mount.
+  private func first<Value>(_ read: (String) -> Value?) -> Value? {
+    for folder in groupFolders {
+      if let value = read(folder) { return value }
+    }
+    return nil
+  }
+
+  /// Bytes that a group may use before its processes are slowed down or killed.
+  private func limit(of folder: String) -> Int? {
+    let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
+    return names.compactMap { number("\(folder)/\($0)") }.min()
+  }
+
+  /// Bytes that a group uses. File pages that nobody used lately are left out: they are given up before
+  /// anything hurts.
+  private func usage(of folder: String) -> (total: Int, filePages: Int)? {
+    guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
+    else { return nil }
+    let facts = Self.text(folder + "/memory.stat").map(MemoryFacts.events) ?? [:]
+    let prefix = isVersion2 ? "" : "total_"
+    let total = max(all - (facts[prefix + "inactive_file"] ?? 0), 0)
+    return (total, min(facts[prefix + "active_file"] ?? 0, total))
+  }
+
+  private func number(_ path: String) -> Int? {
+    Self.text(path).flatMap { MemoryFacts.byteCount($0) }
+  }
+
+  private static var physicalBytes: Int {
+    let pages = sysconf(Int32(_SC_PHYS_PAGES))
+    let page = sysconf(Int32(_SC_PAGESIZE))
+    return pages > 0 && page > 0 ? pages * page : 1 << 30
+  }
+
+  /// The text of a small file; nil when it cannot be read.
+  private static func text(_ path: String) -> String? {
+    guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+    else { return nil }
+    defer { try? file.close() }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+      (try? unsafe file.read(into: buffer)) ?? 0
+    }
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
+}
+
+extension MemoryBudget {
+  /// The limit of a budget that is given none: a quarter of the memory that this process may use
+  /// (the tightest of its control groups' limits and the machine's), at least 16 MiB, at most 512 MiB.
+  ///
+  /// A quarter leaves room for the program that only happens to show pictures. Past 512 MiB, 128
+  /// canvases of a megapixel, decoding again at hundreds of megapixels a second costs less than what
+  /// the memory could do elsewhere. Below 16 MiB not even one large canvas with its checkpoints fits.
+  public static let defaultByteLimit = defaultByteLimit(of: MachineMemory().byteLimit)
+
+  package static func defaultByteLimit(of memory: Int) -> Int {
+    min(max(memory / 4, 16 << 20), 512 << 20)
+  }
+}
+
+/// Parsers of what Linux says about memory in `/proc` and `/sys/fs/cgroup`. Pure functions of texts.
+package enum MemoryFacts {
+  /// A number as control-group files hold it; nil for `max`, for the 2⁶³ of version 1 that means the
+  /// same, and for anything else that is not a count of bytes.
+  package static func byteCount(_ text: some StringProtocol) -> Int? {
+    guard let value = Int(text.trimmingWhitespace), value >= 0, value < 1 << 60 else { return nil }
+    return value
+  }
+
+  /// The control group of this process from `/proc/self/cgroup`: its path, and whether the hierarchy
+  /// is version 2. The memory controller of version 1 wins where both are mounted, because a
+  /// controller is in one of them only.
+  package static func controlGroup(_ text: String) -> (path: String, isVersion2: Bool)? {
+    var unified: String?
+    for line in text.split(whereSeparator: \.isNewline) {
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { continue }
+      if fields[1].split(separator: ",").contains("memory") { return (String(fields[2]), false) }
+      if fields[0] == "0", fields[1].isEmpty { unified = String(fields[2]) }
+    }
+    return unified.map { ($0, true) }
+  }
+
+  /// `path` and the groups above it, innermost first: each of them may set a limit.
+  package static func ancestors(of path: String) -> [String] {
+    var parts = path.split(separator: "/").map(String.init)
+    // `..` leads out of the group's namespace, where nothing is mounted.
+    if parts.contains("..") { parts = [] }
+    return (0...parts.count).reversed().map { count in
+      parts.prefix(count).map { "/" + $0 }.joined()
+    }
+  }
+
+  /// The counters of `memory.events`, by name.
+  package static func events(_ text: String) -> [String: Int] {
+    var counters: [String: Int] = [:]
+    for line in text.split(whereSeparator: \.isNewline) {
+      let fields = line.split(separator: " ")
+      guard fields.count == 2, let value = Int(fields[1]) else { continue }
+      counters[String(fields[0])] = value
+    }
+    return counters
+  }
+
+  /// The ten-second averages of a pressure-stall file: the share of time, in per cent, in which some
+  /// or all tasks waited for memory.
+  package static func stall(_ text: String) -> (some: Double, full: Double)? {
+    var some: Double?
+    var full: Double?
+    for line in text.split(whereSeparator: \.isNewline) {
+      let fields = line.split(separator: " ")
+      guard let average = fields.first(where: { $0.hasPrefix("avg10=") }),
+        let value = Double(average.dropFirst(6)), value.isFinite
+      else { continue }
+      if fields.first == "some" { some = value }
+      if fields.first == "full" { full = value }
+    }
+    return some.map { ($0, full ?? 0) }
+  }
+}
+
+extension StringProtocol {
+  fileprivate var trimmingWhitespace: SubSequence {
+    guard let first = firstIndex(where: { !$0.isWhitespace }),
+      let last = lastIndex(where: { !$0.isWhitespace })
+    else { return self[endIndex...] }
+    return self[first...last]
+  }
+}

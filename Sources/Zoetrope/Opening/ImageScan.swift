@@ -1,0 +1,130 @@
+package import SystemPackage
+
+/// Scans a whole source: the effects round the pure scanners.
+enum ImageScan {
+  /// The structure of the file in `source`.
+  static func scan(
+    _ source: any ByteSource, options: DecodingOptions
+  ) throws(AnimatedImageError) -> ScannedImage {
+    var scratch: [UInt8] = []
+    let first = try source.withBytes(in: 0..<1, scratch: &scratch) {
+      (bytes) throws(AnimatedImageError) in bytes.byteCount > 0 ? bytes[0] : nil
+    }
+    guard let first else {
+      throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
+    }
+    if first == PNGScanner.signature[0] {
+      return try run(
+        PNGScanner(limits: options.limits), over: source, options: options)
+    }
+    return try run(
+      GIFScanner(limits: options.limits), over: source, options: options)
+  }
+
+  /// Throws `notAnImage` when no image begins with the bytes in `start`, as many as a GIF header has.
+  static func checkSignature(_ start: borrowing RawSpan) throws(AnimatedImageError) {
+    if start.byteCount > 0, start[0] == PNGScanner.signature[0] {
+      var scanner = PNGScanner(limits: .none)
+      try scanner.feed(start)
+    } else {
+      var scanner = GIFScanner(limits: .none)
+      try scanner.feed(start)
+    }
+  }
+
+  private static func run(
+    _ start: some Scanning, over source: any ByteSource, options: DecodingOptions
+  ) throws(AnimatedImageError) -> ScannedImage {
+    if let file = source as? FileSource, let mapping = file.mapping() {
+      do throws(AnimatedImageError) {
+        let image = try run(start, over: mapping, threadCount: options.threadCount)
+        if !file.hasShrunk(under: mapping) { return image }
+      } catch {
+        if !file.hasShrunk(under: mapping) { throw error }
+      }
+      // What was seen may be zeros that are not in the file: read what there is of it.
+    }
+    // Fed where it lies: a copy would share the list of frames, which the next frame then copies.
+    var scanner = start
+    try BlockReader.forEachBlock(of: source, threadCount: options.threadCount) {
+      (bytes) throws(AnimatedImageError) in
+      try scanner.feed(bytes)
+      return !scanner.isAtEnd
+    }
+    try scanner.finish()
+    return scanner.image
+  }
+
+  private static func run<Scanner: Scanning>(
+    _ start: Scanner, over mapping: FileMapping, threadCount: Int
+  ) throws(AnimatedImageError) -> ScannedImage {
+    var scanner = start
+    try MappedReader.forEachBlock(
+      of: mapping, threadCount: threadCount, lookingAhead: { Scanner.lookAhead(in: $0) }
+    ) { (bytes, chains) throws(AnimatedImageError) in
+      try scanner.feed(bytes, knowing: chains ?? SubBlockChains())
+      return !scanner.isAtEnd
+    }
+    try scanner.finish()
+    return scanner.image
+  }
+
+  /// Decides about the frame in which the file ends: kept when its pixels are complete, when it is
+  /// the only one and has any rows, or when partial frames are asked for.
+  static func settleCutFrame(
+    of scan: inout ScannedImage, header: ImageHeader, source: any ByteSource,
+    options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    guard let control = scan.cutFrame else { return }
+    let pixels = FramePixels()
+    var decoder = FrameDecoders.make(header: header, options: options)
+    var scratch: [UInt8] = []
+    try source.withBytes(in: control.byteRange, scratch: &scratch) {
+      (bytes) throws(AnimatedImageError) in
+      try decoder.decode(control, header: header, bytes: bytes, into: pixels)
+    }
+    let all = control.rect.size.area
+    if pixels.validPixels >= all {
+      scan.frames.append(control)
+      return
+    }
+    scan.damage.append(
+      Damage(
+        .cutFrame, "the data ends after \(pixels.validPixels) of \(all) pixels",
+        frameIndex: scan.frames.count, byteOffset: scan.byteCount,
+        validRows: pixels.validPixels / max(pixels.width, 1)))
+    if pixels.validPixels > 0, scan.frames.isEmpty || options.damage == .partialRows {
+      scan.frames.append(control)
+    } else if scan.frames.isEmpty, scan.staticImage != nil {
+      scan.note(
+        .pngStaticOnly, "the data ends before the first row of the first frame",
+        at: scan.byteCount)
+      scan.showStaticImage()
+    } else if scan.frames.isEmpty {
+      throw AnimatedImageError(
+        .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
+        byteOffset: scan.byteCount)
+    }
+  }
+}
+
+extension FileSource {
+  /// Whether `mapping` may have shown zeros that are not in the file: where a page is gone, or behind
+  /// the new end in the last one that is left.
+  fileprivate func hasShrunk(under mapping: FileMapping) -> Bool {
+    mapping.hasGap || (currentStamp?.byteCount ?? 0) < byteCount
+  }
+}
+
+extension StandardInput {
+  /// All bytes of `descriptor`, unless no image begins with the first of them.
+  ///
+  /// - Throws: As ``readAll(from:byteLimit:shouldStop:checkingStart:)``, and `notAnImage`.
+  package static func readAll(
+    from descriptor: FileDescriptor = .standardInput, byteLimit: Int, shouldStop: () -> Bool
+  ) throws(AnimatedImageError) -> [UInt8] {
+    try readAll(
+      from: descriptor, byteLimit: byteLimit, shouldStop: shouldStop,
+      checkingStart: { (start) throws(AnimatedImageError) in try ImageScan.checkSignature(start) })
+  }
+}

@@ -1,0 +1,203 @@
+/// Decides at which frames a canvas is kept. A pure value, no pixels.
+///
+/// *Checkpoint k* is the canvas that frame `k` is drawn on, where a replay can start. Independent
+/// frames are free starting points and never become checkpoints. A checkpoint is worth the replay that
+/// it saves: the cost from the starting point before it, times the frames reached through it. All
+/// canvases of an image have the same size, so worth orders them as worth per byte would.
+package struct CheckpointPolicy: Sendable {
+  /// Checkpoints kept, in order.
+  package private(set) var kept: [Int] = []
+  /// What drawing costs.
+  package var costs: ReplayCosts
+  private let independent: [Int]
+  /// The cost of starting at a checkpoint: one that saves less is not worth its memory.
+  private let startCost: Int
+
+  /// A policy with nothing kept. `independent` lists the frames that need no other, in order; frame 0
+  /// always counts as one.
+  package init(costs: ReplayCosts, independent: [Int], startCost: Int = 0) {
+    self.startCost = startCost
+    self.costs = costs
+    self.independent = independent.first == 0 ? independent : [0] + independent
+  }
+
+  /// Frames of the animation.
+  package var count: Int { costs.count }
+
+  /// The last frame up to `index` at which drawing can start.
+  package func start(upTo index: Int) -> Int {
+    max(Self.last(independent, upTo: index) ?? 0, Self.last(kept, upTo: index) ?? 0)
+  }
+
+  /// The first frame after `index` at which drawing can start; ``count`` when there is none.
+  package func nextStart(after index: Int) -> Int {
+    min(Self.first(independent, after: index) ?? count, Self.first(kept, after: index) ?? count)
+  }
+
+  /// Frames drawn to reach the frame that is furthest from its starting point.
+  package var longestReplay: Int {
+    var longest = 0
+    var index = 0
+    while index < count {
+      let next = nextStart(after: index)
+      longest = max(longest, next - index)
+      index = next
+    }
+    return longest
+  }
+
+  /// Whether a canvas for frame `index` is worth keeping with room for `capacity` of them.
+  ///
+  /// Starting points are spread so that the replays between them cost the same; one near another is
+  /// refused. When all room is taken, it has to be worth a quarter more than the least of those kept,
+  /// so that two of equal worth do not evict each other for ever.
+  package func accepts(_ index: Int, capacity: Int) -> Bool {
+    guard capacity > 0, index > 0, index < count, Self.last(independent, upTo: index) != index,
+      Self.last(kept, upTo: index) != index
+    else { return false }
+    let spacing = costs.sum(0..<count) / (capacity + 1)
+    guard costs.sum(start(upTo: index)..<index) >= max(spacing, startCost, 1) else { return false }
+    let next = nextStart(after: index)
+    if next < count, costs.sum(index..<next) < spacing / 2 { return false }
+    guard kept.count >= capacity, let least = leastWorth else { return true }
+    return worth(of: index) > least.worth + least.worth / 4
+  }
+
+  /// Keeps `index`.
+  package mutating func keep(_ index: Int) {
+    let place = Self.place(of: index, in: kept)
+    guard place == kept.count || kept[place] != index else { return }
+    kept.insert(index, at: place)
+  }
+
+  /// Gives up the checkpoint that is worth least; nil when there is none.
+  package mutating func dropLeast() -> Int? {
+    guard let least = leastWorth else { return nil }
+    kept.remove(at: least.place)
+    return least.index
+  }
+
+  private var leastWorth: (place: Int, index: Int, worth: Int)? {
+    var least: (place: Int, index: Int, worth: Int)?
+    for (place, index) in kept.enumerated() {
+      let worth = worth(of: index)
+      if worth < least?.worth ?? .max { least = (place, index, worth) }
+    }
+    return least
+  }
+
+  /// Nanoseconds saved over all frames reached through a checkpoint at `index`, at most half of
+  /// `Int.max`.
+  private func worth(of index: Int) -> Int {
+    let (worth, overflow) = costs.sum(start(upTo: index - 1)..<index)
+      .multipliedReportingOverflow(by: nextStart(after: index) - index)
+    return overflow ? .max / 2 : min(worth, .max / 2)
+  }
+
+  /// The place of the first element that is not less than `value`.
+  private static func place(of value: Int, in sorted: [Int]) -> Int {
+    var (low, high) = (0, sorted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if sorted[middle] < value { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private static func last(_ sorted: [Int], upTo value: Int) -> Int? {
+    let place = place(of: value + 1, in: sorted)
+    return place > 0 ? sorted[place - 1] : nil
+  }
+
+  private static func first(_ sorted: [Int], after value: Int) -> Int? {
+    let place = place(of: value + 1, in: sorted)
+    return place < sorted.count ? sorted[place] : nil
+  }
+}
+
+/// What drawing each frame costs, and the sum over any run of frames in logarithmic time.
+///
+/// A frame's cost is estimated from its header until it is measured. Estimates are scaled by the ratio
+/// of the measurements to their estimates; before the first one, only ratios matter.
+///
+/// Each cost is clamped so that no sum of them exceeds a quarter of `Int.max`, whatever the headers say.
+package struct ReplayCosts: Sendable {
+  private var measured: SumTree
+  private var estimated: SumTree
+  private var measuredEstimates = 0
+  private var cost: [Int?]
+  private let estimate: [Int]
+  private let most: Int
+
+  /// Costs of frames with these estimates, in any unit; each counts at least 1.
+  package init(estimates: [Int]) {
+    let most = Self.greatestSum / max(estimates.count, 1)
+    self.most = most
+    estimate = estimates.map { min(max($0, 1), most) }
+    cost = Array(repeating: nil, count: estimates.count)
+    measured = SumTree(count: estimates.count)
+    estimated = SumTree(estimate)
+  }
+
+  private static let greatestSum = Int.max / 4
+
+  /// Frames.
+  package var count: Int { estimate.count }
+
+  /// Records a measurement, in nanoseconds. Averaging it with the one before keeps a hiccup from
+  /// counting for long.
+  package mutating func record(_ nanoseconds: Int, of index: Int) {
+    let value = min(max(nanoseconds, 1), most)
+    if let old = cost[index] {
+      let mean = (old + value) / 2
+      measured.add(mean - old, at: index)
+      cost[index] = mean
+    } else {
+      measured.add(value, at: index)
+      estimated.add(-estimate[index], at: index)
+      measuredEstimates += estimate[index]
+      cost[index] = value
+    }
+  }
+
+  /// What drawing the frames of `range` one after the other costs.
+  package func sum(_ range: Range<Int>) -> Int {
+    let known = measured.sum(range)
+    let guessed = estimated.sum(range)
+    guard guessed > 0, measuredEstimates > 0 else { return known + guessed }
+    let scale = Double(measured.sum(0..<count)) / Double(measuredEstimates)
+    return known + Int(min(Double(guessed) * scale, Double(Self.greatestSum)))
+  }
+}
+
+/// Sums of runs of a changing array: a Fenwick tree.
+struct SumTree: Sendable {
+  private var nodes: [Int]
+
+  init(count: Int) { nodes = Array(repeating: 0, count: count + 1) }
+
+  init(_ values: [Int]) {
+    self.init(count: values.count)
+    for (index, value) in values.enumerated() { add(value, at: index) }
+  }
+
+  mutating func add(_ value: Int, at index: Int) {
+    var node = index + 1
+    while node < nodes.count {
+      nodes[node] += value
+      node += node & -node
+    }
+  }
+
+  func sum(_ range: Range<Int>) -> Int { prefix(range.upperBound) - prefix(range.lowerBound) }
+
+  private func prefix(_ count: Int) -> Int {
+    var node = count
+    var sum = 0
+    while node > 0 {
+      sum += nodes[node]
+      node -= node & -node
+    }
+    return sum
+  }
+}

@@ -1,0 +1,6 @@
+// Re-exported so that every file of this module sees the layer below it.
+@_exported public import ZoetropeCore
+
+#if SANITIZE_THREAD
+  typealias Mutex = PthreadMutex
+#endif

@@ -1,0 +1,157 @@
+extension DecodeAhead.State {
+  /// What the consumer does next.
+  enum Step {
+    case ready(FramePixels)
+    case failed(AnimatedImageError)
+    case decode(DecodeClaim)
+    case wait
+  }
+
+  /// The consumer needs frame `index`.
+  mutating func step(
+    for index: Int, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
+  ) -> Step {
+    let place = index - base
+    // A frame that was taken never comes again: waiting for it would have no end.
+    precondition(place >= 0, "frames are taken in order")
+    if slots.indices.contains(place) {
+      switch slots[place] {
+      case .done(let pixels):
+        release(through: place)
+        return .ready(pixels)
+      case .failed(let error): return .failed(error)
+      case .claimed, .waiting: break
+      }
+    }
+    // Its own frame first; then any other, so that it does not sit idle.
+    if nextClaim <= index
+      || canClaim(for: .consumer, frames: frames, window: window, memory: memory)
+    {
+      isConsumerDecoding = true
+      return .decode(claim(for: .consumer, frames: frames, window: window))
+    }
+    isConsumerWaiting = true
+    return .wait
+  }
+
+  /// Whether one more frame may be begun.
+  func canClaim(
+    for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
+  ) -> Bool {
+    guard nextClaim < min(frames.count, end), nextClaim - base < window.frames else {
+      return false
+    }
+    let (charge, spare) = charge(of: frames[nextClaim], for: side, window: window)
+    return heldBytes == 0
+      || heldBytes + charge <= window.bytes && (spare != nil || memory.admits(charge))
+  }
+
+  /// What a helper does next.
+  enum HelperStep {
+    case decode([DecodeClaim])
+    /// The window is full, but not for long.
+    case wait
+    case end
+  }
+
+  /// Claims frames in order until they have `pixels` pixels. When the window is full, the helper may
+  /// wait while the consumer decodes, since it takes a frame next; else it ends.
+  mutating func helperStep(
+    frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
+    mayWait: Bool
+  ) -> HelperStep {
+    var claims: [DecodeClaim] = []
+    var sum = 0
+    while !isStopped, sum < pixels,
+      canClaim(for: .helper, frames: frames, window: window, memory: memory)
+    {
+      sum += frames[nextClaim].rect.size.area
+      claims.append(claim(for: .helper, frames: frames, window: window))
+    }
+    if !claims.isEmpty { return .decode(claims) }
+    if mayWait, isConsumerDecoding, !isStopped, nextClaim < min(frames.count, end) {
+      return .wait
+    }
+    helperCount -= 1
+    return .end
+  }
+
+  private mutating func claim(
+    for side: DecodeSide, frames: [FrameControl], window: DecodeWindow
+  ) -> DecodeClaim {
+    let index = nextClaim
+    while slots.count <= index - base {
+      slots.append(.waiting)
+      charges.append(0)
+    }
+    slots[index - base] = .claimed
+    nextClaim += 1
+    let (bytes, spare) = charge(of: frames[index], for: side, window: window)
+    charges[index - base] = bytes
+    heldBytes += bytes
+    if let spare { spares.remove(spare) }
+    let pixels = spare ?? FramePixels(largestByteCount: window.largestByteCount)
+    pixels.side = side
+    pixels.canvasForm = window.form(of: frames[index])
+    return DecodeClaim(index: index, generation: generation, pixels: pixels)
+  }
+
+  /// A claimed frame is decoded; says whether the consumer has to be woken.
+  mutating func finish(
+    _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow,
+    memory: DecodeMemory
+  ) -> Bool {
+    guard claim.generation == generation, !isStopped else {
+      keep(claim.pixels, window: window, memory: memory)
+      return false
+    }
+    switch result {
+    case .success: slots[claim.index - base] = .done(claim.pixels)
+    case .failure(let error): slots[claim.index - base] = .failed(error)
+    }
+    defer { isConsumerWaiting = false }
+    return isConsumerWaiting
+  }
+
+  /// Keeps the memory of a frame for another one while all together stay within the window: blocks
+  /// only grow, and a window of many small frames would in time hold as many of the largest. None is
+  /// kept once all frames that were wanted are begun: nobody may ever ask for another.
+  mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
+    guard !isStopped, nextClaim < end, memory.admits(0) else {
+      spares = SpareFrames()
+      return
+    }
+    let bytes = pixels.storage.byteCount
+    guard heldBytes + spares.byteCount + bytes <= window.bytes else { return }
+    spares.append(pixels)
+  }
+
+  /// The consumer is done with the frame in its hands.
+  mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
+    heldBytes -= takenBytes
+    takenBytes = 0
+    isConsumerDecoding = false
+    keep(pixels, window: window, memory: memory)
+  }
+
+  /// The frame at `place` goes into the consumer's hands, and all before it away.
+  private mutating func release(through place: Int) {
+    heldBytes -= takenBytes + charges[..<place].reduce(0, +)
+    takenBytes = charges[place]
+    slots.removeFirst(place + 1)
+    charges.removeFirst(place + 1)
+    base += place + 1
+  }
+
+  /// Bytes that the frame claimed next is charged with, and the memory it gets when that is not new.
+  /// A small frame is charged with the memory that a larger one had before it; else one block after
+  /// the other would grow to the largest frame, uncounted.
+  private func charge(
+    of control: FrameControl, for side: DecodeSide, window: DecodeWindow
+  ) -> (bytes: Int, spare: FramePixels?) {
+    let needed = window.byteCount(of: control)
+    let spare = spares.next(
+      for: side, needed: needed, room: window.bytes - heldBytes - spares.byteCount)
+    return (max(needed, spare?.storage.byteCount ?? 0), spare)
+  }
+}

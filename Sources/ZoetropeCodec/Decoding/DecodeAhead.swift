@@ -1,0 +1,198 @@
+internal import Glibc
+internal import Synchronization
+
+/// Decodes the frames of one image on several threads and hands them over in order.
+///
+/// The consumer takes part: it decodes the frame it needs when nobody has begun it, and others while
+/// it would wait; so with one helper two cores are busy, and with none it is one thread. Frames wait
+/// in decoded form within a byte budget, whatever their number. Small frames are claimed in batches,
+/// since a hand-over costs as much as a thousand pixels.
+package final class DecodeAhead: Sendable {
+  /// What became of one frame.
+  enum Slot {
+    case waiting
+    case claimed
+    case done(FramePixels)
+    case failed(AnimatedImageError)
+  }
+
+  struct State {
+    /// Counts the jumps: work begun before one is thrown away.
+    var generation = 0
+    /// Slots of the frames from `base` on.
+    var slots: [Slot] = []
+    /// What each slot is charged with.
+    var charges: [Int] = []
+    var base = 0
+    /// The next frame nobody has begun.
+    var nextClaim = 0
+    /// Frames from here on are not begun ahead.
+    var end = Int.max
+    /// Bytes of frames that are claimed or finished, the one in the consumer's hands included.
+    var heldBytes = 0
+    /// What of that is in the consumer's hands.
+    var takenBytes = 0
+    var helperCount = 0
+    /// Helpers' decoders between two times that there was work.
+    var idleWorkers: [FrameWorker] = []
+    var isConsumerWaiting = false
+    /// Whether the consumer is in a frame of its own, after which there is room for another one.
+    var isConsumerDecoding = false
+    var spares = SpareFrames()
+    var isStopped = false
+    /// What `DecodeMemory` was charged with.
+    var chargedBytes = 0
+
+    /// Bytes of frames and of memory kept for them.
+    var byteCount: Int { heldBytes + spares.byteCount }
+  }
+
+  let source: any ByteSource
+  let frames: [FrameControl]
+  let header: ImageHeader
+  let options: DecodingOptions
+  private let helperLimit: Int
+  private let window: DecodeWindow
+  private let memory: DecodeMemory
+  private let state = Mutex(State())
+  private let signal = ThreadSignal()
+
+  /// Pixels that are worth a hand-over to another thread.
+  private static let batchPixels = 1 << 15
+  /// How often a thread looks for what is to come within a frame's time before it sleeps; between two
+  /// looks it lets others run. Tens of microseconds in all, as sleeping and being woken take.
+  private static let looks = 128
+
+  /// - Parameters:
+  ///   - helperLimit: Threads that decode beside the consumer's, at most.
+  ///   - memory: What frames are charged to.
+  package init(
+    _ frames: [FrameControl], header: ImageHeader, source: any ByteSource,
+    options: DecodingOptions, helperLimit: Int, memory: DecodeMemory
+  ) {
+    self.source = source
+    self.frames = frames
+    self.header = header
+    self.options = options
+    self.memory = memory
+    window = DecodeWindow(frames, header: header, options: options)
+    self.helperLimit = min(helperLimit, window.helperLimit)
+  }
+
+  deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
+
+  /// Changes the state, and charges what it holds then.
+  private func change<Value>(_ body: (inout sending State) -> sending Value) -> sending Value {
+    state.withLock { state in
+      let value = body(&state)
+      memory.charge(state.byteCount - state.chargedBytes)
+      state.chargedBytes = state.byteCount
+      return value
+    }
+  }
+
+  /// Bytes of a block that becomes the canvas; 0 when frames are drawn.
+  package var canvasByteCount: Int { window.form?.byteCount ?? 0 }
+
+  /// Starts over at frame `index`.
+  package func restart(at index: Int) {
+    change { state in
+      state.generation += 1
+      state.heldBytes = 0
+      state.takenBytes = 0
+      for case .done(let pixels) in state.slots {
+        state.keep(pixels, window: window, memory: memory)
+      }
+      state.slots.removeAll(keepingCapacity: true)
+      state.charges.removeAll(keepingCapacity: true)
+      state.base = index
+      state.nextClaim = index
+      state.isConsumerDecoding = false
+    }
+  }
+
+  /// Begins no frame after `last` before it is taken; nil lifts that.
+  package func limit(to last: Int?) {
+    state.withLock { $0.end = last.map { $0 + 1 } ?? .max }
+  }
+
+  /// Ends all work; helpers return after the frame they are in.
+  package func stop() {
+    change { state in
+      state.heldBytes = 0
+      state.takenBytes = 0
+      state.spares = SpareFrames()
+      state.isStopped = true
+      state.generation += 1
+      state.slots = []
+      state.charges = []
+    }
+  }
+
+  /// Frame `index`, decoded; frames have to be taken in order, from where it was started.
+  ///
+  /// - Parameter worker: The consumer's own decoder, for the frames it decodes itself.
+  package func take(_ index: Int, with worker: inout FrameWorker) throws(AnimatedImageError)
+    -> FramePixels
+  {
+    while true {
+      startHelpers()
+      switch change({
+        $0.step(for: index, frames: frames, window: window, memory: memory)
+      }) {
+      case .ready(let pixels): return pixels
+      case .failed(let error): throw error
+      case .decode(let claim): finish(claim, worker.decode(claim, in: self))
+      case .wait: signal.wait(looks: Self.looks)
+      }
+    }
+  }
+
+  /// Gives a taken frame's memory back, drawn.
+  package func recycle(_ pixels: FramePixels) {
+    change { $0.takeBack(pixels, window: window, memory: memory) }
+  }
+
+  /// Starts as many helpers as there is work and leave for.
+  private func startHelpers() {
+    let count = state.withLock { state in
+      guard !state.isStopped,
+        state.canClaim(for: .helper, frames: frames, window: window, memory: memory)
+      else { return 0 }
+      let count = max(helperLimit - state.helperCount, 0)
+      state.helperCount += count
+      return count
+    }
+    for _ in 0..<count { DecodeThreads.shared.run(isOptional: true) { [self] in help() } }
+  }
+
+  /// What a helper does: batches of frames, until the window is full.
+  private func help() {
+    var worker =
+      state.withLock { $0.idleWorkers.popLast() } ?? FrameWorker(header: header, options: options)
+    var patience = Self.looks
+    while true {
+      let step = change { state in
+        state.helperStep(
+          frames: frames, window: window, memory: memory, pixels: Self.batchPixels,
+          mayWait: patience > 0)
+      }
+      switch step {
+      case .decode(let claims):
+        for claim in claims { finish(claim, worker.decode(claim, in: self)) }
+        patience = Self.looks
+      case .wait:
+        sched_yield()
+        patience -= 1
+      case .end:
+        return state.withLock { $0.idleWorkers.append(worker) }
+      }
+    }
+  }
+
+  /// Puts a decoded frame in its slot and wakes the consumer if it waits.
+  private func finish(_ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>) {
+    let wakes = change { $0.finish(claim, result, window: window, memory: memory) }
+    if wakes { signal.post() }
+  }
+}

@@ -1,0 +1,231 @@
+extension PNGScanner {
+  /// The acTL chunk (11.3.6.1): number of frames, number of plays.
+  mutating func readAnimationControl(hasValidCRC: Bool) {
+    guard animation.phase == .beforeData, animation.announcedFrames == nil else {
+      note(.pngAnimationControl, "acTL after another one or after the image data")
+      return
+    }
+    guard hasValidCRC, chunkData.count == 8 else { return passOver("acTL is damaged") }
+    let frames = chunkData.bigEndian32(at: 0)
+    let plays = chunkData.bigEndian32(at: 4)
+    guard (1...0x7fff_ffff).contains(frames), plays <= 0x7fff_ffff else {
+      return passOver("acTL announces \(frames) frames and \(plays) plays")
+    }
+    replaceFault(.pngAnimationControl)
+    animation.announcedFrames = Int(frames)
+    image.storedLoopCount = plays
+  }
+
+  /// A frame control chunk was read to its end.
+  mutating func readFrameControl(hasValidCRC: Bool) throws(AnimatedImageError) {
+    animation.hasFrameControl = true
+    guard !animation.isListEnded, !animation.isBroken else { return }
+    if animation.phase != .beforeData {
+      guard animation.isAnimated else { return }
+      try closePicture(at: chunkOffset)
+      animation.phase = .frames
+      guard !animation.isListEnded else {
+        note(.pngFrameCount, "more frames than the \(animation.announcedFrames ?? 0) announced")
+        return
+      }
+    }
+    guard let canvas = image.header?.canvasSize else { return }
+    if animation.phase == .beforeData, !hasValidCRC {
+      return passOver("fcTL with a wrong checksum")
+    }
+    let control: PNGFrameControl
+    do throws(PNGFrameControl.Fault) {
+      guard hasValidCRC else { throw .init("with a wrong checksum") }
+      control = try PNGFrameControl(
+        parsing: chunkData, sequence: Int(animation.nextSequence), canvas: canvas)
+    } catch {
+      return rejectFrame(error.detail)
+    }
+    animation.nextSequence &+= 1
+    if animation.pendingControl != nil {
+      note(
+        animation.phase == .beforeData ? .pngFrameControlTwice : .pngFrameWithoutData,
+        "fcTL follows fcTL", frame: image.frames.count)
+    }
+    if animation.phase == .beforeData, control.rect != PixelRect(canvas) {
+      rejectFrame("the first fcTL has \(control.rect), the canvas \(canvas)")
+      return
+    }
+    if animation.phase == .beforeData { replaceFault(.pngFrameControlTwice) }
+    animation.pendingControl = control
+  }
+
+  /// A control chunk before the image data cannot be read: decided when that begins.
+  private mutating func passOver(_ detail: String) {
+    if animation.fault == nil {
+      animation.fault = .init(type: chunkType, detail: detail, offset: chunkOffset)
+    }
+  }
+
+  /// A good control chunk took the place of one of its kind that could not be read.
+  private mutating func replaceFault(_ kind: Damage.Kind) {
+    guard let fault = animation.fault, fault.type == chunkType else { return }
+    note(kind, "\(fault.detail), another one follows", at: fault.offset)
+    animation.fault = nil
+  }
+
+  /// The image data begins: without a control chunk that can be read, the picture is a still one.
+  private mutating func settleFault() {
+    guard let fault = animation.fault else { return }
+    if fault.type == .animationControl
+      ? animation.announcedFrames == nil : animation.pendingControl == nil
+    {
+      breakAnimation(fault.detail, at: fault.offset)
+    } else {
+      note(.pngFrameControlTwice, fault.detail, at: fault.offset)
+    }
+  }
+
+  /// An IDAT chunk begins.
+  mutating func beginImageData() throws(AnimatedImageError) {
+    switch animation.phase {
+    case .beforeData:
+      if image.header?.colorType == 3, image.header?.palette.isEmpty == true {
+        throw AnimatedImageError(
+          .malformed, "no PLTE before the image data of a palette image", format: .png,
+          byteOffset: chunkOffset)
+      }
+      settleFault()
+      animation.phase = .staticData
+      if animation.isAnimated { image.header?.format = .apng }
+      animation.openPicture = .init(
+        control: animation.isAnimated ? animation.pendingControl : nil, start: chunkOffset,
+        end: chunkOffset)
+      animation.hasStaticFrame = animation.openPicture?.control != nil
+      animation.pendingControl = nil
+    case .staticData:
+      if animation.lastType != .imageData { note(.pngSplitData, "IDAT after another chunk") }
+    case .frames:
+      guard animation.isAnimated, !animation.isListEnded else { return }
+      try closePicture(at: chunkOffset)
+      rejectFrame("IDAT after the frames began")
+    }
+  }
+
+  /// The sequence number of an fdAT chunk was read.
+  mutating func readSequenceNumber() throws(AnimatedImageError) {
+    guard animation.isAnimated, !animation.isListEnded else { return }
+    guard animation.phase != .beforeData else {
+      breakAnimation("fdAT before IDAT")
+      return
+    }
+    guard chunkData.bigEndian32(at: 0) == animation.nextSequence else {
+      try rejectFrameData("fdAT is out of sequence")
+      return
+    }
+    animation.nextSequence &+= 1
+    if let control = animation.pendingControl {
+      animation.openPicture = .init(control: control, start: chunkOffset, end: chunkOffset)
+      animation.pendingControl = nil
+    } else if animation.openPicture == nil || animation.phase == .staticData {
+      try rejectFrameData("fdAT without fcTL")
+    } else if animation.lastType != .frameData {
+      note(.pngSplitData, "fdAT after another chunk", frame: image.frames.count)
+    }
+  }
+
+  /// Whether the chunk being read holds pixels of the open picture.
+  var isDataChunk: Bool {
+    chunkType == .frameData && animation.phase == .frames
+      || chunkType == .imageData && animation.phase == .staticData
+  }
+
+  /// A chunk whose data was passed over ends at `end`.
+  mutating func endSkippedChunk(at end: Int) throws(AnimatedImageError) {
+    if chunkType == .frameData, chunkLength < 4, animation.isAnimated, !animation.isListEnded {
+      try rejectFrameData("fdAT of \(chunkLength) bytes")
+    }
+    if isDataChunk, !animation.isListEnded { animation.openPicture?.end = end }
+    try checkUnknownChunk()
+    animation.lastType = chunkType
+    if chunkType == .end {
+      try closePicture(at: chunkOffset)
+      isAtEnd = true
+    }
+  }
+
+  /// An fdAT chunk breaks a rule: the frame it belongs to is lost, the one before it is not. After
+  /// another chunk, which may have been a damaged fcTL, it belongs to a frame nobody knows of.
+  private mutating func rejectFrameData(_ detail: String) throws(AnimatedImageError) {
+    if animation.phase == .frames, animation.lastType == .frameData {
+      animation.openPicture = nil
+    } else {
+      try closePicture(at: chunkOffset)
+    }
+    rejectFrame(detail)
+  }
+
+  /// The open picture has all its data: it becomes a frame, or the static image.
+  ///
+  /// - Parameter offset: Where the file is now, for the report.
+  mutating func closePicture(at offset: Int) throws(AnimatedImageError) {
+    guard let picture = animation.openPicture else {
+      if animation.pendingControl != nil, animation.phase == .frames {
+        note(.pngFrameWithoutData, "fcTL without fdAT", frame: image.frames.count, at: offset)
+        animation.pendingControl = nil
+      }
+      return
+    }
+    animation.openPicture = nil
+    guard let frame = try frame(of: picture) else { return }
+    if picture.control == nil {
+      image.staticImage = frame
+    } else {
+      image.frames.append(frame)
+      if image.frames.count == animation.announcedFrames { animation.isListEnded = true }
+    }
+  }
+
+  /// What is known of a picture; nil before IHDR.
+  func makeFrame(_ picture: PNGAnimationState.OpenPicture, isIndependent: Bool) -> FrameControl? {
+    guard let header = image.header else { return nil }
+    let control = picture.control
+    return FrameControl(
+      index: control == nil ? 0 : image.frames.count,
+      rect: control?.rect ?? PixelRect(header.canvasSize),
+      delay: control?.delay ?? FrameDelay(numerator: 0, denominator: 100),
+      disposal: control?.disposal ?? .keep, blend: control?.blend ?? .source,
+      isIndependent: isIndependent, isInterlaced: header.isInterlaced,
+      palette: header.colorType == 3 ? .global : .none, byteRange: picture.start..<picture.end)
+  }
+
+  private mutating func frame(
+    of picture: PNGAnimationState.OpenPicture
+  ) throws(AnimatedImageError) -> FrameControl? {
+    guard let header = image.header else { return nil }
+    guard let control = picture.control else {
+      return makeFrame(picture, isIndependent: true)
+    }
+    let index = image.frames.count
+    try workBudget.charge(frame: index, area: control.rect.size.area, at: picture.start)
+    let canvas = PixelRect(header.canvasSize)
+    let isOpaque = header.colorType & 4 == 0 && !animation.hasTransparency
+    let isIndependent = independence.add(
+      rect: control.rect, canvas: canvas, disposal: control.disposal,
+      coversOpaquely: control.rect.contains(canvas) && (control.blend == .source || isOpaque))
+    return makeFrame(picture, isIndependent: isIndependent)
+  }
+
+  /// A rule about frames is broken here: before the image data the file is a still picture, later
+  /// the list of frames ends.
+  mutating func rejectFrame(_ detail: String) {
+    if animation.phase == .beforeData {
+      breakAnimation(detail)
+      return
+    }
+    animation.isListEnded = true
+    animation.pendingControl = nil
+    note(.pngFrameInvalid, detail, frame: image.frames.count)
+  }
+
+  mutating func breakAnimation(_ detail: String, at offset: Int? = nil) {
+    animation.isBroken = true
+    animation.pendingControl = nil
+    note(.pngStaticOnly, detail, at: offset ?? chunkOffset)
+  }
+}

@@ -1,0 +1,69 @@
+/// What a file says beside its pixels. Values are kept as stored; nothing is applied to pixels.
+public struct AnimationMetadata: Sendable, Hashable {
+  /// A piece of text with its key.
+  public struct Text: Sendable, Hashable {
+    /// `Comment` for GIF; the keyword of tEXt, zTXt or iTXt.
+    public let key: String
+    /// The text; Latin-1 and UTF-8 are decoded, bytes that are neither are replaced.
+    public let value: String
+    package init(key: String, value: String) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  /// A GIF application extension that is not a loop count.
+  public struct ApplicationBlock: Sendable, Hashable {
+    /// The eleven characters of identifier and authentication code.
+    public let identifier: String
+    /// Bytes of payload, sub-block lengths not counted.
+    public let byteCount: Int
+    /// The byte of the file at which the extension starts.
+    public let byteOffset: Int
+    package init(identifier: String, byteCount: Int, byteOffset: Int) {
+      self.identifier = identifier
+      self.byteCount = byteCount
+      self.byteOffset = byteOffset
+    }
+  }
+
+  /// GIF comments and PNG text, in file order.
+  public package(set) var texts: [Text] = []
+  /// GIF application extensions, in file order.
+  public package(set) var applicationBlocks: [ApplicationBlock] = []
+  /// The XMP packet, from a GIF `XMP Data` block or an iTXt chunk.
+  public package(set) var xmp: String?
+  /// gAMA: the image gamma times 100 000.
+  public package(set) var gamma: UInt32?
+  /// cHRM: white, red, green and blue x and y, each times 100 000.
+  public package(set) var chromaticities: [UInt32]?
+  /// sRGB: the rendering intent, 0 to 3.
+  public package(set) var srgbIntent: UInt8?
+  /// iCCP or `ICCRGBG1012`: the colour profile, inflated.
+  public package(set) var iccProfile: [UInt8]?
+  /// The name of the colour profile in iCCP.
+  public package(set) var iccProfileName: String?
+  /// cICP: colour primaries, transfer function, matrix coefficients, full-range flag.
+  public package(set) var cicp: [UInt8]?
+  /// pHYs: pixels per unit along x and y, and whether the unit is the metre.
+  public package(set) var pixelDensity: PixelDensity?
+  /// eXIf: the Exif block.
+  public package(set) var exif: [UInt8]?
+
+  /// What pHYs holds.
+  public struct PixelDensity: Sendable, Hashable {
+    /// Pixels per unit along x.
+    public let x: UInt32
+    /// Pixels per unit along y.
+    public let y: UInt32
+    /// Whether the unit is the metre; otherwise only the aspect ratio is known.
+    public let isPerMetre: Bool
+    package init(x: UInt32, y: UInt32, isPerMetre: Bool) {
+      self.x = x
+      self.y = y
+      self.isPerMetre = isPerMetre
+    }
+  }
+
+  package init() {}
+}

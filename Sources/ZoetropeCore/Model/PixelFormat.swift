@@ -1,0 +1,51 @@
+/// How the pixels of a ``Bitmap`` lie in memory.
+///
+/// The name lists the channels in memory order. Alpha is straight unless the name says
+/// *Premultiplied*. Multi-byte channels are in the machine's byte order.
+public struct PixelFormat: Sendable, Hashable {
+  package let kind: Kind
+
+  package enum Kind: UInt8, Sendable {
+    case rgba8, rgba8Premultiplied, bgra8, rgbx8, rgb565, grey8, rgba16
+  }
+
+  /// Red, green, blue, alpha; 8 bits each, straight alpha. What decoding yields.
+  public static let rgba8 = PixelFormat(kind: .rgba8)
+  /// As ``rgba8`` with each colour multiplied by alpha and rounded to nearest.
+  public static let rgba8Premultiplied = PixelFormat(kind: .rgba8Premultiplied)
+  /// Blue, green, red, alpha; 8 bits each, straight alpha.
+  public static let bgra8 = PixelFormat(kind: .bgra8)
+  /// As ``rgba8`` blended over black, the fourth byte 255.
+  public static let rgbx8 = PixelFormat(kind: .rgbx8)
+  /// 5 bits red, 6 green, 5 blue in one 16-bit word, blended over black, red in the top bits.
+  public static let rgb565 = PixelFormat(kind: .rgb565)
+  /// One byte of luma (BT.709 weights on the coded values), blended over black.
+  public static let grey8 = PixelFormat(kind: .grey8)
+  /// Red, green, blue, alpha; 16 bits each, straight alpha.
+  public static let rgba16 = PixelFormat(kind: .rgba16)
+
+  /// Every format there is.
+  public static let all: [PixelFormat] = [
+    .rgba8, .rgba8Premultiplied, .bgra8, .rgbx8, .rgb565, .grey8, .rgba16,
+  ]
+
+  /// Bytes that one pixel takes.
+  public var bytesPerPixel: Int {
+    switch kind {
+    case .rgba8, .rgba8Premultiplied, .bgra8, .rgbx8: 4
+    case .rgb565: 2
+    case .grey8: 1
+    case .rgba16: 8
+    }
+  }
+
+  /// Bytes from one row to the next for rows of `width` pixels: a multiple of 64.
+  public func bytesPerRow(width: Int) -> Int {
+    (max(width, 1) * bytesPerPixel + 63) & ~63
+  }
+}
+
+extension PixelFormat: CustomStringConvertible {
+  /// The name of the format, as it is spelt in code.
+  public var description: String { String(describing: kind) }
+}
