@@ -5,11 +5,11 @@ internal import CDeflate
 /// Unsafe code: the library is given lengths that are checked against both buffers here, and it
 /// never writes past the room it is told of.
 @safe
-final class ZlibCompressor {
+package final class ZlibCompressor {
   private let compressor: OpaquePointer
 
   /// Nil when there is no memory for it.
-  init?(level: Int) {
+  package init?(level: Int) {
     guard let made = unsafe libdeflate_alloc_compressor(Int32(level)) else { return nil }
     unsafe compressor = made
   }
@@ -30,8 +30,8 @@ final class ZlibCompressor {
       target.byteCount)
   }
 
-  /// The zlib stream of a few bytes, such as a text or a colour profile.
-  func compress(_ bytes: [UInt8]) -> [UInt8] {
+  /// The zlib stream of `bytes`, such as a text or a colour profile; empty only without memory.
+  package func compress(_ bytes: [UInt8]) -> [UInt8] {
     let room = bound(bytes.count)
     return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
       unsafe bytes.withUnsafeBytes { source in
