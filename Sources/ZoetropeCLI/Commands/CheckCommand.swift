@@ -67,8 +67,8 @@ struct DamageReport {
   /// Decodes every frame of `image`, with a progress bar on a terminal.
   init(of image: AnimatedImage, input: InputFile) throws(CommandFailure) {
     var damage = image.damage
-    // A file may have a hundred thousand items: they are hashed, by as little as distinguishes them, since
-    // all are kept in memory.
+    // A file may have a hundred thousand items: they are hashed, by as little as distinguishes
+    // them, since all are kept in memory.
     var known = Set(damage.lazy.map(Place.init))
     let reader = FrameReader(image)
     var progress = ProgressReporter(style: .auto, total: image.frames.count)

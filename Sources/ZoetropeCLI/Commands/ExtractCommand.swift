@@ -68,7 +68,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       """)
   var format = OutputFormat.png
 
-  @Option(help: "Bits per channel: 8, or 16, which keeps the depth of a 16-bit PNG and widens others.")
+  @Option(
+    help: "Bits per channel: 8, or 16, which keeps the depth of a 16-bit PNG and widens others.")
   var depth = 8
 
   @Option(

@@ -35,8 +35,8 @@ package enum ZoetropeTool {
 
   /// A file name that was parsed as a cluster of options containing `-h`.
   ///
-  /// In `zoetrope info *` a file called `-dash.gif` would print the help, which a script would take for
-  /// success.
+  /// In `zoetrope info *` a file called `-dash.gif` would print the help, which a script would take
+  /// for success.
   private static func fileThatLooksLikeHelp(_ arguments: [String]) -> String? {
     let options = arguments.prefix { $0 != "--" }
     if options.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }
@@ -111,8 +111,8 @@ enum CommandRunner {
     return json.bytes + [0x0a]
   }
 
-  /// Prints the result of `report` for each input as soon as it is there, so that an interruption loses
-  /// nothing that is done.
+  /// Prints the result of `report` for each input as soon as it is there, so that an interruption
+  /// loses nothing that is done.
   ///
   /// A failure is an object of `schema` in its input's place when `asJSON`, else a line on standard
   /// error.

@@ -6,11 +6,11 @@ import ZoetropeTerminal
 
 /// The terminal of standard output, opened again.
 ///
-/// A separate descriptor can be non-blocking without affecting the shell, which shares the other one,
-/// and keys can be read from it when standard input is the animation.
+/// A separate descriptor can be non-blocking without affecting the shell, which shares the other
+/// one, and keys can be read from it when standard input is the animation.
 ///
-/// Unsafe code: `open`, `read`, `write`, `poll` and `nanosleep` get pointers to arrays and values that
-/// live for the call, with their sizes.
+/// Unsafe code: `open`, `read`, `write`, `poll` and `nanosleep` get pointers to arrays and values
+/// that live for the call, with their sizes.
 struct TerminalDevice: Sendable {
   let descriptor: Int32
 
@@ -83,8 +83,8 @@ struct TerminalDevice: Sendable {
     static let wake = Readiness(rawValue: 4)
   }
 
-  /// Waits for input, for room to write, for ``Signals`` if it `wakes`, or for `time` to pass; nil is
-  /// without end.
+  /// Waits for input, for room to write, for ``Signals`` if it `wakes`, or for `time` to pass; nil
+  /// is without end.
   func wait(
     forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
   ) -> Readiness {
@@ -119,7 +119,8 @@ extension Duration {
 }
 
 extension TerminalDevice {
-  /// Waits for input: empty when `time` is up, nil when the terminal is gone or a signal asks to end.
+  /// Waits for input: empty when `time` is up, nil when the terminal is gone or a signal asks to
+  /// end.
   func read(within time: Duration) -> [UInt8]? {
     let deadline = ContinuousClock.now + time
     while true {

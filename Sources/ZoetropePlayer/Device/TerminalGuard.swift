@@ -4,16 +4,17 @@ import ZoetropeTerminal
 
 /// Restores the terminal whatever happens, even on a fatal signal.
 ///
-/// Everything a handler needs is prepared before the terminal is changed: the bytes to write, in memory
-/// that is never freed, the line settings and the descriptor. The handler calls only `tcflush`, `write`,
+/// Everything a handler needs is prepared before the terminal is changed: the bytes to write, in
+/// memory that is never freed, the line settings and the descriptor. The handler calls only
+/// `tcflush`, `write`,
 /// `poll`, `tcsetattr` and `raise`, which are async-signal-safe.
 ///
-/// The main thread's handlers run on an alternate stack, so that the terminal is restored after a stack
-/// overflow too. Other threads have none: an alternate stack belongs to the thread that sets it, and the
-/// depth of those threads does not depend on files.
+/// The main thread's handlers run on an alternate stack, so that the terminal is restored after a
+/// stack overflow too. Other threads have none: an alternate stack belongs to the thread that sets
+/// it, and the depth of those threads does not depend on files.
 ///
-/// Unsafe code: handlers can only reach globals. Each is written by the main thread while `isArmed` is
-/// unset, and buffers that a handler may be reading are never freed.
+/// Unsafe code: handlers can only reach globals. Each is written by the main thread while `isArmed`
+/// is unset, and buffers that a handler may be reading are never freed.
 @safe
 enum TerminalGuard {
   // Written by the main thread only, while `isArmed` is unset, when no handler uses them. A handler
@@ -21,7 +22,8 @@ enum TerminalGuard {
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
   nonisolated(unsafe) private static var byteCount = 0
   nonisolated(unsafe) private static var descriptor: Int32 = -1
-  /// Behind a pointer, because the compiler makes a global of this type 57 bytes long and copies 60.
+  /// Behind a pointer, because the compiler makes a global of this type 57 bytes long and copies
+  /// 60.
   nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
   nonisolated(unsafe) private static var isArmed = false
 
@@ -30,8 +32,8 @@ enum TerminalGuard {
   /// Earlier ``bytes``, which a handler may still be reading.
   nonisolated(unsafe) private static var retired: [UnsafeMutablePointer<UInt8>] = unsafe []
 
-  /// Traps, and the other signals that end a process by default, which a timer or a user may send. Those
-  /// that the player handles are in ``Signals``.
+  /// Traps, and the other signals that end a process by default, which a timer or a user may send.
+  /// Those that the player handles are in ``Signals``.
   private static let fatalSignals =
     [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS] + lethalSignals
   private static let lethalSignals =

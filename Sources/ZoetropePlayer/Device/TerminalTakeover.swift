@@ -82,13 +82,13 @@ package final class TerminalTakeover {
 
 /// Queries that the terminal has not answered yet.
 ///
-/// An answer that arrives after the terminal was released would reach the shell as if it had been typed.
-/// So the end waits for answers in flight, but not for long.
+/// An answer that arrives after the terminal was released would reach the shell as if it had been
+/// typed. So the end waits for answers in flight, but not for long.
 ///
-/// An answer to the probe can therefore still reach the shell if it takes more than twice as long as the
-/// probe waited (0.4 s, or 2 s where it waited a second) and playing ends before. Waiting longer would
-/// delay every end on the many terminals that never answer, and a process left behind to read the answer
-/// would also read what is typed to the shell.
+/// An answer to the probe can therefore still reach the shell if it takes more than twice as long
+/// as the probe waited (0.4 s, or 2 s where it waited a second) and playing ends before. Waiting
+/// longer would delay every end on the many terminals that never answer, and a process left behind
+/// to read the answer would also read what is typed to the shell.
 struct AwaitedAnswers: Sendable {
   /// When the last query of the probe is given up; nil once it was answered.
   var probeEnd: ContinuousClock.Instant?
@@ -100,7 +100,8 @@ struct AwaitedAnswers: Sendable {
 
   /// How long the end may wait for the answers about frames: twice the latency.
   ///
-  /// The latest answer is no measure: on a slow link it waited behind pictures, which the end discards.
+  /// The latest answer is no measure: on a slow link it waited behind pictures, which the end
+  /// discards.
   private var patience: Duration {
     min(max(latency * 2, .milliseconds(100)), .milliseconds(400))
   }

@@ -90,8 +90,8 @@ extension Player {
     let index = min(max(wanted, range.lowerBound), range.upperBound - 1)
     position = index
     if isPaused { transport.scheduler.pause() }
-    // Frames delivered early are obsolete, and so are those in transit, which `takeFrames()` recognises
-    // by their seek count.
+    // Frames delivered early are obsolete, and so are those in transit, which `takeFrames()`
+    // recognises by their seek count.
     next = nil
     missed = nil
     do throws(AnimatedImageError) {

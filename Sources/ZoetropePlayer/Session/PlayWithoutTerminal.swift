@@ -12,8 +12,8 @@ package struct UndrawnPlay {
     (self.input, self.settings) = (input, settings)
   }
 
-  /// Plays to the end, to ``PlayerSettings/wallTime``, or until a signal comes, and prints what came
-  /// of it or writes the trace.
+  /// Plays to the end, to ``PlayerSettings/wallTime``, or until a signal comes, and prints what
+  /// came of it or writes the trace.
   package func run() -> ExitStatus {
     do throws(CommandFailure) {
       let image = try input.open(settings.decoding)

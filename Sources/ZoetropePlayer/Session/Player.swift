@@ -6,8 +6,8 @@ import ZoetropeTerminal
 
 /// Plays files on a terminal that has been taken over.
 ///
-/// One thread draws, reads keys and handles signals, in one wait. A frame is encoded when the scheduler
-/// delivers it, some milliseconds early, and written when it is due.
+/// One thread draws, reads keys and handles signals, in one wait. A frame is encoded when the
+/// scheduler delivers it, some milliseconds early, and written when it is due.
 final class Player {
   let settings: PlayerSettings
   let device: TerminalDevice
@@ -134,7 +134,8 @@ final class Player {
     repaintIfPossible()
     takeFrames()
     writeDue()
-    // Frames that arrived meanwhile have already woken the thread: they must be taken before it waits.
+    // Frames that arrived meanwhile have already woken the thread: they must be taken before it
+    // waits.
     takeFrames()
     // An inline picture is complete when the terminal has read all of it.
     if settings.isStill, shown != nil, outgoing.isEmpty, outcome == nil { outcome = .next }

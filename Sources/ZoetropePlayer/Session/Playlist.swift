@@ -52,9 +52,9 @@ struct Playlist {
 
   /// Opens the next file (1) or the previous one (-1), skipping those that cannot be opened.
   ///
-  /// Going back from the first file opens it again. Nil after the last file, when a signal asks to end,
-  /// and when `wait` gives up. In the last case the file that was being opened becomes the current one,
-  /// and opening it continues in the background.
+  /// Going back from the first file opens it again. Nil after the last file, when a signal asks to
+  /// end, and when `wait` gives up. In the last case the file that was being opened becomes the
+  /// current one, and opening it continues in the background.
   mutating func open(after step: Int, wait: Wait) -> AnimatedImage? {
     let others = step > 0 ? Array(inputs.indices) : Array(inputs.indices.reversed())
     let ahead = others.filter { ($0 - index) * step > 0 }

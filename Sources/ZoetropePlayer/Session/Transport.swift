@@ -4,8 +4,8 @@ import ZoetropeProcess
 
 /// The playback of one file: a scheduler, which is replaced when necessary.
 ///
-/// What cannot be changed while a scheduler runs (plays, bouncing, playing again after the end) takes a
-/// new one that starts at the current frame.
+/// What cannot be changed while a scheduler runs (plays, bouncing, playing again after the end)
+/// takes a new one that starts at the current frame.
 final class Transport {
   /// How many milliseconds early a frame is delivered.
   static let lead: Int64 = 15
@@ -135,8 +135,8 @@ final class FrameInbox: Sendable {
     return item
   }
 
-  /// Waits until everything has been taken or the inbox is closed, so that a scheduler that must show
-  /// every frame notices how long that takes.
+  /// Waits until everything has been taken or the inbox is closed, so that a scheduler that must
+  /// show every frame notices how long that takes.
   func emptied() async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
@@ -160,8 +160,8 @@ final class FrameInbox: Sendable {
 
 /// The system's clock, some milliseconds ahead.
 ///
-/// A scheduler on this clock delivers each frame early, which leaves time to encode it before it is due.
-/// It starts without a lead, because the first frame is wanted at once.
+/// A scheduler on this clock delivers each frame early, which leaves time to encode it before it is
+/// due. It starts without a lead, because the first frame is wanted at once.
 struct LeadClock: SystemClockAhead {
   typealias Instant = ContinuousClock.Instant
 

@@ -10,8 +10,8 @@ package struct InputFile: Hashable {
   /// Nil for `-`, standard input.
   package let path: FilePath?
 
-  /// The input that `argument` names. The parser gets arguments with invalid UTF-8 repaired, so the path
-  /// is taken from the process's own argument list.
+  /// The input that `argument` names. The parser gets arguments with invalid UTF-8 repaired, so the
+  /// path is taken from the process's own argument list.
   package init(_ argument: String) {
     name = argument == "-" ? "standard input" : argument
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
@@ -36,8 +36,9 @@ package struct InputFile: Hashable {
 
   /// Opens the image. A pipe or device is read to its end first, unless a signal ends that.
   ///
-  /// This blocks until the input has been read or the file system has answered. Commands call it without
-  /// catching signals (see ``Signals``); the player, which must react to keys, uses ``InputOpening``.
+  /// This blocks until the input has been read or the file system has answered. Commands call it
+  /// without catching signals (see ``Signals``); the player, which must react to keys, uses
+  /// ``InputOpening``.
   ///
   /// - Parameters:
   ///   - isOnlyScanned: Whether only the structure is needed. Default: false.
@@ -89,8 +90,8 @@ package struct InputFile: Hashable {
   }
 }
 
-/// An input that is being opened on its own thread, for a caller that must react to keys and signals
-/// meanwhile.
+/// An input that is being opened on its own thread, for a caller that must react to keys and
+/// signals meanwhile.
 ///
 /// ```swift
 /// let opening = InputOpening(input, options) { Signals.wake() }
@@ -101,8 +102,8 @@ package final class InputOpening: Sendable {
   private let result = Mutex<Result<AnimatedImage, CommandFailure>?>(nil)
   private let isAbandoned = Atomic<Bool>(false)
 
-  /// Starts to open `input`. `whenDone` is called once, on the other thread, when ``take()`` has the
-  /// result, but not after ``abandon()``.
+  /// Starts to open `input`. `whenDone` is called once, on the other thread, when ``take()`` has
+  /// the result, but not after ``abandon()``.
   package init(
     _ input: InputFile, _ options: DecodingOptions, whenDone: @escaping @Sendable () -> Void
   ) {
@@ -132,8 +133,8 @@ package final class InputOpening: Sendable {
   /// Returns the result once; nil while the file is being opened.
   package func take() -> Result<AnimatedImage, CommandFailure>? { result.withLock { $0.take() } }
 
-  /// Gives up without waiting. A pipe is read no further; a call to a file system that does not answer
-  /// stays on its thread, which ends with the process.
+  /// Gives up without waiting. A pipe is read no further; a call to a file system that does not
+  /// answer stays on its thread, which ends with the process.
   package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 }
 
@@ -141,7 +142,8 @@ package final class InputOpening: Sendable {
 package enum FileStem {
   /// The last component of `path`, by default without its extension, safe as part of a file name.
   ///
-  /// It can neither leave the directory nor control a terminal: slashes, NUL and control bytes become
+  /// It can neither leave the directory nor control a terminal: slashes, NUL and control bytes
+  /// become
   /// `_`, and so does a name of only dots, which would be a directory. Bytes above ASCII are kept,
   /// whatever their encoding.
   package static func of(_ path: [UInt8], keepingExtension: Bool = false) -> [UInt8] {
@@ -174,8 +176,8 @@ package struct FileName: Hashable, Sendable {
 }
 
 extension JSONWriter {
-  /// Writes the field `key` with a file's name and, if that is not valid UTF-8, `base64Key` with its
-  /// bytes.
+  /// Writes the field `key` with a file's name and, if that is not valid UTF-8, `base64Key` with
+  /// its bytes.
   package mutating func field(_ key: StaticString, _ name: FileName?, base64Key: StaticString) {
     field(key, name?.text)
     guard let bytes = name?.bytes else { return }

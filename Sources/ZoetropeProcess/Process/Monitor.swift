@@ -4,8 +4,8 @@ internal import Glibc
 ///
 /// `Mutex` has no condition variable, which the encoder threads need.
 ///
-/// Unsafe code: both pointers are allocated and initialised in `init` and destroyed in `deinit`, and
-/// are used only here, where the object that owns them is alive.
+/// Unsafe code: both pointers are allocated and initialised in `init` and destroyed in `deinit`,
+/// and are used only here, where the object that owns them is alive.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
   // Sendable: `state` is touched only between lock and unlock of `mutex`, and every closure that
@@ -54,8 +54,8 @@ package final class Monitor<State>: @unchecked Sendable {
 
 /// Waits for asynchronous work on the main thread.
 package enum BlockingTask {
-  /// Runs `work` on the cooperative pool and blocks the calling thread until it is done. The caller must
-  /// not be on the pool itself.
+  /// Runs `work` on the cooperative pool and blocks the calling thread until it is done. The caller
+  /// must not be on the pool itself.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
     let result = Monitor<Value?>(nil)
     Task {

@@ -3,8 +3,8 @@ package import SystemPackage
 internal import ZoetropeShims
 
 // Unsafe code: calls of the C library that take a pointer, each behind a function on values. Every
-// pointer is valid for the call it is passed to and is not kept by it; where the system writes, the size
-// of the buffer is passed along or fixed by the type.
+// pointer is valid for the call it is passed to and is not kept by it; where the system writes, the
+// size of the buffer is passed along or fixed by the type.
 
 /// What the system says of a file.
 package struct FileStatus {
@@ -151,8 +151,8 @@ extension [UInt8] {
 package enum RawArguments {
   /// The bytes of the argument whose text is `argument`.
   ///
-  /// Only an argument with a replacement character can differ from its bytes; its bytes come from the
-  /// first argument of the process that decodes to the same text.
+  /// Only an argument with a replacement character can differ from its bytes; its bytes come from
+  /// the first argument of the process that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
     for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -171,9 +171,9 @@ package enum RawArguments {
 package enum FrameMemory {
   /// Returns blocks of a frame's size to the system as soon as they are freed.
   ///
-  /// By default the allocator raises its threshold when the first large block is freed, and from then on
-  /// keeps such blocks in every thread's arena: 63 MiB where 43 are in use, while playing 640 x 480
-  /// pixels.
+  /// By default the allocator raises its threshold when the first large block is freed, and from
+  /// then on keeps such blocks in every thread's arena: 63 MiB where 43 are in use, while playing
+  /// 640 x 480 pixels.
   package static func returnsAtOnce() {
     zt_return_freed_blocks(256 << 10)
   }

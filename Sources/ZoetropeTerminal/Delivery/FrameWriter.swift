@@ -51,10 +51,10 @@ public struct FrameWriter: Sendable {
 
 /// A cache of encoded frames, so that later plays of a loop need no encoding.
 ///
-/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the state
-/// before it, and keeps a snapshot of the writer after it (without its picture), from which encoding
-/// continues when the next frame is not cached. With a hold threshold the second play may differ from
-/// the first; equal states share an entry, so the entries soon form a ring.
+/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the
+/// state before it, and keeps a snapshot of the writer after it (without its picture), from which
+/// encoding continues when the next frame is not cached. With a hold threshold the second play may
+/// differ from the first; equal states share an entry, so the entries soon form a ring.
 public struct DeltaCache: Sendable {
   /// The state of the terminal after a delta.
   public struct State: Sendable, Hashable {
@@ -86,7 +86,8 @@ public struct DeltaCache: Sendable {
   /// Creates a cache of at most `byteLimit` bytes; once it is full, nothing more is added.
   public init(byteLimit: Int = 16 << 20) { self.byteLimit = byteLimit }
 
-  /// Returns the bytes that show frame `index` after the frame before, or nil when they are not cached.
+  /// Returns the bytes that show frame `index` after the frame before, or nil when they are not
+  /// cached.
   ///
   /// On success `writer` is as if it had encoded `bitmap`, which is the frame.
   public mutating func bytes(

@@ -1,10 +1,10 @@
 /// Keeps frames from queueing up on a slow link.
 ///
-/// A tty accepts bytes long before they are shown, and the system cannot tell how many are in flight: a
-/// pty reports none, and ssh buffers far more. So each frame is followed by the query `CSI 5 n`, which
-/// the terminal answers once it has read that far. The fence is closed while two answers are missing,
-/// and while the bytes in flight will probably take longer than ``delayLimit``. What is shown is at most
-/// two frames old, however slow the link.
+/// A tty accepts bytes long before they are shown, and the system cannot tell how many are in
+/// flight: a pty reports none, and ssh buffers far more. So each frame is followed by the query
+/// `CSI 5 n`, which the terminal answers once it has read that far. The fence is closed while two
+/// answers are missing, and while the bytes in flight will probably take longer than
+/// ``delayLimit``. What is shown is at most two frames old, however slow the link.
 public struct LinkFence: Sendable {
   /// The query to write after each frame.
   public static let query: [UInt8] = [0x1B, 0x5B, 0x35, 0x6E]

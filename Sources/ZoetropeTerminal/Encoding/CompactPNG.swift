@@ -2,7 +2,8 @@ internal import Synchronization
 internal import Zoetrope
 internal import ZoetropeCodec
 
-/// Writes small PNG files quickly: with a palette where 256 colours suffice, else with a filter per row.
+/// Writes small PNG files quickly: with a palette where 256 colours suffice, else with a filter per
+/// row.
 enum CompactPNG {
   /// Part of a picture as a PNG file; nil only when memory ran out.
   ///
@@ -119,8 +120,8 @@ enum CompactPNG {
   }
 }
 
-/// A compressor (about a megabyte) that copies of an encoder share. Copies do not encode at the same
-/// time, so nobody waits for the lock.
+/// A compressor (about a megabyte) that copies of an encoder share. Copies do not encode at the
+/// same time, so nobody waits for the lock.
 final class Deflater: Sendable {
   private let compressor: Mutex<ZlibCompressor?>
 

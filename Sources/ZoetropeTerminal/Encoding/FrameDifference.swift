@@ -78,8 +78,8 @@ struct FrameDifference: Sendable {
 enum ChangedRegions {
   /// At most `limit` rectangles that cover all differences, top to bottom.
   ///
-  /// Two are merged when that adds fewer than `worth` unchanged pixels, which would cost about as many
-  /// bytes as the overhead of a rectangle.
+  /// Two are merged when that adds fewer than `worth` unchanged pixels, which would cost about as
+  /// many bytes as the overhead of a rectangle.
   static func cover(_ difference: FrameDifference, worth: Int, limit: Int) -> [PixelRect] {
     var regions: [PixelRect] = []
     let bounds = difference.bounds

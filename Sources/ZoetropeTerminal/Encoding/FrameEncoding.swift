@@ -3,8 +3,8 @@ public import Zoetrope
 /// A way to turn pictures into bytes that make a terminal show them.
 ///
 /// An encoder is a value that knows what the terminal shows inside its area, so each picture costs
-/// only what changed. A copy is a snapshot of that knowledge. Either all bytes reach the terminal in
-/// order, or ``invalidate()`` must be called.
+/// only what changed. A copy is a snapshot of that knowledge. Either all bytes reach the terminal
+/// in order, or ``invalidate()`` must be called.
 public protocol FrameEncoding: Sendable {
   /// The cells it draws to.
   var area: CellRect { get }
@@ -110,7 +110,8 @@ public struct Backdrop: Sendable, Hashable {
 
   /// The terminal's own background, of unknown colour.
   ///
-  /// Characters and sixels leave pixels of less than half opacity undrawn, and draw the others opaque.
+  /// Characters and sixels leave pixels of less than half opacity undrawn, and draw the others
+  /// opaque.
   public static let terminal = Backdrop(even: .default, odd: .default)
 
   /// Black.

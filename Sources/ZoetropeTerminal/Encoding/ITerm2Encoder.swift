@@ -2,8 +2,8 @@ public import Zoetrope
 
 /// Draws pictures as iTerm2 inline images, which WezTerm, mintty and others also support.
 ///
-/// The protocol cannot change part of an image: every picture that changed is sent whole, as a PNG that
-/// the terminal scales.
+/// The protocol cannot change part of an image: every picture that changed is sent whole, as a PNG
+/// that the terminal scales.
 public struct ITerm2Encoder: FrameEncoding {
   /// The cells it draws to.
   public let area: CellRect

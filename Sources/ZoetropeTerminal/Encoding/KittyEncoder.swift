@@ -3,10 +3,10 @@ public import Zoetrope
 /// Draws pictures with kitty's graphics protocol.
 ///
 /// Pictures are sent at their own size and enlarged by the terminal; where the shown size is known,
-/// larger pictures are scaled down first. With ``Method/edits`` the changed rectangles of one image are
-/// replaced in place. Terminals without edits (`a=f`) get whole images under two alternating ids; the
-/// old one is deleted after the new one is placed, because of two images at one place the one with the
-/// higher id would stay on top.
+/// larger pictures are scaled down first. With ``Method/edits`` the changed rectangles of one image
+/// are replaced in place. Terminals without edits (`a=f`) get whole images under two alternating
+/// ids; the old one is deleted after the new one is placed, because of two images at one place the
+/// one with the higher id would stay on top.
 public struct KittyEncoder: FrameEncoding {
   /// How a changed picture is sent.
   public enum Method: String, Sendable, Hashable {
@@ -174,8 +174,8 @@ public struct KittyEncoder: FrameEncoding {
     keys.append(decimal: value)
   }
 
-  /// Sends pixels: as a PNG when they will not be edited later, which is a fifth smaller for pictures
-  /// of few colours, else raw.
+  /// Sends pixels: as a PNG when they will not be edited later, which is a fifth smaller for
+  /// pictures of few colours, else raw.
   private func send(
     _ rect: PixelRect, of bitmap: Bitmap, keys: [UInt8], isEdit: Bool,
     into output: inout [UInt8]
@@ -258,8 +258,8 @@ enum KittyPlaceholders {
     }
   }
 
-  /// The protocol's marks for 0, 1, 2 …: combining marks of class 230 in Unicode 6.0 that take no part
-  /// in any decomposition.
+  /// The protocol's marks for 0, 1, 2 …: combining marks of class 230 in Unicode 6.0 that take no
+  /// part in any decomposition.
   private static let marks: [UInt32] = [
     0x0305, 0x030D, 0x030E, 0x0310, 0x0312, 0x033D, 0x033E, 0x033F, 0x0346, 0x034A, 0x034B, 0x034C,
     0x0350, 0x0351, 0x0352, 0x0357, 0x035B, 0x0363, 0x0364, 0x0365, 0x0366, 0x0367, 0x0368, 0x0369,

@@ -79,8 +79,8 @@ struct PictureHistory: Sendable {
 
 /// Scales pictures down to the size at which a terminal shows them.
 ///
-/// Terminals shrink images by dropping pixels, which breaks text and thin lines and wastes the bytes of
-/// what is dropped. The last result is kept, so that only what changed is rescaled.
+/// Terminals shrink images by dropping pixels, which breaks text and thin lines and wastes the
+/// bytes of what is dropped. The last result is kept, so that only what changed is rescaled.
 struct PictureShrinker: Sendable {
   /// The size of the results.
   let size: PixelSize

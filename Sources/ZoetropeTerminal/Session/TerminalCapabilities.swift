@@ -45,13 +45,15 @@ public struct TerminalCapabilities: Sendable, Hashable {
   public var isDumb = false
   /// Whether the terminal is at the other end of an SSH connection.
   public var isRemote = false
-  /// Whether the terminal answered the last query of the batch, so that all of the above is certain.
+  /// Whether the terminal answered the last query of the batch, so that all of the above is
+  /// certain.
   public var didAnswer = false
 
   /// Creates the capabilities of an unknown terminal: 256 colours, and characters only.
   public init() {}
 
-  /// The best supported way to show pictures: kitty with edits, kitty without, iTerm2, sixels, or cells.
+  /// The best supported way to show pictures: kitty with edits, kitty without, iTerm2, sixels, or
+  /// cells.
   ///
   /// Inside a multiplexer it is always cells, since graphics may not get through.
   public var bestProtocol: GraphicsProtocol {
@@ -93,8 +95,8 @@ public struct TerminalEnvironment: Sendable, Hashable {
 
   /// The value of a variable of this process; nil when it is not set.
   package static func variable(_ name: String) -> String? {
-    // Unsafe code: the string belongs to the environment, which nothing here changes, and is copied at
-    // once.
+    // Unsafe code: the string belongs to the environment, which nothing here changes, and is copied
+    // at once.
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
   }
@@ -163,8 +165,8 @@ extension TerminalCapabilities {
     return .indexed
   }
 
-  /// Whether the terminal is known to answer queries, so that waiting longer than 150 ms is worthwhile:
-  /// one that was just started on a busy machine may need it.
+  /// Whether the terminal is known to answer queries, so that waiting longer than 150 ms is
+  /// worthwhile: one that was just started on a busy machine may need it.
   var isSureToAnswer: Bool { multiplexer == .none && TerminalQuirks(name: name).answers }
 
   /// Applies what is known about the terminal by its name.

@@ -2,8 +2,8 @@ public import Glibc
 
 /// The bytes that set a terminal up for full-screen output, and those that restore it.
 ///
-/// Build ``restore`` before anything is changed, so that a signal handler only needs to write it. It is
-/// correct in the middle of any sequence, and may be written more than once.
+/// Build ``restore`` before anything is changed, so that a signal handler only needs to write it.
+/// It is correct in the middle of any sequence, and may be written more than once.
 public struct TerminalMode: Sendable, Hashable {
   /// Whether to use the alternate screen.
   public var usesAlternateScreen: Bool
@@ -39,7 +39,8 @@ public struct TerminalMode: Sendable, Hashable {
     self.passthrough = passthrough
   }
 
-  /// What to write first: selects the screen, hides the cursor, turns off wrapping and sets the modes.
+  /// What to write first: selects the screen, hides the cursor, turns off wrapping and sets the
+  /// modes.
   public var enter: [UInt8] {
     var bytes: [UInt8] = []
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }
@@ -51,7 +52,8 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// What ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized output.
+  /// What ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized
+  /// output.
   public var abort: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{18}\u{1B}\\")
@@ -60,8 +62,8 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// Ends an incomplete image; otherwise kitty takes everything that follows, queries included, for more
-  /// of its chunks. Has no effect without one.
+  /// Ends an incomplete image; otherwise kitty takes everything that follows, queries included, for
+  /// more of its chunks. Has no effect without one.
   static let lastChunk = Array("\u{1B}_Gm=0,q=2;\u{1B}\\".utf8)
 
   /// What to write last. Begins with ``abort``.
@@ -98,8 +100,8 @@ public struct RawMode: Sendable {
   /// Creates a value from settings that were read elsewhere.
   public init(original: termios) { self.original = original }
 
-  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and reads
-  /// return what is there.
+  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and
+  /// reads return what is there.
   ///
   /// Output processing stays on, so a line feed also returns the carriage.
   public var raw: termios {

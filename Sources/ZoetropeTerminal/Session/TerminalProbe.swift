@@ -15,8 +15,8 @@ public struct TerminalQuery: Sendable, Hashable {
 
   /// Creates all queries; inside a multiplexer, only those that it answers itself.
   ///
-  /// With `asksForUTF8` a character of two bytes is written between two queries of the cursor position,
-  /// and then erased.
+  /// With `asksForUTF8` a character of two bytes is written between two queries of the cursor
+  /// position, and then erased.
   public init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
     var bytes: [UInt8] = []
     if !isMultiplexed {
@@ -152,7 +152,8 @@ extension TerminalCapabilities {
       }
     }
     apply(quirks)
-    // The columns before and after a character of two bytes, which without UTF-8 are two characters.
+    // The columns before and after a character of two bytes, which without UTF-8 are two
+    // characters.
     if !hasUTF8, columns.count == 2 { hasUTF8 = columns[1] - columns[0] == 1 }
     if quirks.hasKittyEdits, hasKittyGraphics { hasKittyEdits = true }
     if !hasKittyGraphics { hasKittyEdits = false }

@@ -52,9 +52,10 @@ public struct KeyEvent: Sendable, Hashable {
 
 /// Decodes the bytes of a terminal's input into keys and replies.
 ///
-/// A pure value: feed it what was read, in pieces of any size. Unknown sequences are consumed whole, so
-/// a late reply is never mistaken for keys. A lone ESC byte is held until more arrives; if nothing does
-/// (25 ms is usual), call ``flush()``. A sequence longer than 4 KiB is discarded up to its end.
+/// A pure value: feed it what was read, in pieces of any size. Unknown sequences are consumed
+/// whole, so a late reply is never mistaken for keys. A lone ESC byte is held until more arrives;
+/// if nothing does (25 ms is usual), call ``flush()``. A sequence longer than 4 KiB is discarded up
+/// to its end.
 public struct InputDecoder: Sendable {
   private var pending: [UInt8] = []
   private var isPasting = false

@@ -43,8 +43,8 @@ public struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
 
 /// What is known about the terminal's cursor and colours between two writes.
 ///
-/// All writers to one stream pass the same value along, so that each can leave out moves and colours
-/// that are already in force. Reset whatever is uncertain to nil.
+/// All writers to one stream pass the same value along, so that each can leave out moves and
+/// colours that are already in force. Reset whatever is uncertain to nil.
 public struct PenState: Sendable, Hashable {
   /// The cursor's column, counted from 0; nil when unknown.
   public var column: Int?
@@ -79,8 +79,8 @@ public struct PenState: Sendable, Hashable {
 extension PenState {
   /// Moves the cursor with as few bytes as possible.
   ///
-  /// A line feed is never sent from the last row that is written to, so nothing scrolls. After a glyph
-  /// in the last column the position is unknown, because a wrap may be pending.
+  /// A line feed is never sent from the last row that is written to, so nothing scrolls. After a
+  /// glyph in the last column the position is unknown, because a wrap may be pending.
   mutating func move(toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]) {
     defer {
       column = newColumn

@@ -67,7 +67,8 @@ public struct FrameLayout: Sendable, Hashable {
     case cover
     /// The picture's own size in the terminal's pixels; a larger picture shows its middle.
     case original
-    /// The largest whole multiple of the picture's own size; ``contain`` when even that is too large.
+    /// The largest whole multiple of the picture's own size; ``contain`` when even that is too
+    /// large.
     case integer
     /// Fills the area and gives up the aspect ratio.
     case stretch

@@ -1,5 +1,5 @@
-// Unsafe code: `append(ascii:)` copies a literal, whose pointer and count the compiler made and which
-// lives as long as the program.
+// Unsafe code: `append(ascii:)` copies a literal, whose pointer and count the compiler made and
+// which lives as long as the program.
 
 extension [UInt8] {
   /// Appends the characters of an ASCII literal.

@@ -4,9 +4,9 @@ internal import Zoetrope
 public enum TerminalText {
   /// Returns `text` without anything a terminal could interpret, at most `limit` columns wide.
   ///
-  /// Control characters (C0, DEL and C1, and so all escape sequences) become U+FFFD. Characters that
-  /// change the direction of text or have no width are removed, except up to three combining marks per
-  /// character. Longer text is cut and ends in `…`.
+  /// Control characters (C0, DEL and C1, and so all escape sequences) become U+FFFD. Characters
+  /// that change the direction of text or have no width are removed, except up to three combining
+  /// marks per character. Longer text is cut and ends in `…`.
   public static func sanitized(_ text: String, limit: Int = 256) -> String {
     var result: [Unicode.Scalar] = []
     var columns = 0
@@ -39,7 +39,8 @@ public enum TerminalText {
     text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// Returns `text` in ASCII, for a terminal without UTF-8: other characters become a similar one, or
+  /// Returns `text` in ASCII, for a terminal without UTF-8: other characters become a similar one,
+  /// or
   /// `?`.
   public static func ascii(_ text: String) -> String {
     var result = ""

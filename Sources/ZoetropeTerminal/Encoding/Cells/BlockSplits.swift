@@ -124,9 +124,9 @@ struct BlockGlyph: Sendable, Hashable {
 
 /// Finds the glyph and the two colours with the least squared error for a cell.
 ///
-/// The error of a split, with the mean colour on each side, is the total sum of squares less what the
-/// means explain. The total is the same for all splits, so the best one explains most, and only sums
-/// are needed.
+/// The error of a split, with the mean colour on each side, is the total sum of squares less what
+/// the means explain. The total is the same for all splits, so the best one explains most, and only
+/// sums are needed.
 struct SplitChooser: Sendable {
   let glyphs: [BlockGlyph]
   private let inkScale: [Float]

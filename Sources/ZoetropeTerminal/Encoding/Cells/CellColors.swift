@@ -2,9 +2,10 @@ internal import Glibc
 
 /// How colours are averaged and compared.
 ///
-/// Each model is best by a measure of its own. ``coded`` has the better signal-to-noise ratio in coded
-/// values: averaging light costs a photograph in 62 x 23 cells 0.5 to 0.7 dB. ``linear`` keeps the
-/// brightness that the eye sees: with ``coded`` a fine pattern of black and white becomes too dark.
+/// Each model is best by a measure of its own. ``coded`` has the better signal-to-noise ratio in
+/// coded values: averaging light costs a photograph in 62 x 23 cells 0.5 to 0.7 dB. ``linear``
+/// keeps the brightness that the eye sees: with ``coded`` a fine pattern of black and white becomes
+/// too dark.
 public enum LightModel: String, Sendable, Hashable {
   /// In coded values, with the least squared error. The default.
   case coded
@@ -139,8 +140,8 @@ struct ColorMapper: Sendable {
   func reduce(_ color: TerminalColor, x: Int, y: Int) -> TerminalColor {
     let nearest = nearest(Int(color.red), Int(color.green), Int(color.blue))
     guard dithers else { return paletteColor(nearest) }
-    // The steps of the palette are not even: white moved by half of the widest one would come out as
-    // the light grey beside it. So a colour of the palette is not moved at all, and one near it
+    // The steps of the palette are not even: white moved by half of the widest one would come out
+    // as the light grey beside it. So a colour of the palette is not moved at all, and one near it
     // little.
     let distance = color.distance(to: Self.entry(nearest))
     let spread = min(depth == .indexed ? 40 : 96, distance * 8)

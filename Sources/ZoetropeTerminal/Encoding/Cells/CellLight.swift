@@ -74,11 +74,12 @@ struct CellSource: Sendable {
 
 /// Averages the pixels of a picture over the parts of character cells.
 ///
-/// Each cell is divided into bands (by ``bandCuts``) and each band into ``halves`` equal parts; with
+/// Each cell is divided into bands (by ``bandCuts``) and each band into ``halves`` equal parts;
+/// with
 /// `hasColumns` each cell is also divided into eight full-height columns. These suffice for all the sums
-/// that the block glyphs need. A value is the light in its part as a fraction of a cell of light 1. Over
-/// a bare backdrop the last channel is the fraction of the cell that opaque pixels cover, and only those
-/// have light.
+/// that the block glyphs need. A value is the light in its part as a fraction of a cell of light 1.
+/// Over a bare backdrop the last channel is the fraction of the cell that opaque pixels cover, and
+/// only those have light.
 ///
 /// The order of summation does not depend on which cells are sampled, so a cell sampled alone gives
 /// bit for bit what it gives in a whole picture.

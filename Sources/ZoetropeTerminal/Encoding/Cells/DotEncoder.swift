@@ -40,8 +40,8 @@ public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
 
 /// Draws pictures with the shapes of characters, in the terminal's own colour or one per cell.
 ///
-/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not flicker.
-/// The screen depends on the last picture alone.
+/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not
+/// flicker. The screen depends on the last picture alone.
 public struct DotEncoder: FrameEncoding {
   /// The cells it draws to.
   public let area: CellRect

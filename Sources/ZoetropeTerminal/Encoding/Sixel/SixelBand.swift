@@ -27,9 +27,9 @@ struct SixelBand: Sendable {
 
   /// The number of blank columns that ends a segment when no orders are tried.
   ///
-  /// A blank is cheaper than selecting the colour again, but other colours can use the gap in the same
-  /// pass: on a small change in a dithered photograph 2 is 2 % shorter than 6. When orders are tried,
-  /// they decide which gaps to bridge, so segments end at the first blank.
+  /// A blank is cheaper than selecting the colour again, but other colours can use the gap in the
+  /// same pass: on a small change in a dithered photograph 2 is 2 % shorter than 6. When orders are
+  /// tried, they decide which gaps to bridge, so segments end at the first blank.
   private static let gap = 2
 
   init(width: Int) {
@@ -167,8 +167,9 @@ struct SixelBand: Sendable {
 /// The order in which the runs of a band are drawn.
 ///
 /// A run costs a colour selection, unless its colour is already selected, and the way to its first
-/// column: blanks, or a carriage return and blanks when it starts further left. The order is improved
-/// by local search, as for a travelling salesman: runs are moved as long as that saves bytes.
+/// column: blanks, or a carriage return and blanks when it starts further left. The order is
+/// improved by local search, as for a travelling salesman: runs are moved as long as that saves
+/// bytes.
 struct SixelRoute: Sendable {
   /// Pixels of one colour in neighbouring columns.
   struct Run: Sendable {
@@ -188,8 +189,8 @@ struct SixelRoute: Sendable {
 
   /// The largest number of runs for which orders are tried: the time grows with its square.
   ///
-  /// Small changes matter most, since they consist of selections and moves; a band of a whole picture
-  /// has hundreds of adjacent runs and little to gain.
+  /// Small changes matter most, since they consist of selections and moves; a band of a whole
+  /// picture has hundreds of adjacent runs and little to gain.
   static let triedCount = 64
   /// The largest number of runs that are moved together.
   private static let longestBlock = 6
@@ -197,8 +198,8 @@ struct SixelRoute: Sendable {
 
   /// Orders `runs`, which are sorted from left to right, for a pen at `pen`.
   ///
-  /// Each run joins the pass over the band in which it costs the fewest bytes; with `improving`, runs
-  /// are then moved to cheaper places.
+  /// Each run joins the pass over the band in which it costs the fewest bytes; with `improving`,
+  /// runs are then moved to cheaper places.
   mutating func find(through runs: [Run], from pen: Pen, improving: Bool) {
     self.runs = runs
     fillPasses(from: pen)

@@ -3,8 +3,8 @@ public import Zoetrope
 /// Draws pictures as sixels: with exact colours where 256 suffice, and only the pixels that change.
 ///
 /// Sixel colours are whole percentages, so "exact" means to the nearest percent. A picture of more
-/// colours gets a fixed palette and a dither pattern fixed to the pixels, so that static parts do not
-/// flicker. Over ``Backdrop/terminal`` transparent pixels are not drawn.
+/// colours gets a fixed palette and a dither pattern fixed to the pixels, so that static parts do
+/// not flicker. Over ``Backdrop/terminal`` transparent pixels are not drawn.
 public struct SixelEncoder: FrameEncoding {
   /// The cells it draws to.
   public let area: CellRect
@@ -17,8 +17,8 @@ public struct SixelEncoder: FrameEncoding {
   private let cell: PixelSize
   /// The number of pixel rows that may be drawn to.
   private let room: Int
-  /// The colour of each pixel on screen; ``unknownPixel`` where it is unknown and ``barePixel`` where
-  /// the terminal's background shows. Empty when the previous picture says it all.
+  /// The colour of each pixel on screen; ``unknownPixel`` where it is unknown and ``barePixel``
+  /// where the terminal's background shows. Empty when the previous picture says it all.
   private var shown: [UInt32]
   private var registers: SixelRegisters
   private var history: PictureHistory
@@ -31,9 +31,9 @@ public struct SixelEncoder: FrameEncoding {
 
   /// Creates an encoder for an image of `imageSize` pixels at the top left of `area`.
   ///
-  /// Pictures of another size are scaled to it with the nearest filter, which keeps their colours. The
-  /// height is cut so that no sixel reaches below the area or into the last row of the screen, which
-  /// would make the terminal scroll.
+  /// Pictures of another size are scaled to it with the nearest filter, which keeps their colours.
+  /// The height is cut so that no sixel reaches below the area or into the last row of the screen,
+  /// which would make the terminal scroll.
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
@@ -66,7 +66,8 @@ public struct SixelEncoder: FrameEncoding {
     shown = unknownPixels
   }
 
-  /// The rows of `area` without the screen's last row, where a sixel image makes the terminal scroll.
+  /// The rows of `area` without the screen's last row, where a sixel image makes the terminal
+  /// scroll.
   package static func rowCount(of area: CellRect, on screen: ScreenSize) -> Int {
     max(min(area.rows, screen.rows - 1 - area.row), 1)
   }
@@ -191,8 +192,8 @@ public struct SixelEncoder: FrameEncoding {
     }
   }
 
-  /// Erases the cells in which transparent pixels of the picture may show something; returns false when
-  /// there are none. The other pixels of those cells must then be redrawn.
+  /// Erases the cells in which transparent pixels of the picture may show something; returns false
+  /// when there are none. The other pixels of those cells must then be redrawn.
   private mutating func eraseBarePixels(
     of bitmap: Bitmap, _ part: PixelRect, _ rows: FrameDifference?, pen: inout PenState,
     into output: inout [UInt8]
@@ -247,9 +248,9 @@ public struct SixelEncoder: FrameEncoding {
     into output: inout [UInt8]
   ) {
     let cellColumn = region.x / cell.width
-    // Bands of six rows start at a row of cells. Starting further up may split the picture in better
-    // places and saves about 3 %, so it is tried for small regions only. Sometimes it is necessary,
-    // where the last band would otherwise reach below the area and scroll the screen.
+    // Bands of six rows start at a row of cells. Starting further up may split the picture in
+    // better places and saves about 3 %, so it is tried for small regions only. Sometimes it is
+    // necessary, where the last band would otherwise reach below the area and scroll the screen.
     let isSmall = region.size.area <= Self.triedArea
     var cellRow = 0
     var best = Bands()
@@ -269,8 +270,8 @@ public struct SixelEncoder: FrameEncoding {
     }
     // P2 = 1: what is not drawn stays as it is.
     sequence.append(ascii: "\u{1B}P7;1q")
-    // The size in whole cells: foot 1.13 merges a new image into an old one cell by cell, and leaves
-    // black or stale pixels in cells that are only partly covered.
+    // The size in whole cells: foot 1.13 merges a new image into an old one cell by cell, and
+    // leaves black or stale pixels in cells that are only partly covered.
     sequence.append(ascii: "\"1;1;")
     sequence.append(
       decimal: Self.roundedUp(region.maxX - cellColumn * cell.width, to: cell.width))
@@ -284,8 +285,8 @@ public struct SixelEncoder: FrameEncoding {
     pen.forgetPosition()
   }
 
-  /// The rows of cells from which whole bands cover `region` without reaching below the area, nearest
-  /// first.
+  /// The rows of cells from which whole bands cover `region` without reaching below the area,
+  /// nearest first.
   private func rowsToBeginAt(for region: PixelRect) -> [Int] {
     let rows = stride(from: region.y / cell.height, through: 0, by: -1).filter { row in
       let top = row * cell.height

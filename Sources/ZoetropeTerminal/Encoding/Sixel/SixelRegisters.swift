@@ -46,8 +46,8 @@ struct SixelRegisters: Sendable {
     }
   }
 
-  /// Appends definitions of the `used` registers that the terminal does not know: the assigned colours
-  /// when `exact`, else those of ``SixelPalette``.
+  /// Appends definitions of the `used` registers that the terminal does not know: the assigned
+  /// colours when `exact`, else those of ``SixelPalette``.
   mutating func appendDefinitions(of used: [Bool], exact: Bool, to sequence: inout [UInt8]) {
     for register in 0..<256 where used[register] && !(isKept && exact && defined[register]) {
       let color = exact ? table.colors[register] : SixelPalette.color(register)
@@ -65,9 +65,10 @@ struct SixelRegisters: Sendable {
 
 /// Counts in how many places of a picture each colour is used.
 ///
-/// A place is eight columns of a band, about the size of a small change, where a colour is selected once
-/// however many pixels have it. Counting pixels would give flat areas the short numbers and dithered
-/// ones, which select colours all the time, the long ones: 4 % more bytes on a moving spot.
+/// A place is eight columns of a band, about the size of a small change, where a colour is selected
+/// once however many pixels have it. Counting pixels would give flat areas the short numbers and
+/// dithered ones, which select colours all the time, the long ones: 4 % more bytes on a moving
+/// spot.
 struct ColorUses: Sendable {
   /// Places, by the number of the colour.
   private(set) var counts: [Int]
