@@ -73,7 +73,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "ZoetropeTerminal",
-      dependencies: ["Zoetrope", "CDeflate"],
+      dependencies: ["Zoetrope", "ZoetropeCodec"],
       swiftSettings: settings),
     .target(
       name: "ZoetropeProcess",

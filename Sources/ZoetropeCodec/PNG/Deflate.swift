@@ -7,7 +7,12 @@ internal import Synchronization
 // that outlives it, with lengths checked here, and the library writes no further than it is told.
 
 /// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
-enum CRC32 {
+package enum CRC32 {
+  /// The CRC-32 of `bytes`, which are a chunk's type and data.
+  package static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    unsafe of(bytes.span.bytes)
+  }
+
   /// That of `bytes`, which follow the ones that gave `sum`.
   static func of(_ bytes: borrowing RawSpan, after sum: UInt32 = 0) -> UInt32 {
     unsafe bytes.withUnsafeBytes { bytes in
@@ -114,11 +119,11 @@ enum Inflate {
 
 /// libdeflate's compressor for whole buffers, kept for the next one; zlib streams.
 @safe
-final class ZlibCompressor {
+package final class ZlibCompressor {
   private let compressor: OpaquePointer
 
   /// Nil when there is no memory for it.
-  init?(level: Int) {
+  package init?(level: Int) {
     guard let made = unsafe libdeflate_alloc_compressor(Int32(level)) else { return nil }
     unsafe compressor = made
   }
@@ -139,8 +144,8 @@ final class ZlibCompressor {
       target.byteCount)
   }
 
-  /// The zlib stream of a few bytes, such as a text or a colour profile.
-  func compress(_ bytes: [UInt8]) -> [UInt8] {
+  /// The zlib stream of `bytes`, such as a text or a colour profile; empty only without memory.
+  package func compress(_ bytes: [UInt8]) -> [UInt8] {
     let room = bound(bytes.count)
     return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
       unsafe bytes.withUnsafeBytes { source in
