@@ -13,9 +13,11 @@ swift build --scratch-path "$build" --target "$module"
 rm -rf "$graphs" && mkdir -p "$graphs"
 triple=$(swiftc -print-target-info | sed -n 's/^    "triple": "\(.*\)",/\1/p' | head -1)
 includes=()
-for folder in Sources/C* Sources/ZoetropeShims/include "$build"/checkouts/swift-system/Sources/CSystem/include; do
+for folder in Sources/C* "$build"/checkouts/swift-system/Sources/CSystem/include; do
   includes+=(-I "$folder")
 done
+# SwiftPM writes the module map of the one C target.
+includes+=(-Xcc "-fmodule-map-file=$build/debug/ZoetropeShims.build/module.modulemap")
 swift symbolgraph-extract -module-name "$module" -target "$triple" -I "$build/debug/Modules" \
   "${includes[@]}" -minimum-access-level public -skip-synthesized-members -output-dir "$graphs" \
   -experimental-allowed-reexported-modules=ZoetropeCore,ZoetropeCodec

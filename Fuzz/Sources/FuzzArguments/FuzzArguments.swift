@@ -2,9 +2,9 @@ import ArgumentParser
 import FuzzSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCLI
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
-@testable import ZoetropeCLI
 @testable import ZoetropePlayer
 @testable import ZoetropeProcess
 @testable import ZoetropeTerminal
