@@ -156,7 +156,9 @@ package final class LoadGate: Sendable {
   package func run<Value: Sendable>(
     _ urgency: LoadUrgency? = nil, _ work: () async throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    guard await enter(urgency ?? LoadUrgency(Task.currentPriority)) else { throw AnimatedImageError(.cancelled, "while waiting for its turn") }
+    guard await enter(urgency ?? LoadUrgency(Task.currentPriority)) else {
+      throw AnimatedImageError(.cancelled, "while waiting for its turn")
+    }
     defer { leave() }
     return try await work()
   }

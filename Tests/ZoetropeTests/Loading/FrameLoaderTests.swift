@@ -278,7 +278,8 @@ import ZoetropeTestSupport
       try await loader.bitmap(for: 2) { _ in throw AnimatedImageError(.io, "made up") }
     }
     #expect(error?.code == .io)
-    #expect(await collect(loader.phases(for: 1, rendering: small) { _ in bytes }).names.first == "poster")
+    #expect(
+      await collect(loader.phases(for: 1, rendering: small) { _ in bytes }).names.first == "poster")
   }
 
   @Test func `what was prefetched shows at once`() async {
@@ -314,7 +315,8 @@ import ZoetropeTestSupport
 
   @Test func `a player of a loader takes its time from the loader's clock`() async throws {
     let loader = FrameLoader(
-      cache: cache, budget: budget, playback: PlaybackOptions(playCount: .once, buffering: .lossless),
+      cache: cache, budget: budget,
+      playback: PlaybackOptions(playCount: .once, buffering: .lossless),
       clock: ManualClock(.jumping))
     let bytes = bytes
     let scheduler = try #require(await collect(loader.phases(for: 1) { _ in bytes }).scheduler)

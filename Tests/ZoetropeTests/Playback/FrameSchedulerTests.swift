@@ -87,7 +87,9 @@ import ZoetropeTestSupport
       options.direction = direction
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(9), options: options, clock: ManualClock(.jumping))
-      for await frame in scheduler.frames().stream { shown[direction, default: []].append(frame.bitmap) }
+      for await frame in scheduler.frames().stream {
+        shown[direction, default: []].append(frame.bitmap)
+      }
     }
     #expect(shown[.forward]?.count == 9)
     #expect(shown[.forward] == shown[.backward]?.reversed())

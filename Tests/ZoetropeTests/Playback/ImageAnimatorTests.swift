@@ -12,7 +12,11 @@ import ZoetropeTestSupport
   /// Waits until the animator shows another frame.
   private func change(of animator: ImageAnimator, after action: () -> Void) async {
     let changes = AsyncStream<Void> { continuation in
-      withObservationTracking { _ = animator.image } onChange: { continuation.finish() }
+      withObservationTracking {
+        _ = animator.image
+      } onChange: {
+        continuation.finish()
+      }
     }
     action()
     for await _ in changes {}
@@ -66,7 +70,9 @@ import ZoetropeTestSupport
     let state = await withCheckedContinuation { continuation in
       scheduler.start { frame in
         indices.withLock { $0.append(frame.index) }
-      } onEnd: { continuation.resume(returning: $0) }
+      } onEnd: {
+        continuation.resume(returning: $0)
+      }
     }
     #expect(state == .finished && indices.withLock { $0 } == [0, 1, 2, 3])
   }

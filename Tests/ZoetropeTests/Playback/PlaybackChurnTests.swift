@@ -47,7 +47,10 @@ import ZoetropeTestSupport
     case .stop: scheduler?.stop()
     case .cancel: consumer.cancel()
     case .leave: break
-    case .dropScheduler: scheduler = nil
+    case .dropScheduler:
+      // The stream keeps it, until the consumer lets go of that too.
+      scheduler = nil
+      consumer.cancel()
     case .control:
       scheduler?.rate = 3
       scheduler?.pause()

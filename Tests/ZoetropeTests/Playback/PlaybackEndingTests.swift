@@ -68,7 +68,9 @@ import ZoetropeTestSupport
     #expect(await frames?.next()?.index == 1)
   }
 
-  @Test func `the frames of a scheduler that nothing else holds are played to their end`() async throws {
+  @Test func `the frames of a scheduler that nothing else holds are played to their end`()
+    async throws
+  {
     let shared = PaintedFrames.tenths(9)
     var indices: [Int] = []
     do {

@@ -62,7 +62,8 @@ import ZoetropeTestSupport
     #expect(cache.statistics.count == 2)
   }
 
-  @Test func `images open without blocking, and cancelled calls throw no other error`() async throws {
+  @Test func `images open without blocking, and cancelled calls throw no other error`() async throws
+  {
     let bytes = DeltaGIF.make(width: 8, height: 8, frameCount: 3, patch: 2)
     let opened = try await AnimatedImage.open(bytes: bytes)
     #expect(opened.frames.count == 3)
