@@ -1,6 +1,8 @@
 import FuzzSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// The readers that the scanners and decoders stand on, each against a plain one: collected records,
 /// joined GIF sub-blocks, joined PNG chunks, LZW codes.
