@@ -3,7 +3,6 @@ import FuzzSupport
 
 @testable import Zoetrope
 @testable import ZoetropeCLI
-@testable import ZoetropeCodec
 @testable import ZoetropeCore
 @testable import ZoetropePlayer
 @testable import ZoetropeProcess
