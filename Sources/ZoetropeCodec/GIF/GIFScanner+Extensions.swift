@@ -176,7 +176,7 @@ struct GIFExtension: Sendable {
   static let application: UInt8 = 0xff
   static let plainText: UInt8 = 0x01
 
-  /// Decided once, when the first sub-block is over: it is asked for each byte.
+  /// Whether this is an XMP packet; known when the first sub-block is complete.
   private(set) var isXMP = false
   /// Whether more was there than the limit allows to keep.
   var isCut: Bool { payloadSize > payload.count }
@@ -195,19 +195,20 @@ struct GIFExtension: Sendable {
     if isXMP, blockCount > 1, rawPayload.count < byteLimit { rawPayload.append(UInt8(size)) }
   }
 
-  /// Takes the next byte of the current sub-block.
-  mutating func append(_ byte: UInt8) {
+  /// Takes the next bytes of the current sub-block.
+  mutating func append(_ bytes: borrowing RawSpan) {
     let belongsToHead = blockCount == 1 && label != Self.comment
     if belongsToHead {
-      firstBlock.append(byte)
+      firstBlock.append(copying: bytes)
       return
     }
-    payloadSize += 1
-    guard payload.count < byteLimit, label == Self.comment || label == Self.application else {
-      return
-    }
-    payload.append(byte)
-    if isXMP, rawPayload.count < byteLimit { rawPayload.append(byte) }
+    payloadSize += bytes.byteCount
+    guard label == Self.comment || label == Self.application else { return }
+    let kept = min(bytes.byteCount, max(byteLimit - payload.count, 0))
+    payload.append(copying: bytes.extracting(first: kept))
+    guard isXMP else { return }
+    let room = max(byteLimit - rawPayload.count, 0)
+    rawPayload.append(copying: bytes.extracting(first: min(kept, room)))
   }
 
   /// The XMP packet without the 257 bytes of "magic trailer" that let plain readers skip it.

@@ -89,7 +89,7 @@ package struct GIFScanner: Scanning {
       }
     case .extensionBody(let remaining):
       let count = min(remaining, bytes.byteCount - position)
-      for offset in position..<position + count { extensionBlock?.append(bytes[offset]) }
+      extensionBlock?.append(bytes.extracting(position..<position + count))
       position += count
       next(count == remaining ? .extensionLength : .extensionBody(remaining: remaining - count))
     case .descriptor:
