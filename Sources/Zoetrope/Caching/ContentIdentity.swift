@@ -101,6 +101,6 @@ private enum HashSecret {
     for place in memory.indices {
       unsafe memory[place] = UInt8.random(in: 0...255, using: &random)
     }
-    return unsafe UnsafeRawBufferPointer(memory)
+    return UnsafeRawBufferPointer(memory)
   }()
 }
