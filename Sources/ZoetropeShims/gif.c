@@ -3,11 +3,8 @@
 #include <gif_lib.h>
 #include <string.h>
 
-#define ZT_STRING(x) #x
-#define ZT_VERSION(a, b, c) ZT_STRING(a) "." ZT_STRING(b) "." ZT_STRING(c)
-
-const char *zt_gif_version(void) {
-  return ZT_VERSION(GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE);
+unsigned zt_gif_version(void) {
+  return GIFLIB_MAJOR * 10000 + GIFLIB_MINOR * 100 + GIFLIB_RELEASE;
 }
 
 typedef struct {

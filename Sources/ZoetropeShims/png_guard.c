@@ -260,4 +260,4 @@ zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uin
   return decode.result;
 }
 
-const char *zt_png_version(void) { return png_get_libpng_ver(NULL); }
+unsigned zt_png_version(void) { return png_access_version_number(); }

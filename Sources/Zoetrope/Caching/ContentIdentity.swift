@@ -1,5 +1,10 @@
 internal import CXXHash
 
+// Identities of bytes, by xxHash.
+//
+// Unsafe: the library takes addresses. Those of the bytes to hash are valid for the call; the state is
+// freed with the one value that owns it; the secret is written before anybody sees it and never freed.
+
 /// What a file's bytes are, whatever it is called and wherever it lies: their XXH3-128 hash, keyed with
 /// random bytes that each process chooses for itself.
 ///
@@ -24,7 +29,7 @@ public struct ContentIdentity: Sendable, Hashable {
 
   /// The identity of `bytes`. Reads every byte once.
   public init(of bytes: borrowing RawSpan) {
-    let secret = unsafe HashSecret.process.bytes
+    let secret = unsafe HashSecret.bytes
     // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
     let hash = unsafe bytes.withUnsafeBytes { buffer in
       unsafe XXH3_128bits_withSecret(
@@ -35,8 +40,7 @@ public struct ContentIdentity: Sendable, Hashable {
 
   /// The identity of `bytes`. Reads every byte once.
   public init(of bytes: [UInt8]) {
-    // `Span.bytes` counts as unsafe for types with padding; bytes have none.
-    unsafe self.init(of: bytes.span.bytes)
+    self.init(of: bytes.rawBytes)
   }
 }
 
@@ -65,7 +69,7 @@ package struct ContentHasher: ~Copyable {
     }
     unsafe self.state = state
     // The secret is never freed, so it outlives the state, which refers to it.
-    let secret = unsafe HashSecret.process.bytes
+    let secret = unsafe HashSecret.bytes
     _ = unsafe XXH3_128bits_reset_withSecret(state, secret.baseAddress, secret.count)
   }
 
@@ -87,16 +91,9 @@ package struct ContentHasher: ~Copyable {
 
 /// The random bytes that key the hashes of this process, so that nobody outside can construct two
 /// files that collide.
-///
-/// Sendable, and the pointer safe to use anywhere: written once before anybody else sees it, then only
-/// read, and never freed.
-@safe
-struct HashSecret: @unchecked Sendable {
-  static let process = HashSecret()
-
-  let bytes: UnsafeRawBufferPointer
-
-  private init() {
+private enum HashSecret {
+  /// Written once before anybody else sees them, then only read, and never freed.
+  nonisolated(unsafe) static let bytes = {
     // Twice the least that the hash takes.
     let count = 2 * Int(XXH3_SECRET_SIZE_MIN)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 64)
@@ -104,6 +101,6 @@ struct HashSecret: @unchecked Sendable {
     for place in memory.indices {
       unsafe memory[place] = UInt8.random(in: 0...255, using: &random)
     }
-    unsafe bytes = UnsafeRawBufferPointer(memory)
-  }
+    return UnsafeRawBufferPointer(memory)
+  }()
 }

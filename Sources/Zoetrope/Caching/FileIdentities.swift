@@ -67,7 +67,7 @@ extension ContentIdentity {
       if isCancelled() { throw AnimatedImageError(.cancelled, "while hashing") }
       let count = try Self.read(file, at: offset, into: &piece)
       if count == 0 || offset > stamp.byteCount { break }
-      unsafe hasher.update(piece.span.extracting(first: count).bytes)
+      hasher.update(piece.rawBytes.extracting(first: count))
       offset += count
     }
     guard try FileStamp(of: file) == stamp, offset == stamp.byteCount else {
@@ -95,9 +95,7 @@ extension ContentIdentity {
     _ file: FileDescriptor, at offset: Int, into piece: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {
     do {
-      return try unsafe piece.withUnsafeMutableBytes { buffer in
-        try unsafe file.read(fromAbsoluteOffset: Int64(offset), into: buffer)
-      }
+      return try file.read(at: offset, into: &piece, 0..<piece.count)
     } catch { throw AnimatedImageError(.io, "cannot read: \(error)") }
   }
 }

@@ -99,11 +99,7 @@ package struct MachineMemory: Sendable {
     guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
     else { return nil }
     defer { try? file.close() }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-      (try? unsafe file.read(into: buffer)) ?? 0
-    }
-    return String(decoding: bytes.prefix(count), as: UTF8.self)
+    return String(decoding: file.prefix(4096), as: UTF8.self)
   }
 }
 

@@ -41,7 +41,8 @@ final class PlaybackThread: TaskExecutor {
   }
 
   private let state = Mutex(State())
-  private let signal = TimedSignal()
+  /// Whether the thread is to look at the queue again.
+  private let isSignalled = Monitor(false)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -93,7 +94,7 @@ final class PlaybackThread: TaskExecutor {
     if startsThread, !startThread(running: { [self] in loop() }) {
       state.withLock { $0.hasThread = false }
     }
-    if isElsewhere { signal.post() }
+    if isElsewhere { isSignalled.update { $0 = true } }
   }
 
   private func loop() -> Never {
@@ -102,10 +103,17 @@ final class PlaybackThread: TaskExecutor {
       let now = ContinuousClock.now
       switch state.withLock({ $0.queue.take(at: now) }) {
       case .work(.call(let client, let cause)): client.goOn(after: cause)
-      case .work(.job(let job)): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      case .work(.job(let job)): run(job)
       case .work(.decode(let work)): work()
-      case .wait(let deadline): signal.wait(until: deadline)
+      case .wait(let deadline): waitForSignal(until: deadline)
       }
+    }
+  }
+
+  private func waitForSignal(until deadline: ContinuousClock.Instant?) {
+    _ = isSignalled.wait(until: deadline) { isSignalled -> Void? in
+      defer { isSignalled = false }
+      return isSignalled ? () : nil
     }
   }
 }

@@ -92,8 +92,7 @@ package struct JSONWriter {
   private mutating func key(_ key: StaticString) {
     separate()
     bytes.append(0x22)
-    // The buffer is the literal itself and is only copied from.
-    key.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(copying: key)
     bytes.append(0x22)
     bytes.append(0x3a)
   }

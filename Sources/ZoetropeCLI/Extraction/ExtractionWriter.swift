@@ -193,7 +193,7 @@ final class FrameEncoder {
     let rowBytes = bitmap.width * bitmap.format.bytesPerPixel
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rowBytes * bitmap.height)
-    for y in 0..<bitmap.height { bytes.append(bitmap.row(y)) }
+    for y in 0..<bitmap.height { bytes.append(copying: bitmap.row(y)) }
     return bytes
   }
 }

@@ -156,7 +156,7 @@ enum MotionPreference {
   /// `ZOETROPE_REDUCED_MOTION` or `NO_MOTION` is set to something other than 0.
   static var isReduced: Bool {
     ["ZOETROPE_REDUCED_MOTION", "NO_MOTION"].contains { name in
-      let text = TerminalEnvironment.variable(name) ?? ""
+      let text = environmentVariable(name) ?? ""
       return !text.isEmpty && text != "0"
     }
   }

@@ -14,7 +14,7 @@ struct ProgressReporter {
   /// The width of the line on the terminal; 0 without one.
   private var shownWidth = 0
   private let hasBlocks = TerminalEnvironment.current.localeHasUTF8 ?? false
-  private let isDumb = ["", "dumb"].contains(TerminalEnvironment.variable("TERM") ?? "")
+  private let isDumb = ["", "dumb"].contains(environmentVariable("TERM") ?? "")
 
   /// `auto` is a bar if standard error is a terminal, else nothing.
   init(style: ProgressStyle, total: Int) {

@@ -202,11 +202,6 @@ struct DecodeClaim {
   let pixels: FramePixels
 }
 
-/// Who decodes a frame: the thread that composites, or one that works ahead of it.
-package enum DecodeSide {
-  case consumer, helper
-}
-
 /// Memory of frames that were drawn, for those to come.
 ///
 /// Each side of `DecodeAhead` gets back what it filled itself: that lies in its core's cache, where

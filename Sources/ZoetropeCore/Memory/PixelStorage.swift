@@ -1,10 +1,15 @@
 internal import Glibc
 internal import Synchronization
 
+// Memory for pixels, and where it comes from.
+//
+// Unsafe: blocks are addresses and sizes of the allocator or of `mmap`. Each belongs to one `PixelStorage`
+// from `init` to `deinit`, or waits in `PixelMemory`; what reads or writes one here checks its bounds.
+
 /// A block of memory aligned to 64 bytes, zeroed when made, freed with its last owner.
 ///
-/// Unsafe code sits here so that ``Bitmap`` and `PixelBuffer` need none: the block is `byteCount`
-/// bytes long and lives exactly as long as this object, and every access below borrows the object.
+/// The block is `byteCount` bytes long and lives exactly as long as this object, which every access below
+/// borrows.
 @safe
 package final class PixelStorage: @unchecked Sendable {
   // Sendable: written only by its one owner (a `PixelBuffer`, whoever holds a `FramePixels`, a scratch
@@ -119,6 +124,21 @@ package final class PixelStorage: @unchecked Sendable {
 
   /// The address of the first byte; valid while this object lives.
   @inlinable @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe base }
+}
+
+extension PixelBuffer {
+  /// The bytes for writing, row after row, `bytesPerRow` apart.
+  package var mutableBytes: MutableRawSpan {
+    @_lifetime(&self)
+    mutating get {
+      let span = unsafe MutableRawSpan(
+        _unsafeStart: storage.baseAddress, byteCount: storage.byteCount)
+      return unsafe _overrideLifetime(span, mutating: &self)
+    }
+  }
+
+  /// The address of the first byte; valid while this buffer, or the bitmap made of it, lives.
+  @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 }
 
 /// Where large blocks of pixels come from and go to.

@@ -4,7 +4,8 @@ internal import Glibc
 //
 // Unsafe: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe because a type
 // may have padding or invalid bit patterns. The types here, integers and vectors of numbers, have
-// neither, and every offset is checked, by the call or by a precondition.
+// neither, and every offset is checked, by the call or by a precondition. A literal's address and count
+// are the compiler's, and it lives as long as the program.
 
 extension [UInt8] {
   /// The array's bytes.
@@ -16,6 +17,13 @@ extension [UInt8] {
   /// Appends a copy of `bytes`.
   package mutating func append(copying bytes: borrowing RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+
+  /// Appends the bytes of a literal.
+  @inlinable @inline(__always)
+  package mutating func append(copying text: StaticString) {
+    unsafe append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 

@@ -2,11 +2,6 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-// Files and pipes.
-//
-// Unsafe: `fstat`, `stat`, `poll` and `read` fill in memory of the caller: local variables and arrays of
-// which they are told the size, and which outlive the call.
-
 /// A byte source over an open file, read with `pread`.
 ///
 /// Not mapped: a file that shrinks under a mapping kills the process with SIGBUS, and reading a frame's
@@ -29,10 +24,10 @@ package final class FileSource: ByteSource {
     }
   }
 
-  private init(_ descriptor: FileDescriptor, _ status: stat, name: String?) {
+  private init(_ descriptor: FileDescriptor, _ status: FileStatus, name: String?) {
     self.descriptor = descriptor
     self.name = name
-    byteCount = Int(status.st_size)
+    byteCount = status.byteCount
     stamp = FileStamp(status)
   }
 
@@ -53,7 +48,7 @@ package final class FileSource: ByteSource {
       var staysOpen = false
       defer { if !staysOpen { try? descriptor.close() } }
       let status = try anyStatus(of: descriptor)
-      if status.st_mode & S_IFMT == S_IFREG {
+      if status.isRegular {
         staysOpen = true
         return FileSource(descriptor, status, name: name)
       }
@@ -89,23 +84,18 @@ package final class FileSource: ByteSource {
 
   /// What the system says of a regular file; pipes and devices are refused: they have no ranges, and
   /// may have no end.
-  static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> stat {
+  static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> FileStatus {
     let status = try anyStatus(of: descriptor)
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw AnimatedImageError(
-        .io, status.st_mode & S_IFMT == S_IFDIR ? "is a directory" : "not a regular file")
+    guard status.isRegular else {
+      throw AnimatedImageError(.io, status.isDirectory ? "is a directory" : "not a regular file")
     }
     return status
   }
 
   private static func anyStatus(
     of descriptor: FileDescriptor
-  ) throws(AnimatedImageError) -> stat {
-    var status = stat()
-    guard unsafe fstat(descriptor.rawValue, &status) == 0 else {
-      throw failure(Errno(rawValue: errno))
-    }
-    return status
+  ) throws(AnimatedImageError) -> FileStatus {
+    do { return try FileStatus(of: descriptor) } catch { throw failure(error) }
   }
 
   package func isAtHand(_ range: Range<Int>) -> Bool {
@@ -128,7 +118,7 @@ package final class FileSource: ByteSource {
     let held = clipped.clamped(to: buffer.range)
     let start = held.lowerBound - buffer.range.lowerBound
     // The buffer holds at least the bytes of its range.
-    return try unsafe body(buffer.bytes.span.bytes.extracting(start..<start + held.count))
+    return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
   }
 
   /// What is read for `range`: a small one with what follows, since small frames lie close together and
@@ -144,12 +134,8 @@ package final class FileSource: ByteSource {
     var done = 0
     while done < range.count {
       do {
-        // The closure's buffer is not kept; `done` stays within the range, the range in the buffer.
-        let count = try unsafe buffer.withUnsafeMutableBytes { bytes in
-          unsafe try descriptor.read(
-            fromAbsoluteOffset: Int64(range.lowerBound + done),
-            into: UnsafeMutableRawBufferPointer(rebasing: bytes[done..<range.count]))
-        }
+        let count = try descriptor.read(
+          at: range.lowerBound + done, into: &buffer, done..<range.count)
         if count == 0 { break }
         done += count
       } catch {
@@ -187,14 +173,14 @@ package enum StandardInput {
     var block = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       if shouldStop() { throw AnimatedImageError(.cancelled, "reading was stopped") }
-      var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+      var request = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
       // Files and ends of pipes are always ready. A signal ends the wait with an error.
-      let ready = unsafe poll(&request, 1, 100)
+      let ready = waitForEvents(&request, milliseconds: 100)
       if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
       guard ready > 0 else { continue }
       let count: Int
       do {
-        count = try unsafe block.withUnsafeMutableBytes { unsafe try descriptor.read(into: $0) }
+        count = try descriptor.read(into: &block)
       } catch Errno.resourceTemporarilyUnavailable {
         // Another reader of a pipe that does not block was faster.
         continue
@@ -241,26 +227,24 @@ package struct FileStamp: Sendable, Hashable {
 
   /// The stamp of the open file `file`.
   package init(of file: FileDescriptor) throws(AnimatedImageError) {
-    var status = stat()
-    guard unsafe fstat(file.rawValue, &status) == 0 else {
-      throw AnimatedImageError(.io, "cannot stat: \(Errno(rawValue: errno))")
+    do {
+      self.init(try FileStatus(of: file))
+    } catch {
+      throw AnimatedImageError(.io, "cannot stat: \(error)")
     }
-    self.init(status)
   }
 
   /// The stamp of the file at `path`; nil when there is none.
   package init?(at path: FilePath) {
-    var status = stat()
-    guard unsafe path.withPlatformString({ unsafe stat($0, &status) }) == 0 else { return nil }
+    guard let status = FileStatus(at: path) else { return nil }
     self.init(status)
   }
 
   /// The stamp in what the system says of a file.
-  init(_ status: stat) {
+  init(_ status: FileStatus) {
     self.init(
-      device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
-      byteCount: Int(status.st_size), modified: Self.nanoseconds(status.st_mtim),
-      changed: Self.nanoseconds(status.st_ctim))
+      device: status.device, inode: status.inode, byteCount: status.byteCount,
+      modified: status.modified, changed: status.changed)
   }
 
   /// Whether the file was left alone long enough before `now` that a later write shows in the stamp.
@@ -278,14 +262,6 @@ package struct FileStamp: Sendable, Hashable {
       && modified == other.modified
   }
 
-  private static func nanoseconds(_ time: timespec) -> Int64 {
-    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-  }
-
   /// The system's wall clock, nanoseconds since 1970.
-  package static func now() -> Int64 {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return nanoseconds(time)
-  }
+  package static func now() -> Int64 { timespec.now().nanoseconds }
 }

@@ -2,9 +2,9 @@ internal import Glibc
 
 // Threads, semaphores and locks of the system.
 //
-// Unsafe: pthread takes a context pointer, semaphores and mutexes an address that does not move. The
-// context is retained until the thread has taken it over; the addresses are allocated in `init`, freed in
-// `deinit` and handed to nobody.
+// Unsafe: pthread takes a context pointer, semaphores, mutexes and conditions an address that does not
+// move. The context is retained until the thread has taken it over; the addresses are allocated in `init`,
+// freed in `deinit` and handed to nobody.
 
 /// A thread of the system that runs one closure; to be joined or detached, once.
 ///
@@ -55,9 +55,6 @@ package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
 }
 
 /// A counting signal between threads.
-///
-/// Unsafe code sits here so that `DecodeThreads` needs none: the semaphore lives at one address from
-/// `init` to `deinit`, and each call below borrows the object that owns it.
 @safe
 package final class ThreadSignal: @unchecked Sendable {
   // Sendable: `sem_t` is made to be used from several threads, and the pointer itself never changes;
@@ -87,6 +84,97 @@ package final class ThreadSignal: @unchecked Sendable {
     }
     while unsafe sem_wait(semaphore) != 0 {}
   }
+}
+
+/// A lock around a value, with waiting for the value to change.
+///
+/// `Mutex` has no condition variable.
+@safe
+package final class Monitor<State>: @unchecked Sendable {
+  // Sendable: `state` is touched only between lock and unlock of `mutex`, and every closure that
+  // sees it ends before the unlock; the pointers never change.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private var state: State
+
+  package init(_ state: sending State) {
+    self.state = state
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe condition = .allocate(capacity: 1)
+    // The monotonic clock is waited on, so that setting the time of day moves nothing.
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(condition, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Changes the value and wakes all waiters.
+  package func update<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+    unsafe pthread_mutex_lock(mutex)
+    let result = body(&state)
+    unsafe pthread_cond_broadcast(condition)
+    unsafe pthread_mutex_unlock(mutex)
+    return result
+  }
+
+  /// Calls `body` now and after every change, until it returns a value.
+  package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+    while true {
+      if let result = wait(until: nil, body) { return result }
+    }
+  }
+
+  /// As ``wait(_:)``, but not past `deadline`: `body` is called a last time then.
+  package func wait<Result>(
+    until deadline: ContinuousClock.Instant?, _ body: (inout State) -> Result?
+  ) -> Result? {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    var moment = deadline.map(Self.monotonicTime)
+    var isOver = false
+    while true {
+      if let result = body(&state) {
+        unsafe pthread_cond_broadcast(condition)
+        return result
+      }
+      if isOver { return nil }
+      if moment == nil {
+        unsafe pthread_cond_wait(condition, mutex)
+      } else {
+        isOver = unsafe pthread_cond_timedwait(condition, mutex, &moment!) != 0
+      }
+    }
+  }
+
+  /// When `instant` will be, on the monotonic clock, unless the machine is suspended before.
+  ///
+  /// `timespec` is read and made as its two words: which module its members belong to differs from
+  /// one kind of build to the other, and with it whether they may be named here.
+  private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
+    var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
+    // What is further away than the words below can count is waited for in parts.
+    let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
+    let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
+    let (seconds, attoseconds) = sum.components
+    let words = (Int(seconds), Int(attoseconds / 1_000_000_000))
+    return unsafe unsafeBitCast(words, to: timespec.self)
+  }
+}
+
+extension TaskExecutor {
+  /// Runs a job that this executor was given, now and on this thread; for each job once.
+  package func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 }
 
 #if SANITIZE_THREAD

@@ -8,9 +8,6 @@ import ZoetropeTerminal
 ///
 /// A separate descriptor can be non-blocking without affecting the shell, which shares the other
 /// one, and keys can be read from it when standard input is the animation.
-///
-/// Unsafe code: `open`, `read`, `write`, `poll` and `nanosleep` get pointers to arrays and values
-/// that live for the call, with their sizes.
 struct TerminalDevice: Sendable {
   let descriptor: Int32
 
@@ -19,11 +16,15 @@ struct TerminalDevice: Sendable {
   /// With `controlling` it falls back on the controlling terminal, wherever output goes.
   init?(controlling: Bool = false) {
     guard controlling || isatty(1) == 1 else { return nil }
-    let flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
-    var found = isatty(1) == 1 ? unsafe open("/proc/self/fd/1", flags) : -1
-    if found < 0 { found = unsafe open("/dev/tty", flags) }
-    guard found >= 0 else { return nil }
-    descriptor = found
+    let paths = isatty(1) == 1 ? ["/proc/self/fd/1", "/dev/tty"] : ["/dev/tty"]
+    let options: FileDescriptor.OpenOptions = [
+      .init(rawValue: O_NOCTTY), .nonBlocking, .closeOnExec,
+    ]
+    let found = paths.lazy.compactMap {
+      try? FileDescriptor.open(FilePath($0), .readWrite, options: options)
+    }.first
+    guard let found else { return nil }
+    descriptor = found.rawValue
   }
 
   /// The size according to the kernel; `cell` takes precedence over the kernel's pixels.
@@ -43,20 +44,23 @@ struct TerminalDevice: Sendable {
   /// The available input: empty when there is none, nil when the terminal is gone.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
-    if count > 0 { return Array(bytes[..<count]) }
-    if count < 0, errno == EAGAIN || errno == EINTR { return [] }
-    return nil
+    do {
+      let count = try FileDescriptor(rawValue: descriptor).read(into: &bytes)
+      return count > 0 ? Array(bytes[..<count]) : nil
+    } catch {
+      return error as? Errno == .resourceTemporarilyUnavailable ? [] : nil
+    }
   }
 
   /// Writes as much as the terminal accepts now; returns the number of bytes.
   func write(_ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
-    let count = unsafe bytes.withUnsafeBytes {
-      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+    do {
+      return try FileDescriptor(rawValue: descriptor).writeSome(bytes)
+    } catch Errno.resourceTemporarilyUnavailable, Errno.interrupted {
+      return 0
+    } catch {
+      throw error as? Errno ?? .ioError
     }
-    if count >= 0 { return count }
-    if errno == EAGAIN || errno == EINTR { return 0 }
-    throw Errno(rawValue: errno)
   }
 
   /// Writes everything; returns false if that takes longer than `time` or the terminal is gone.
@@ -96,11 +100,10 @@ struct TerminalDevice: Sendable {
     // `poll` takes whole milliseconds, so less than one is slept: `ppoll` is not visible to Swift.
     let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
     if let nanoseconds, nanoseconds > 0, nanoseconds < 1_000_000 {
-      var rest = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
-      _ = unsafe nanosleep(&rest, nil)
+      timespec(tv_sec: 0, tv_nsec: Int(nanoseconds)).sleep()
     }
     let milliseconds = nanoseconds.map { Int32(clamping: $0 / 1_000_000) } ?? -1
-    _ = unsafe poll(&requests, 2, milliseconds)
+    _ = waitForEvents(&requests, milliseconds: milliseconds)
     var result: Readiness = []
     let ended = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
     if requests[0].revents & (Int16(POLLIN) | ended) != 0 { result.insert(.input) }

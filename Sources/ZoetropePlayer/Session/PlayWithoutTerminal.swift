@@ -144,7 +144,7 @@ package struct StillOutput {
   /// The size from `COLUMNS` and `LINES`, else 80 x 24.
   private static func size() -> ScreenSize {
     func number(_ name: String) -> Int? {
-      TerminalEnvironment.variable(name).flatMap { Int($0) }
+      environmentVariable(name).flatMap { Int($0) }
         .flatMap { (2...1000).contains($0) ? $0 : nil }
     }
     return ScreenSize(columns: number("COLUMNS") ?? 80, rows: number("LINES") ?? 24)

@@ -11,7 +11,7 @@ struct FileIdentity: Hashable, Sendable {
   init?(at path: FilePath) { self.init(FileStatus(at: path)) }
 
   /// The identity of what `descriptor` is open for.
-  init?(of descriptor: FileDescriptor) { self.init(FileStatus(of: descriptor)) }
+  init?(of descriptor: FileDescriptor) { self.init(try? FileStatus(of: descriptor)) }
 
   private init?(_ status: FileStatus?) {
     guard let status else { return nil }

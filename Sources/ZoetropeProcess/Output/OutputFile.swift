@@ -150,7 +150,7 @@ package struct TemporaryFile {
       } catch {
         throw .system(error as? Errno ?? .ioError, name)
       }
-      if Self.lock(descriptor) == .busy || FileStatus(of: descriptor)?.isLinked == false {
+      if Self.lock(descriptor) == .busy || (try? FileStatus(of: descriptor))?.isLinked == false {
         // A run that sweeps the directory found the file before it was locked, and removes it.
         try? descriptor.close()
         attempts += 1

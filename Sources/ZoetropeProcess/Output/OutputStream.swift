@@ -101,7 +101,7 @@ extension FileDescriptor {
     while done < bytes.count {
       if stopsOnSignal, let status = Signals.ending { throw .stopped(status) }
       do {
-        done += try writeSome(bytes, from: done)
+        done += try writeSome(bytes[done...])
       } catch Errno.interrupted {
         continue
       } catch Errno.brokenPipe {

@@ -71,8 +71,8 @@ typedef struct zoetrope_png_result {
 zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uint8_t *pixels,
                                         size_t bytes_per_row, size_t pixels_count);
 
-/// The version of the libpng that runs, as "1.6.39".
-const char *zt_png_version(void);
+/// The version of the libpng that runs, as 10639 for 1.6.39.
+unsigned zt_png_version(void);
 
 #if __has_feature(nullability)
 #pragma clang assume_nonnull end

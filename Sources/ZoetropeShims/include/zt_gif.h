@@ -11,5 +11,5 @@
 int zt_gif_expand(const uint8_t *_Nonnull frame, size_t count, uint8_t *_Nonnull rows, int width,
                   int height);
 
-/// The version of the giflib headers this was built with, such as "5.2.1".
-const char *_Nonnull zt_gif_version(void);
+/// The version of the giflib headers this was built with, such as 50201 for 5.2.1.
+unsigned zt_gif_version(void);

@@ -1,4 +1,3 @@
-internal import Glibc
 public import Zoetrope
 
 /// What is known about a terminal: first from the environment, then from its answers to queries.
@@ -89,16 +88,8 @@ public struct TerminalEnvironment: Sendable, Hashable {
       "LC_ALL", "LC_CTYPE", "LANG",
     ]
     var found: [String: String] = [:]
-    for name in names { found[name] = variable(name) }
+    for name in names { found[name] = environmentVariable(name) }
     return TerminalEnvironment(found)
-  }
-
-  /// The value of a variable of this process; nil when it is not set.
-  package static func variable(_ name: String) -> String? {
-    // Unsafe code: the string belongs to the environment, which nothing here changes, and is copied
-    // at once.
-    guard let value = unsafe getenv(name) else { return nil }
-    return unsafe String(cString: value)
   }
 
   /// The value of a variable; nil when it is not set.

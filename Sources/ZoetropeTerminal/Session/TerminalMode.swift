@@ -1,4 +1,5 @@
 public import Glibc
+internal import Zoetrope
 
 /// The bytes that set a terminal up for full-screen output, and those that restore it.
 ///
@@ -84,16 +85,13 @@ public struct TerminalMode: Sendable, Hashable {
 }
 
 /// A terminal's original line settings, and those for raw input.
-///
-/// Unsafe code: the system fills and reads one `termios`, which lives for the call.
 public struct RawMode: Sendable {
   /// The original settings.
   public let original: termios
 
   /// Reads the settings of an open terminal; nil when `descriptor` is not a terminal.
   public init?(descriptor: Int32) {
-    var settings = termios()
-    guard unsafe tcgetattr(descriptor, &settings) == 0 else { return nil }
+    guard let settings = termios(of: descriptor) else { return nil }
     original = settings
   }
 
@@ -112,10 +110,7 @@ public struct RawMode: Sendable {
   }
 
   /// Applies ``raw`` to a terminal; returns false when the system refuses.
-  public func enter(descriptor: Int32) -> Bool {
-    var settings = raw
-    return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0
-  }
+  public func enter(descriptor: Int32) -> Bool { raw.apply(to: descriptor) }
 
   /// Discards output that the terminal has not read yet.
   ///
@@ -123,8 +118,5 @@ public struct RawMode: Sendable {
   public static func dropOutput(descriptor: Int32) { tcflush(descriptor, TCOFLUSH) }
 
   /// Restores the original settings; returns false when the system refuses.
-  public func restore(descriptor: Int32) -> Bool {
-    var settings = original
-    return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0
-  }
+  public func restore(descriptor: Int32) -> Bool { original.apply(to: descriptor) }
 }

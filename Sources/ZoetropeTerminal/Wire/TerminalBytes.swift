@@ -1,13 +1,9 @@
-// Unsafe code: `append(ascii:)` copies a literal, whose pointer and count the compiler made and
-// which lives as long as the program.
+internal import Zoetrope
 
 extension [UInt8] {
   /// Appends the characters of an ASCII literal.
   @inline(__always)
-  mutating func append(ascii text: StaticString) {
-    unsafe append(
-      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-  }
+  mutating func append(ascii text: StaticString) { append(copying: text) }
 
   /// Appends the UTF-8 of `text`.
   mutating func append(text: String) { append(contentsOf: text.utf8) }

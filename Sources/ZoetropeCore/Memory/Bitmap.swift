@@ -1,9 +1,3 @@
-// Bitmaps, and how they are drawn.
-//
-// Unsafe: spans of a picture are taken from its storage, a reference, so the compiler cannot see that they
-// live as long as the picture, which holds the reference and is borrowed by each span. Their bounds are
-// checked by `extracting`.
-
 /// An immutable picture whose storage is shared, never copied, when the value is.
 ///
 /// Rows lie top first, ``bytesPerRow`` bytes apart, which is a multiple of 64; the first byte of
@@ -37,8 +31,7 @@ public struct Bitmap: Sendable {
   public var bytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get {
-      unsafe _overrideLifetime(
-        storage.bytes.extracting(first: bytesPerRow * size.height), borrowing: self)
+      storage.bytes.extracting(first: bytesPerRow * size.height)
     }
   }
 
@@ -49,8 +42,7 @@ public struct Bitmap: Sendable {
   public borrowing func row(_ y: Int) -> RawSpan {
     precondition(y >= 0 && y < size.height, "row \(y) of a picture of \(size.height) rows")
     let start = y * bytesPerRow
-    let span = bytes.extracting(start..<start + size.width * format.bytesPerPixel)
-    return unsafe _overrideLifetime(span, borrowing: self)
+    return bytes.extracting(start..<start + size.width * format.bytesPerPixel)
   }
 
   /// The pixels of row `y` of an ``PixelFormat/rgba8`` picture.
@@ -59,8 +51,7 @@ public struct Bitmap: Sendable {
   @_lifetime(borrow self)
   public borrowing func pixels(row y: Int) -> Span<RGBA> {
     precondition(format.bytesPerPixel == 4, "a row of \(format) has no RGBA pixels")
-    let span = Span<RGBA>(_bytes: row(y))
-    return unsafe _overrideLifetime(span, borrowing: self)
+    return Span<RGBA>(_bytes: row(y))
   }
 
   /// The pixel at (`x`, `y`) of an ``PixelFormat/rgba8`` picture.
@@ -87,13 +78,12 @@ extension Bitmap {
     size: PixelSize, format: PixelFormat = .rgba8,
     drawingRow draw: (_ y: Int, _ bytes: inout MutableRawSpan) -> Void
   ) {
-    let buffer = PixelBuffer(size: size, format: format)
+    var buffer = PixelBuffer(size: size, format: format)
     let stride = buffer.bytesPerRow
     let count = max(size.width, 0) * format.bytesPerPixel
     for y in 0..<max(size.height, 0) {
-      // The buffer is ours alone until `finish`, and holds `height` rows of `stride` bytes.
-      let start = unsafe buffer.baseAddress + y * stride
-      var row = unsafe MutableRawSpan(_unsafeStart: start, byteCount: count)
+      var bytes = buffer.mutableBytes
+      var row = bytes._mutatingExtracting(y * stride..<y * stride + count)
       draw(y, &row)
     }
     self = buffer.finish()
@@ -105,7 +95,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
   package let size: PixelSize
   package let format: PixelFormat
   package let bytesPerRow: Int
-  private let storage: PixelStorage
+  let storage: PixelStorage
 
   /// A picture of `size`, all bytes zero (transparent black) unless `zeroed` is false.
   ///
@@ -131,24 +121,11 @@ package struct PixelBuffer: ~Copyable, Sendable {
     if !zeroed { storage.clearPadding(of: size, format: format) }
   }
 
-  /// The bytes for writing, row after row, `bytesPerRow` apart.
-  package var mutableBytes: MutableRawSpan {
-    @_lifetime(&self)
-    mutating get {
-      let span = unsafe MutableRawSpan(
-        _unsafeStart: storage.baseAddress, byteCount: storage.byteCount)
-      return unsafe _overrideLifetime(span, mutating: &self)
-    }
-  }
-
   /// Makes it a copy of `bitmap`, which has its size and format.
   package mutating func copy(_ bitmap: Bitmap) {
     precondition(bitmap.size == size && bitmap.format == format)
     storage.store(bitmap.bytes)
   }
-
-  /// The address of the first byte; valid while this buffer, or the bitmap made of it, lives.
-  @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 
   /// Ends the drawing: the pixels as an immutable bitmap, without a copy.
   package consuming func finish() -> Bitmap {

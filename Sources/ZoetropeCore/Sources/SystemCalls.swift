@@ -1,10 +1,12 @@
-internal import Glibc
+package import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-// Unsafe code: calls of the C library that take a pointer, each behind a function on values. Every
-// pointer is valid for the call it is passed to and is not kept by it; where the system writes, the
-// size of the buffer is passed along or fixed by the type.
+// The calls of the system that take an address, each behind a function on values.
+//
+// Unsafe: the system reads and fills in memory of the caller. Every pointer is valid for the call it is
+// passed to and is not kept by it; where the system writes, the size of the buffer is passed along or
+// fixed by the type.
 
 /// What the system says of a file.
 package struct FileStatus {
@@ -21,15 +23,19 @@ package struct FileStatus {
   }
 
   /// The status of what `descriptor` is open for.
-  package init?(of descriptor: FileDescriptor) {
+  package init(of descriptor: FileDescriptor) throws(Errno) {
     var status = stat()
-    guard unsafe fstat(descriptor.rawValue, &status) == 0 else { return nil }
+    guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
     self.status = status
   }
 
   package var device: UInt64 { UInt64(status.st_dev) }
   package var inode: UInt64 { UInt64(status.st_ino) }
   package var byteCount: Int { Int(status.st_size) }
+  /// When the bytes were last written, in nanoseconds since 1970.
+  var modified: Int64 { status.st_mtim.nanoseconds }
+  /// When bytes or attributes last changed, in nanoseconds since 1970.
+  var changed: Int64 { status.st_ctim.nanoseconds }
   /// Whether it still has a name.
   package var isLinked: Bool { status.st_nlink > 0 }
   package var isDirectory: Bool { kind == S_IFDIR }
@@ -42,26 +48,26 @@ package struct FileStatus {
 }
 
 /// Changes to directories. Each function returns the error, or nil on success.
-enum FileSystem {
-  static func link(_ path: FilePath, as other: FilePath) -> Errno? {
+package enum FileSystem {
+  package static func link(_ path: FilePath, as other: FilePath) -> Errno? {
     unsafe call(path, other) { unsafe Glibc.link($0, $1) }
   }
 
-  static func rename(_ path: FilePath, to other: FilePath) -> Errno? {
+  package static func rename(_ path: FilePath, to other: FilePath) -> Errno? {
     unsafe call(path, other) { unsafe Glibc.rename($0, $1) }
   }
 
   @discardableResult
-  static func remove(_ path: FilePath) -> Errno? {
+  package static func remove(_ path: FilePath) -> Errno? {
     unsafe call(path, path) { first, _ in unsafe unlink(first) }
   }
 
-  static func makeDirectory(_ path: FilePath) -> Errno? {
+  package static func makeDirectory(_ path: FilePath) -> Errno? {
     unsafe call(path, path) { first, _ in unsafe mkdir(first, 0o777) }
   }
 
   /// The destination of the symbolic link at `path`; nil when it is not a link.
-  static func destination(ofLink path: FilePath) -> FilePath? {
+  package static func destination(ofLink path: FilePath) -> FilePath? {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe path.withPlatformString { unsafe readlink($0, &buffer, buffer.count) }
     guard count > 0 else { return nil }
@@ -69,7 +75,7 @@ enum FileSystem {
   }
 
   /// Calls `body` with each name in `directory`.
-  static func forEachName(in directory: FilePath, _ body: (String) -> Void) {
+  package static func forEachName(in directory: FilePath, _ body: (String) -> Void) {
     guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else { return }
     defer { unsafe closedir(stream) }
     while let entry = unsafe readdir(stream) {
@@ -115,20 +121,28 @@ extension FilePath {
 }
 
 extension FileDescriptor {
-  /// Writes some of `bytes` from `start` on; returns how many.
-  func writeSome(_ bytes: [UInt8], from start: Int) throws -> Int {
-    try unsafe bytes.withUnsafeBytes { buffer in
-      unsafe try write(
-        UnsafeRawBufferPointer(rebasing: buffer[start...]), retryOnInterrupt: false)
+  /// Writes some of `bytes`; returns how many.
+  package func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
+    try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
+  }
+
+  /// Reads what comes next into `buffer`, at most as much as it holds; returns how many bytes that was.
+  package func read(into buffer: inout [UInt8]) throws -> Int {
+    try unsafe buffer.withUnsafeMutableBytes { unsafe try read(into: $0) }
+  }
+
+  /// Reads the file's bytes from `offset` on into `range` of `buffer`; returns how many there were.
+  package func read(at offset: Int, into buffer: inout [UInt8], _ range: Range<Int>) throws -> Int {
+    try unsafe buffer.withUnsafeMutableBytes { bytes in
+      unsafe try read(
+        fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
     }
   }
 
   /// The first `count` bytes of a file, or as many as there are.
   package func prefix(_ count: Int) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: count)
-    let found = unsafe buffer.withUnsafeMutableBytes {
-      unsafe (try? read(fromAbsoluteOffset: 0, into: $0)) ?? 0
-    }
+    let found = (try? read(at: 0, into: &buffer, 0..<count)) ?? 0
     return Array(buffer.prefix(found))
   }
 
@@ -140,11 +154,49 @@ extension FileDescriptor {
   }
 }
 
-extension [UInt8] {
-  /// Appends the bytes of `span`, which are copied within the call.
-  package mutating func append(_ span: RawSpan) {
-    unsafe span.withUnsafeBytes { unsafe append(contentsOf: $0) }
+/// Waits until one of `requests` is answered, or for some time; a negative one is without end.
+///
+/// - Returns: How many are answered, or -1 with the reason in `errno`.
+package func waitForEvents(_ requests: inout [pollfd], milliseconds: Int32) -> Int32 {
+  unsafe poll(&requests, nfds_t(requests.count), milliseconds)
+}
+
+extension termios {
+  /// The line settings of an open terminal; nil when `descriptor` is not one.
+  package init?(of descriptor: Int32) {
+    self.init()
+    guard unsafe tcgetattr(descriptor, &self) == 0 else { return nil }
   }
+
+  /// Makes these the settings of a terminal; false when the system refuses.
+  package func apply(to descriptor: Int32) -> Bool {
+    var settings = self
+    return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0
+  }
+}
+
+extension timespec {
+  /// The system's wall clock, since 1970.
+  static func now() -> timespec {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return time
+  }
+
+  /// Sleeps that long, or until a signal.
+  package func sleep() {
+    var time = self
+    _ = unsafe nanosleep(&time, nil)
+  }
+
+  var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
+}
+
+/// The value of a variable of this process's environment, which nothing here changes; nil when it is not
+/// set.
+package func environmentVariable(_ name: String) -> String? {
+  guard let value = unsafe getenv(name) else { return nil }
+  return unsafe String(cString: value)
 }
 
 /// The bytes of the command line's arguments.
