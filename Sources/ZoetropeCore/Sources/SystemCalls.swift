@@ -135,7 +135,8 @@ extension FileDescriptor {
   package func read(at offset: Int, into buffer: inout [UInt8], _ range: Range<Int>) throws -> Int {
     try unsafe buffer.withUnsafeMutableBytes { bytes in
       unsafe try read(
-        fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
+        fromAbsoluteOffset: Int64(offset),
+        into: UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
     }
   }
 

@@ -139,7 +139,7 @@ package final class Monitor<State>: @unchecked Sendable {
   ) -> Result? {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
-    var moment = deadline.map(Self.monotonicTime)
+    let moment = deadline.map(Self.monotonicTime)
     var isOver = false
     while true {
       if let result = body(&state) {
@@ -147,10 +147,10 @@ package final class Monitor<State>: @unchecked Sendable {
         return result
       }
       if isOver { return nil }
-      if moment == nil {
-        unsafe pthread_cond_wait(condition, mutex)
+      if var moment {
+        isOver = unsafe pthread_cond_timedwait(condition, mutex, &moment) != 0
       } else {
-        isOver = unsafe pthread_cond_timedwait(condition, mutex, &moment!) != 0
+        unsafe pthread_cond_wait(condition, mutex)
       }
     }
   }

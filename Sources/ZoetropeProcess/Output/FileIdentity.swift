@@ -1,4 +1,5 @@
 package import SystemPackage
+internal import Zoetrope
 
 /// The identity of a file or directory, whatever its name.
 struct FileIdentity: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import Glibc
 package import SystemPackage
+internal import Zoetrope
 
 /// An output that takes bytes in order: standard output, a pipe, a device, an open descriptor.
 ///
