@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A signal from any thread to one that waits for it, or for a moment.
+/// A signal from any thread to one waiting thread, with a timeout.
 ///
-/// Unsafe code sits here so that `PlaybackThread` needs none: mutex and condition live at one address
-/// each from `init` to `deinit`, and each call below borrows the object that owns them. The monotonic
-/// clock is waited on, so that setting the time of day moves nothing; `sem_clockwait` would do but is
-/// hidden from Swift.
+/// Unsafe code sits here so that `PlaybackThread` needs none: mutex and condition live at one address each
+/// from `init` to `deinit`, and each call below borrows the object that owns them. It waits on the
+/// monotonic clock, so that setting the time of day has no effect; `sem_clockwait` would do but is not
+/// visible to Swift.
 @safe
 final class TimedSignal: @unchecked Sendable {
-  // Sendable: `isPosted` is read and written under the mutex only, and the pointers never change;
-  // they are freed in `deinit`, when nobody holds this object any more.
+  // Sendable: `isPosted` is read and written under the mutex only, and the pointers never change; they are
+  // freed in `deinit`, when no reference is left.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var isPosted = false
@@ -32,7 +32,7 @@ final class TimedSignal: @unchecked Sendable {
     unsafe mutex.deallocate()
   }
 
-  /// Lets the waiting thread go on, or the next wait return at once.
+  /// Wakes the waiting thread, or makes the next wait return at once.
   func post() {
     unsafe pthread_mutex_lock(mutex)
     isPosted = true
@@ -40,7 +40,7 @@ final class TimedSignal: @unchecked Sendable {
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Blocks the thread until there was a ``post()``, or until `deadline`.
+  /// Blocks the thread until ``post()`` or `deadline`.
   func wait(until deadline: ContinuousClock.Instant?) {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
@@ -54,15 +54,15 @@ final class TimedSignal: @unchecked Sendable {
     isPosted = false
   }
 
-  /// When `instant` will be, on the monotonic clock, unless the machine is suspended before.
+  /// `instant` on the monotonic clock, provided the machine is not suspended before.
   ///
-  /// `timespec` is read and made as its two words: which module its members belong to differs from
-  /// one kind of build to the other, and with it whether they may be named here.
+  /// `timespec` is accessed as two words: the module that its members belong to depends on the kind of
+  /// build, and with it whether they can be named here.
   private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
     var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
-    // What is further away than the words below can count is waited for in parts.
+    // Clamped to what the words below can represent; longer waits are repeated.
     let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
     let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
     let (seconds, attoseconds) = sum.components
