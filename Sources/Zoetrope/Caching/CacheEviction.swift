@@ -1,26 +1,26 @@
 extension CacheTable {
-  /// An animation is stale when it was not used while this many times the limit was stored.
+  /// An animation is stale if it has not been used while this many times the limit was stored.
   private static let staleFactor = 8
   /// Animations sampled to find a large one.
   private static let sampleCount = 8
-  /// Recently used animations from which an image that nobody plays does not evict.
+  /// Number of recently used animations protected from images that nobody plays.
   private static let sparedCount = 8
 
-  /// Evicts one frame; nil when only floors are left. `limit` is the greatest cost allowed.
+  /// Evicts one frame and returns it; nil if only floors are left. `limit` is the maximum cost.
   ///
-  /// Scrolling through a list asks for more frames than fit and returns to each one after all the
-  /// others, so that LRU would evict what is needed next and every lookup would miss. Hence what was
-  /// stored first stays for as long as somebody returns to it, and newcomers evict each other:
-  /// - An animation not used while eight times the limit was stored goes first.
-  /// - One that is likely to show its frames again evicts animations that nobody plays, the most
-  ///   recently released first. Likely: it has shown a frame twice, or it is played and most players
-  ///   before it have.
-  /// - Any other evicts its own frames.
-  /// - If neither has any to give, one of the largest gives.
+  /// Scrolling through a list requests more frames than fit and returns to each one after all the
+  /// others. LRU would always evict the frame needed next and every lookup would miss. So the frames
+  /// stored first stay while they are still requested, and newer ones evict each other:
+  /// - Stale animations go first: not used while eight times the limit was stored.
+  /// - An animation that is likely to repeat its frames evicts animations that nobody plays, the most
+  ///   recently released first. It is likely to repeat if it has shown a frame twice, or if it is being
+  ///   played and most recent players repeated theirs.
+  /// - Any other animation evicts its own frames.
+  /// - If neither rule finds a frame, one of the largest animations loses one.
   ///
-  /// Of an animation played in order, the last frame shown is evicted, the two newest aside, since a
-  /// loop needs it last. (Of a loop that does not fit, LRU and second chance keep nothing that is ever
-  /// hit.) Otherwise, the least recently used frame.
+  /// Within an animation played in order, the last frame shown is evicted, not counting the two newest,
+  /// because a loop needs it last. (When a loop does not fit, LRU and second chance never hit.)
+  /// Otherwise the least recently used frame is evicted.
   ///
   /// Takes constant time.
   mutating func evict(limit: Int) -> CachedFrame? {
@@ -42,17 +42,17 @@ extension CacheTable {
     let own = evictableCost(of: storing)
     if isHeld {
       guard let largest = largestHeld() else { return idle >= 0 ? idle : nil }
-      // In equal parts, a sample may miss the one that stores.
+      // If all are equally large, the sample may miss the one that stores.
       if own > 0, 2 * own > evictableCost(of: largest) { return storing }
       return idle >= 0 ? idle : largest
     }
     if idle >= 0, own < groups[idle].cost { return idle }
     if own > 0 { return storing }
-    // Nobody plays it, so even its newest frames may go.
+    // Nobody plays it, so even its newest frames may be evicted.
     return idle >= 0 ? idle : largestHeld() ?? storing
   }
 
-  /// The most recently used animation that nobody plays, except the one that stores and the `count`
+  /// The most recently used animation that nobody plays, excluding the one that stores and the `count`
   /// newest others; -1 for none.
   private func releasedGroup(sparing count: Int) -> Int {
     var group = released.newest
@@ -68,7 +68,7 @@ extension CacheTable {
     return found
   }
 
-  /// The largest of a rotating sample of held animations; nil when none has frames to give.
+  /// The largest of a rotating sample of held animations; nil if none has evictable frames.
   private mutating func largestHeld() -> Int? {
     var largest: Int?
     var largestCost = 0
@@ -95,7 +95,7 @@ extension CacheTable {
     return slot
   }
 
-  /// Bytes of the frames that `group` may give: all but the two newest if it is held or stores.
+  /// Bytes of the evictable frames of `group`: all but the two newest if it is held or stores.
   private func evictableCost(of group: Int) -> Int {
     guard groups[group].holds > 0 || group == storing else { return groups[group].cost }
     return groups[group].cost - newestCost(of: group)
@@ -121,7 +121,7 @@ extension CacheTable {
 }
 
 extension Int {
-  /// The product, or the largest number there is.
+  /// The product, clamped to `Int.max`.
   fileprivate func multipliedClamping(by factor: Int) -> Int {
     let (product, overflow) = multipliedReportingOverflow(by: factor)
     return overflow ? .max : product
@@ -130,11 +130,11 @@ extension Int {
 
 /// Recognises playback from the frames that are looked up.
 ///
-/// A player runs through all frames one way and starts over, so the frame just shown is needed last,
-/// and the oldest, which comes next, is the worst to evict. (LRU and clock give a hit rate of 0 there.)
-/// Seeking and scrubbing have no such order.
+/// A player runs through all frames in one direction and starts over, so the frame just shown is needed
+/// last, and the oldest frame, which LRU and clock would evict, is needed next. Seeking and scrubbing
+/// have no such order.
 package struct AccessPattern: Sendable, Hashable {
-  /// Steps one way after which a run counts as playing.
+  /// Steps in one direction after which a run counts as playing.
   package static let runLength: UInt8 = 16
   /// Frames by which lookups may be out of order without counting as a change of direction.
   private static let jitter = 4
@@ -148,7 +148,7 @@ package struct AccessPattern: Sendable, Hashable {
   /// Whether the last frames were looked up in playing order.
   package var isLoop: Bool { run >= Self.runLength }
 
-  /// Whether the last few were.
+  /// Whether the last few lookups were in playing order.
   var isOrderly: Bool { run >= 2 }
 
   /// Records a lookup of frame `index`.
@@ -158,8 +158,8 @@ package struct AccessPattern: Sendable, Hashable {
       return
     }
     let ahead = isBackward ? position - index : index - position
-    // A little behind the front: shown after it was decoded ahead, or a change of direction that
-    // becomes certain further on.
+    // Slightly behind the front: either a frame decoded ahead is now shown, or the direction has
+    // changed, which later steps will confirm.
     if ahead <= 0, ahead >= -Self.jitter { return }
     if ahead > 0, ahead <= Self.jitter {
       if run < .max { run += 1 }
@@ -170,7 +170,7 @@ package struct AccessPattern: Sendable, Hashable {
     position = index
   }
 
-  /// Whether one play ends and the next begins there.
+  /// Whether a step to `index` ends one play and begins the next.
   private func isWrap(to index: Int) -> Bool {
     isBackward ? position < Self.jitter : index < Self.jitter
   }

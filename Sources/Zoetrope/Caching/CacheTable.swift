@@ -1,6 +1,5 @@
-/// The bookkeeping of ``MemoryFrameCache``: frames by key, in groups by animation, both in order of
-/// use. A plain value; the cache holds it under a lock. What is evicted is decided in
-/// `CacheEviction.swift`.
+/// The bookkeeping of ``MemoryFrameCache``: frames by key, grouped by animation, both in order of use.
+/// A plain value that the cache guards with a lock. `CacheEviction.swift` decides what to evict.
 struct CacheTable: Sendable {
   /// One cached frame.
   struct Slot: Sendable, Linked {
@@ -17,15 +16,15 @@ struct CacheTable: Sendable {
     var frames = UseList()
     var count = 0
     var cost = 0
-    /// ``CacheTable/admitted`` when it was used last.
+    /// ``CacheTable/admitted`` at its last use.
     var stamp = 0
     var holds = 0
     var pattern = AccessPattern()
-    /// The first frame looked up since the animation was held, or since another one was looked up;
-    /// -1 for none.
+    /// The first frame looked up since the animation was held, or since another animation was looked
+    /// up; -1 for none.
     var firstAsked = -1
     var askedCount = 0
-    /// Whether that frame was looked up again.
+    /// Whether ``firstAsked`` was looked up again.
     var hasLooped = false
     var links = Links()
   }
@@ -41,16 +40,16 @@ struct CacheTable: Sendable {
   var groupOf: [AnimationKey: Int] = [:]
   /// The groups that nobody holds, least recently used first.
   var released = UseList()
-  /// The held groups with more frames than their floor. Eviction rotates them, so that their order says
-  /// nothing.
+  /// The held groups with more frames than their floor. Eviction rotates them, so their order is not
+  /// order of use.
   var held = UseList()
   /// The other held groups.
   var atFloor = UseList()
-  /// The group that a frame was stored in last; -1 when it is gone.
+  /// The group that last stored a frame; -1 if it has been removed.
   var storing = -1
-  /// How many of the last holds saw a frame twice, minus those that did not, clamped to ±8.
+  /// Recent holds that looked a frame up twice, minus those that did not, clamped to ±8.
   var loopVotes = 0
-  /// Bytes ever stored: the table's clock.
+  /// Total bytes ever stored. Serves as the table's clock.
   var admitted = 0
   var statistics = CacheStatistics()
 
@@ -71,7 +70,7 @@ struct CacheTable: Sendable {
   /// Records a lookup of frame `index` of `group`.
   private mutating func note(_ index: Int, in group: Int) {
     groups[group].pattern.step(to: index)
-    // Without a hold, a play begins when another animation was looked up before.
+    // Without a hold, a play begins when the previous lookup was of another animation.
     if groups[group].firstAsked < 0 || (groups[group].holds == 0 && released.newest != group) {
       groups[group].firstAsked = index
       groups[group].askedCount = 0
@@ -247,7 +246,7 @@ protocol Linked {
 
 /// A doubly linked list through the elements of an array, least recently used first.
 ///
-/// Links are indices, so that a hit relinks without allocating or reference counting.
+/// Links are indices, so a hit relinks without allocating or reference counting.
 struct UseList: Sendable {
   private(set) var oldest = -1
   private(set) var newest = -1
@@ -274,7 +273,7 @@ struct UseList: Sendable {
 }
 
 extension CacheTable {
-  /// Makes `slot` the frame, and its group the animation, that was used last.
+  /// Marks the frame in `slot`, and its group, as most recently used.
   mutating func touch(_ slot: Int, of group: Int) {
     if groups[group].frames.newest != slot {
       groups[group].frames.remove(slot, in: &slots)
@@ -283,7 +282,7 @@ extension CacheTable {
     touchGroup(group)
   }
 
-  /// Makes `group` the animation that was used last.
+  /// Marks `group` as the most recently used animation.
   mutating func touchGroup(_ group: Int) {
     groups[group].stamp = admitted
     guard groups[group].holds == 0, released.newest != group else { return }
@@ -324,7 +323,7 @@ extension CacheTable {
 // MARK: - Invariants
 
 extension CacheTable {
-  /// Checks every invariant; one clause for each violation. For tests: takes linear time.
+  /// Checks every invariant and describes each violation. For tests; takes linear time.
   func faults() -> [String] {
     var faults: [String] = []
     func expect(_ condition: Bool, _ text: @autoclosure () -> String) {

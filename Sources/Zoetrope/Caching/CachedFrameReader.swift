@@ -1,17 +1,17 @@
-/// Reads rendered frames in any order, from a cache if there is one and it has them; what is decoded is
-/// stored there.
+/// Reads rendered frames in any order. Looks them up in the cache, if there is one, and stores decoded
+/// frames there.
 ///
-/// Holds its animation in the cache from its first frame until it rests or is freed. One owner at a
-/// time; several readers of one image may share its cache and checkpoints.
+/// Holds its animation in the cache from its first frame until ``rest()`` or deinitialization. Not
+/// thread-safe; several readers of one image may share its cache and checkpoints.
 package final class CachedFrameReader {
-  /// The keys under which its frames are cached; nil before the first frame, and when they are not.
+  /// The key of its cached frames; nil before the first frame, and if frames are not cached.
   package private(set) var animation: AnimationKey?
   private let image: AnimatedImage
   private let cache: (any FrameCaching)?
   private let reader: SeekingReader
   private var renderer: FrameRenderer
   private var hold: FrameHold?
-  /// The frame read last; -1 before the first.
+  /// The last frame read; -1 before the first.
   private var lastIndex = -1
   /// Whether the identity of the image's bytes was requested.
   private var hasAskedForIdentity = false
@@ -38,17 +38,17 @@ package final class CachedFrameReader {
   /// Frames decoded so far, replays included.
   package var decodedCount: Int { reader.decodedCount }
 
-  /// Frame `index`. The dirty rectangle of a frame from the cache is the whole picture.
+  /// Returns frame `index`. The dirty rectangle of a cached frame is the whole picture.
   ///
-  /// With a cache, the first call reads all of the image's bytes, unless their identity is known.
+  /// With a cache, the first call reads the whole image, unless its identity is known.
   ///
   /// - Throws: As ``SeekingReader/frame(at:)``.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
 
-  /// As ``frame(at:)``; throws `cancelled` between frames, between rows of scaling, and while the bytes
-  /// are read, once `isCancelled` gives true.
+  /// Like ``frame(at:)``, but throws `cancelled` once `isCancelled` returns true: between frames,
+  /// between scaled rows and while the file is hashed.
   package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -63,14 +63,14 @@ package final class CachedFrameReader {
     }
     let frame = try renderer.render(
       reader.frame(at: index, isCancelled: isCancelled), isCancelled: isCancelled)
-    // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+    // If the file has been overwritten, these pixels do not match the identity in the key.
     if let key, image.source.isUnchanged {
       cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
     }
     return frame
   }
 
-  /// Determines the key of the cached frames, once, and holds them.
+  /// Determines the animation key once and holds the animation in the cache.
   private func findCachedFrames(
     in cache: any FrameCaching, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -84,7 +84,7 @@ package final class CachedFrameReader {
         }
       } catch {
         if error.code == .cancelled { throw error }
-        // A file that was overwritten since it was opened is played but not cached.
+        // A file overwritten since it was opened is played but not cached.
       }
       hasAskedForIdentity = true
     }

@@ -5,29 +5,28 @@ internal import CXXHash
 // Unsafe: the library takes addresses. Those of the bytes to hash are valid for the call; the state is
 // freed with the one value that owns it; the secret is written before anybody sees it and never freed.
 
-/// What a file's bytes are, whatever it is called and wherever it lies: their XXH3-128 hash, keyed with
-/// random bytes that each process chooses for itself.
+/// Identifies a file by its contents: an XXH3-128 hash, keyed with random bytes chosen by each process.
 ///
-/// Two images with equal bytes share their cached frames, and a file that was written anew is never
-/// served from frames of the old one. The hash is fast (tens of GB/s). Without the key, two files that
-/// collide could be constructed, and one would be shown in place of the other. It is not a
-/// cryptographic hash all the same: do not let strangers see identities.
+/// Images with equal bytes share their cached frames, and a rewritten file never gets frames of its old
+/// contents. The hash runs at tens of GB/s. The random key prevents an attacker from constructing two
+/// files that collide. It is still not a cryptographic hash: do not reveal identities to untrusted
+/// parties.
 ///
-/// An identity means nothing in another process. A store that outlives the process needs a key of its
-/// own, kept with it, and the name of the algorithm.
+/// An identity is meaningless in another process. A persistent store must use its own key and record
+/// the algorithm.
 public struct ContentIdentity: Sendable, Hashable {
   /// The upper 64 bits of the hash.
   public let high: UInt64
   /// The lower 64 bits of the hash.
   public let low: UInt64
 
-  /// The identity with these bits, as read back from ``description``'s two halves in this process.
+  /// Creates an identity from its bits, such as the two halves of a ``description`` of this process.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
-  /// The identity of `bytes`. Reads every byte once.
+  /// Computes the identity of `bytes`. Reads every byte once.
   public init(of bytes: borrowing RawSpan) {
     let secret = unsafe HashSecret.bytes
     // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
@@ -38,14 +37,14 @@ public struct ContentIdentity: Sendable, Hashable {
     self.init(high: hash.high64, low: hash.low64)
   }
 
-  /// The identity of `bytes`. Reads every byte once.
+  /// Computes the identity of `bytes`. Reads every byte once.
   public init(of bytes: [UInt8]) {
     self.init(of: bytes.rawBytes)
   }
 }
 
 extension ContentIdentity: CustomStringConvertible {
-  /// 32 hexadecimal digits, highest first.
+  /// 32 hexadecimal digits, most significant first.
   public var description: String { Self.digits(high) + Self.digits(low) }
 
   private static func digits(_ word: UInt64) -> String {
@@ -54,15 +53,15 @@ extension ContentIdentity: CustomStringConvertible {
   }
 }
 
-/// Works out a ``ContentIdentity`` from bytes that come in pieces.
+/// Computes a ``ContentIdentity`` incrementally.
 ///
-/// The state lives in memory that xxHash allocates (it wants 64-byte alignment), owned by this value
-/// alone: made in `init`, freed in `deinit`, touched only through `mutating` or consuming calls.
+/// xxHash allocates the state, which needs 64-byte alignment. This value is its only owner: it is
+/// created in `init`, freed in `deinit`, and accessed only in `mutating` or consuming calls.
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
 
-  /// A hasher of no bytes yet. Throws `limitExceeded` when the system has no memory for its state.
+  /// Creates a hasher. Throws `limitExceeded` if allocation fails.
   package init() throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.limitExceeded, "no memory for a hash")
@@ -89,8 +88,7 @@ package struct ContentHasher: ~Copyable {
   }
 }
 
-/// The random bytes that key the hashes of this process, so that nobody outside can construct two
-/// files that collide.
+/// The random bytes that key this process's hashes, so that colliding files cannot be constructed.
 private enum HashSecret {
   /// Written once before anybody else sees them, then only read, and never freed.
   nonisolated(unsafe) static let bytes = {

@@ -1,10 +1,10 @@
 internal import Synchronization
 public import SystemPackage
 
-/// The identities of files that were hashed before, by their stamps: the quick way to an identity.
+/// Maps the stamps of files hashed before to their identities, to avoid hashing them again.
 ///
-/// Holds at most ``capacity`` pairs; when full it is emptied, because a refill costs one hash each
-/// (tens of GB/s) and any finer order would cost more code than it saves.
+/// Holds at most ``capacity`` entries. It is cleared when full: hashing again is cheap (tens of GB/s),
+/// and a finer eviction order is not worth its code.
 package final class FileIdentities: Sendable {
   /// The map of this process.
   package static let shared = FileIdentities()
@@ -14,12 +14,13 @@ package final class FileIdentities: Sendable {
 
   package init(capacity: Int = 4096) { self.capacity = capacity }
 
-  /// The identity of the file with this stamp, when it was hashed before.
+  /// The identity of the file with this stamp; nil if it has not been hashed.
   package subscript(stamp: FileStamp) -> ContentIdentity? {
     known.withLock { $0[stamp] }
   }
 
-  /// Remembers an identity, unless the file is so fresh that its stamp proves nothing.
+  /// Records an identity, unless the file changed so recently that another write could leave its stamp
+  /// as it is.
   package func remember(_ identity: ContentIdentity, for stamp: FileStamp, now: Int64) {
     guard stamp.isSettled(at: now) else { return }
     known.withLock { known in
@@ -28,17 +29,17 @@ package final class FileIdentities: Sendable {
     }
   }
 
-  /// Pairs held.
+  /// Number of entries.
   package var count: Int { known.withLock { $0.count } }
 }
 
 extension ContentIdentity {
-  /// The identity of the file at `path`.
+  /// Computes the identity of the file at `path`.
   ///
-  /// A file whose device, inode, size and times are those of one hashed before by this process costs
-  /// one `open` and one `fstat`; any other is read once, 1 MiB at a time. Throws
-  /// ``AnimatedImageError/Code/io`` when it cannot be read or changes while it is read, and
-  /// ``AnimatedImageError/Code/cancelled`` when the task was cancelled meanwhile.
+  /// Costs one `open` and one `fstat` if this process has hashed a file with the same device, inode,
+  /// size and times; otherwise the file is read once, 1 MiB at a time. Throws
+  /// ``AnimatedImageError/Code/io`` if it cannot be read or changes while being read, and
+  /// ``AnimatedImageError/Code/cancelled`` if the task is cancelled.
   public init(contentsOf path: FilePath) throws(AnimatedImageError) {
     try self.init(contentsOf: path) { Task.isCancelled }
   }
@@ -50,7 +51,7 @@ extension ContentIdentity {
     }
   }
 
-  /// As ``init(contentsOf:)``, for an open file and a map and time of the caller's.
+  /// Like ``init(contentsOf:)``, for an open file, with the map and time given by the caller.
   package init(
     of file: FileDescriptor, knowing identities: FileIdentities, now: Int64,
     isCancelled: () -> Bool = { Task.isCancelled }
@@ -103,12 +104,12 @@ extension ContentIdentity {
 extension AnimatedImage {
   /// The identity of the file's bytes, under which its frames are cached.
   ///
-  /// Computed once for all copies of the value: reads the whole file, 1 MiB at a time, on a thread of
-  /// the library's own. A file that this process hashed before, whose device, inode, size and times are
-  /// unchanged, is not read.
+  /// Computed once for all copies of the value, on one of the library's threads, by reading the whole
+  /// file 1 MiB at a time. A file that this process has hashed before is not read if its device, inode,
+  /// size and times are unchanged.
   ///
-  /// - Throws: `io` when it cannot be read or was written to after it was opened, `cancelled` when the
-  ///   task is cancelled meanwhile.
+  /// - Throws: `io` if the file cannot be read or was modified after it was opened; `cancelled` if the
+  ///   task is cancelled.
   public func contentIdentity() async throws(AnimatedImageError) -> ContentIdentity {
     if let identity = access.identity { return identity }
     return try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in

@@ -4,55 +4,54 @@ internal import Synchronization
 public struct CachedFrame: Sendable {
   /// The pixels.
   public let bitmap: Bitmap
-  /// What was wrong with the frame that they were made of, if anything.
+  /// Damage found in the frame, if any.
   public let damage: Damage?
   /// Bytes of the pixels, padding included.
   public var cost: Int { bitmap.cost }
 
-  /// A frame to be cached; by default one without damage.
+  /// Creates a frame to cache. Default: no damage.
   public init(_ bitmap: Bitmap, damage: Damage? = nil) {
     self.bitmap = bitmap
     self.damage = damage
   }
 }
 
-/// A place for rendered frames; replace it by a type of your own where ``MemoryFrameCache`` does not
-/// fit.
+/// A cache of rendered frames. Implement it where ``MemoryFrameCache`` does not fit.
 ///
-/// Calls come from any thread, must not block for long, and may forget: a frame that was stored need
-/// not be found again. What is found must be what was stored under an equal key.
+/// Methods are called from any thread and must not block for long. A cache may drop any frame at any
+/// time, but a frame that it returns must be the one last stored under an equal key.
 public protocol FrameCaching: Sendable {
   /// The frame stored under `key`, if it is still there.
   func frame(for key: FrameKey) -> CachedFrame?
-  /// Keeps `frame` under `key`, in place of what was there.
+  /// Stores `frame` under `key`, replacing any previous frame.
   func store(_ frame: CachedFrame, for key: FrameKey)
-  /// Forgets every frame of the image with these bytes, in every rendition.
+  /// Removes every frame of the image with this content, in every rendition.
   func remove(_ content: ContentIdentity)
-  /// Forgets everything.
+  /// Removes all frames.
   func removeAll()
-  /// Says that `animation` is being played, until the hold is ended or let go.
+  /// Marks `animation` as being played until the hold ends or is released.
   ///
-  /// A held animation keeps the two frames used last, whatever the limits, so that one player
-  /// cannot starve another. By default nothing is done.
+  /// A held animation keeps its two most recently used frames, whatever the limits, so that one player
+  /// cannot starve another. The default implementation does nothing.
   func hold(_ animation: AnimationKey) -> FrameHold
 }
 
 extension FrameCaching {
-  /// The pixels stored under `key`, if they are still there.
+  /// The bitmap stored under `key`, if it is still there.
   public func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
 
-  /// Keeps the pixels of a frame without damage under `key`.
+  /// Stores `bitmap` under `key` as a frame without damage.
   public func store(_ bitmap: Bitmap, for key: FrameKey) { store(CachedFrame(bitmap), for: key) }
 
   /// A hold that does nothing, for caches that need none.
   public func hold(_ animation: AnimationKey) -> FrameHold { FrameHold() }
 }
 
-/// Names one cached bitmap: which bytes, which frame of them, and what was done to it.
+/// Identifies one cached bitmap by content, rendition and frame index.
 public struct FrameKey: Sendable, Hashable {
-  /// The bytes and what was done to their frames: what all frames of one playback share.
+  /// The content and rendition, common to all frames of one playback.
   public let animation: AnimationKey
-  /// The frame, from 0.
+  /// The frame index, from 0.
   public let index: Int
 
   /// The key of frame `index` of `animation`.
@@ -62,14 +61,14 @@ public struct FrameKey: Sendable, Hashable {
   }
 }
 
-/// Names all cached bitmaps of one image in one ``Rendition``.
+/// Identifies all cached bitmaps of one image in one ``Rendition``.
 public struct AnimationKey: Sendable, Hashable {
-  /// The bytes of the image.
+  /// The content of the image.
   public let content: ContentIdentity
-  /// What was done to its frames.
+  /// How its frames were rendered.
   public let rendition: Rendition
 
-  /// The key of the image with these bytes, rendered so.
+  /// Creates the key of an image and a rendition.
   public init(content: ContentIdentity, rendition: Rendition) {
     self.content = content
     self.rendition = rendition
@@ -79,16 +78,16 @@ public struct AnimationKey: Sendable, Hashable {
   public subscript(index: Int) -> FrameKey { FrameKey(self, index: index) }
 }
 
-/// Keeps an animation's last two cached frames from eviction for as long as it lives.
+/// Protects an animation's last two cached frames from eviction while it exists.
 ///
-/// Ends once: at ``end()`` or when the last reference goes, whichever is first.
+/// Ends once, at ``end()`` or when the last reference is released, whichever comes first.
 public final class FrameHold: Sendable {
   private let ending: Mutex<(@Sendable () -> Void)?>
 
-  /// A hold that calls `atEnd` once when it ends; by default nothing.
+  /// Creates a hold that calls `atEnd` once when it ends. Default: nil.
   public init(atEnd: (@Sendable () -> Void)? = nil) { ending = Mutex(atEnd) }
 
-  /// Ends the hold now. Calling it again does nothing.
+  /// Ends the hold. Further calls do nothing.
   public func end() {
     let call = ending.withLock { $0.take() }
     call?()
@@ -97,17 +96,17 @@ public final class FrameHold: Sendable {
   deinit { end() }
 }
 
-/// What a cache holds and has done.
+/// The contents and counters of a cache.
 public struct CacheStatistics: Sendable, Hashable {
   /// Lookups that found a bitmap.
   public internal(set) var hits = 0
-  /// Lookups that did not.
+  /// Lookups that found none.
   public internal(set) var misses = 0
   /// Bitmaps stored, replacements included.
   public internal(set) var insertions = 0
-  /// Bitmaps dropped to hold a limit.
+  /// Bitmaps evicted to stay within a limit.
   public internal(set) var evictions = 0
-  /// Bitmaps that were not kept because they alone pass a limit.
+  /// Bitmaps not stored because one alone exceeds a limit.
   public internal(set) var rejections = 0
   /// Bitmaps held now.
   public internal(set) var count = 0
@@ -116,10 +115,10 @@ public struct CacheStatistics: Sendable, Hashable {
   /// The part of ``cost`` that belongs to the two-frame floors of held animations.
   public internal(set) var heldCost = 0
 
-  /// Statistics of a cache that did nothing yet.
+  /// Creates statistics with all counters zero.
   public init() {}
 
-  /// The share of lookups that were hits, 0 to 1; 0 before the first.
+  /// Hits divided by lookups, 0 to 1; 0 before the first lookup.
   public var hitRate: Double {
     hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
   }

@@ -1,27 +1,26 @@
 internal import Synchronization
 
-/// Keeps rendered frames in memory, within a ``MemoryBudget`` that all images and players share.
+/// An in-memory cache of rendered frames, within a ``MemoryBudget`` shared by all images and players.
 ///
-/// Charges the bytes that bitmaps really hold. A hit takes well under a microsecond, allocates nothing
-/// and copies nothing: the bitmap that comes back is the one that was stored. One lock guards the
-/// table, held for some 100 ns: two threads that do nothing but hit still take under half a
-/// microsecond each, and a hundred players at 60 frames a second ask 6000 times. So the table is not
-/// split, which would split the order of use too. Bitmaps are freed outside of the lock.
+/// Charges the bytes that bitmaps occupy, padding included. A hit takes well under a microsecond and
+/// neither allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is
+/// held for some 100 ns per lookup; a hundred players at 60 frames per second need 6000 lookups per
+/// second. Sharding would split the order of use too. Bitmaps are freed outside the lock.
 public final class MemoryFrameCache: FrameCaching {
   /// The cache of this process, on ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()
 
-  /// Bitmaps held at most.
+  /// The maximum number of bitmaps.
   public let countLimit: Int
-  /// Bytes held at most, whatever the budget has left.
+  /// The maximum number of bytes, whatever the budget has left.
   public let costLimit: Int
-  /// The budget that is charged.
+  /// The budget that bitmaps are charged to.
   public let budget: MemoryBudget
 
   private let table = Mutex(CacheTable())
   package let share = BudgetShare(.frames)
 
-  /// An empty cache. By default only ``MemoryBudget/shared`` limits it.
+  /// Creates an empty cache. By default only ``MemoryBudget/shared`` limits it.
   public init(costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared) {
     self.costLimit = max(costLimit, 0)
     self.countLimit = max(countLimit, 0)
@@ -30,25 +29,25 @@ public final class MemoryFrameCache: FrameCaching {
 
   deinit { budget.refundAll(of: share) }
 
-  /// The frame stored under `key`, if it is still there. Allocates and copies nothing.
+  /// The frame stored under `key`, if it is still there. Neither allocates nor copies.
   public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(share)
     return table.withLock { $0.lookUp(key) }
   }
 
-  /// The last frame of `range` that is there. Counts neither as a use nor as a miss.
+  /// The last cached frame of `range`. Counts neither as a use nor as a miss.
   package func lastBitmap(
     in range: Range<Int>, of animation: AnimationKey
   ) -> (index: Int, canvas: Bitmap)? {
     table.withLock { $0.last(in: range, of: animation) }
   }
 
-  /// Keeps `frame` under `key` and evicts what no longer fits.
+  /// Stores `frame` under `key` and evicts frames that no longer fit.
   ///
-  /// A frame that alone passes a limit is not kept unless its animation is held.
+  /// A frame that alone exceeds a limit is stored only if its animation is held.
   public func store(_ frame: CachedFrame, for key: FrameKey) {
     budget.stamp(share)
-    // Freed when this goes, after the lock is given back.
+    // Freed after the lock is released.
     var dropped: [CachedFrame] = []
     table.withLock { table in
       let limit = min(costLimit, budget.effectiveLimit)
@@ -67,21 +66,20 @@ public final class MemoryFrameCache: FrameCaching {
     budget.settle()
   }
 
-  /// Forgets every frame of the image with these bytes, floors included.
+  /// Removes every frame of the image with this content, floors included.
   public func remove(_ content: ContentIdentity) {
     remove { $0.content == content }
   }
 
-  /// Forgets every frame, floors included. Bitmaps in use elsewhere live on there.
+  /// Removes every frame, floors included. Bitmaps in use elsewhere stay valid.
   ///
-  /// The canvases that are kept for seeking are given up too, those of all images that are charged to
-  /// the same budget.
+  /// Also releases the seek checkpoints of all images charged to the same budget.
   public func removeAll() {
     remove { _ in true }
     budget.removeAll(of: .checkpoints)
   }
 
-  /// Keeps the two frames of `animation` used last from eviction until the hold ends.
+  /// Protects the two most recently used frames of `animation` from eviction until the hold ends.
   public func hold(_ animation: AnimationKey) -> FrameHold {
     table.withLock { $0.hold(animation) }
     return FrameHold { [weak self] in
@@ -91,7 +89,7 @@ public final class MemoryFrameCache: FrameCaching {
     }
   }
 
-  /// What it holds and has done. Takes time in proportion to the animations held.
+  /// The cache's contents and counters. Takes time linear in the number of held animations.
   public var statistics: CacheStatistics {
     table.withLock { table in
       var statistics = table.statistics
@@ -107,11 +105,11 @@ public final class MemoryFrameCache: FrameCaching {
       budget.charge(table.statistics.cost - before, to: self)
       return removed
     }
-    // Named so that the bitmaps outlive the lock.
+    // Keeps the bitmaps alive until the lock is released.
     _ = consume removed
   }
 
-  /// What is wrong with the table, for tests; empty when nothing is.
+  /// Violated invariants of the table, for tests.
   package func faults() -> [String] { table.withLock { $0.faults() } }
 }
 

@@ -1,29 +1,29 @@
 internal import Synchronization
 public import SystemPackage
 
-/// Loads pictures by name and shows them in phases: loading, poster, playing, or failed.
+/// Loads images by name and reports their phases: loading, poster, playing, or failed.
 ///
 /// ```swift
 /// let phases = FrameLoader.shared.phases(for: url, in: slot) { _ in try await fetch(url) }
 /// for await phase in phases { show(phase) }
 /// ```
 ///
-/// The cache is asked first: what was shown before shows again at once, without a loading phase.
-/// Concurrent loads of the same name share one fetch, at the highest of their priorities. Fetching and
-/// opening is done for `maxConcurrentLoads` names at a time, decoding on the library's own threads.
+/// The cache is checked first: an image shown before appears at once, without a loading phase.
+/// Concurrent loads of the same name share one fetch, at the highest of their priorities. At most
+/// `maxConcurrentLoads` names are fetched and opened at a time. Decoding runs on the library's own
+/// threads.
 ///
-/// **Cancelling.** Leaving the loop, cancelling its task, or a new load into the same ``LoadSlot``
-/// ends the phases without a failure. The fetch is cancelled when nobody waits for it any more; work
-/// stops between frames and between rows of scaling.
+/// **Cancelling.** Leaving the loop, cancelling its task, or a new load into the same ``LoadSlot`` ends
+/// the phases without a failure. The fetch is cancelled when nobody waits for it any more. Decoding
+/// stops between frames and between scaled rows.
 public actor FrameLoader {
-  /// The loader of this process, on ``MemoryFrameCache/shared``.
+  /// The shared loader, which uses ``MemoryFrameCache/shared``.
   public static let shared = FrameLoader()
 
-  /// Fetches the bytes of a picture. Calls `progress` with numbers from 0 to 1, or not at all.
+  /// Fetches the bytes of an image. May call `progress` with values from 0 to 1.
   public typealias Fetch =
     @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
 
-  /// What is loaded, and how.
   private struct Request: Sendable {
     let id: LoadIdentifier
     let source: LoadSource
@@ -40,20 +40,19 @@ public actor FrameLoader {
   private let shelf: ImageShelf
   private let progress = LoadProgress()
   private let loads = FrameCoalescer<LoadIdentifier, AnimatedImage>()
-  /// The identity and size of images last opened, for posters of those no longer on the shelf.
+  /// The identity and size of recently opened images, for posters of images no longer on the shelf.
   private var known: [LoadIdentifier: (identity: ContentIdentity, canvasSize: PixelSize)] = [:]
 
   /// Creates a loader.
   ///
   /// - Parameters:
-  ///   - cache: where rendered frames are looked up and kept, under the ``ContentIdentity`` of their
-  ///     image: a loader reads each image whole when it opens it.
-  ///   - budget: what canvases and compressed bytes are charged to.
-  ///   - maxConcurrentLoads: concurrent fetches, at least 1. Default: 4, since loads wait for the network
-  ///     or the disk most of the time.
+  ///   - cache: the cache of rendered frames, keyed by ``ContentIdentity``. The loader reads each image
+  ///     completely when it opens it.
+  ///   - budget: the budget that canvases and compressed bytes are charged to.
+  ///   - maxConcurrentLoads: the maximum number of concurrent fetches, at least 1. Default: 4.
   ///   - decoding: how images are opened.
   ///   - playback: how animations are played, unless a load says otherwise.
-  ///   - clock: where players take time from. Default: the system's clock.
+  ///   - clock: the clock that players use. Default: the system's clock.
   public init(
     cache: any FrameCaching = MemoryFrameCache.shared, budget: MemoryBudget = .shared,
     maxConcurrentLoads: Int = 4, decoding: DecodingOptions = .init(),
@@ -70,16 +69,16 @@ public actor FrameLoader {
 
   // MARK: Phases
 
-  /// Loads the picture called `id` from what `data` fetches.
+  /// Loads the image named `id` from the bytes that `data` fetches.
   ///
-  /// `data` is called when the picture is not available, once for all who ask at the same time. What it
-  /// throws becomes ``LoadingPhase/failed(_:)`` and is not kept: the next load tries again.
+  /// `data` is called if the image is not available, once for all concurrent loads of the name. An
+  /// error it throws becomes ``LoadingPhase/failed(_:)`` and is not cached: the next load tries again.
   ///
   /// - Parameters:
   ///   - id: its name, by which it is known again.
-  ///   - slot: where it is shown; a load into the same slot before this one is cancelled.
+  ///   - slot: where the image is shown. Cancels the previous load into the same slot.
   ///   - rendering: the size and format of its frames. Default: as decoded.
-  ///   - playback: how it is played. Default: nil, as the loader plays.
+  ///   - playback: how it is played. Default: nil, the loader's options.
   ///   - priority: how urgent it is. Default: nil, as the calling task.
   ///   - data: fetches the bytes.
   public nonisolated func phases(
@@ -91,9 +90,9 @@ public actor FrameLoader {
     return phases(of: request, in: slot, playback)
   }
 
-  /// Loads the file at `path`, which is its name. A file that was rewritten is opened again.
+  /// Loads the file at `path`; the path is its name. A modified file is opened again.
   ///
-  /// Parameters are as in ``phases(for:in:rendering:playback:priority:data:)``.
+  /// The parameters are those of ``phases(for:in:rendering:playback:priority:data:)``.
   public nonisolated func phases(
     forFileAt path: FilePath, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
     playback: PlaybackOptions? = nil, priority: TaskPriority? = nil
@@ -105,15 +104,15 @@ public actor FrameLoader {
 
   // MARK: One picture
 
-  /// The first frame of the picture called `id`, from the cache or from what `data` fetches.
+  /// Returns the first frame of the image named `id`, from the cache or the bytes that `data` fetches.
   ///
   /// - Parameters:
   ///   - id: its name, by which it is known again.
   ///   - rendering: its size and format. Default: as decoded.
   ///   - priority: how urgent it is. Default: nil, as the calling task.
   ///   - data: fetches the bytes.
-  /// - Throws: what `data` throws (`io`, unless it is an ``AnimatedImageError``), what opening and
-  ///   decoding throw, and `cancelled`, never `CancellationError`, when the task is cancelled.
+  /// - Throws: errors of `data` (as `io`, unless they are an ``AnimatedImageError``), of opening and of
+  ///   decoding; `cancelled`, never `CancellationError`, if the task is cancelled.
   public func bitmap(
     for id: some Hashable & Sendable, rendering: Rendering = .init(),
     priority: TaskPriority? = nil, data: @escaping Fetch
@@ -123,7 +122,7 @@ public actor FrameLoader {
         id: LoadIdentifier(id), source: .data(data), rendering: rendering, priority: priority))
   }
 
-  /// The first frame of the file at `path`, as ``bitmap(for:rendering:priority:data:)``.
+  /// Returns the first frame of the file at `path`. See ``bitmap(for:rendering:priority:data:)``.
   public func bitmap(
     forFileAt path: FilePath, rendering: Rendering = .init(), priority: TaskPriority? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
@@ -132,16 +131,17 @@ public actor FrameLoader {
         id: LoadIdentifier(path), source: .file(path), rendering: rendering, priority: priority))
   }
 
-  /// Loads the picture called `id` ahead of time: opens it and puts its first frame into the cache.
+  /// Prefetches the image named `id`: opens it and caches its first frame.
   ///
-  /// Returns at once and ignores failures. A load that asks for the same name meanwhile joins this one
-  /// and raises its priority.
+  /// Returns immediately and ignores failures. A load of the same name joins the prefetch and raises
+  /// its priority.
   ///
   /// - Parameters:
   ///   - id: its name.
-  ///   - slot: cancels it, and is cancelled by the next load into it; nil, the default, cannot be.
-  ///   - rendering: the size and format in which it will be shown.
-  ///   - priority: Default: `.low`.
+  ///   - slot: the next load into it, or its ``LoadSlot/cancel()``, cancels the prefetch. Default: nil,
+  ///     no slot.
+  ///   - rendering: the size and format in which the image will be shown.
+  ///   - priority: how urgent it is. Default: `.low`.
   ///   - data: fetches the bytes.
   public nonisolated func prefetch(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
@@ -153,7 +153,7 @@ public actor FrameLoader {
       in: slot)
   }
 
-  /// Loads the file at `path` ahead of time, as ``prefetch(for:in:rendering:priority:data:)``.
+  /// Prefetches the file at `path`. See ``prefetch(for:in:rendering:priority:data:)``.
   public nonisolated func prefetch(
     forFileAt path: FilePath, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
     priority: TaskPriority = .low
@@ -164,11 +164,11 @@ public actor FrameLoader {
       in: slot)
   }
 
-  /// Names that are being fetched and opened.
+  /// Number of names being fetched and opened.
   package nonisolated var loadCount: Int { loads.count }
 
-  /// Forgets the image called `id`: the next load fetches it again. Its cached frames stay, and are
-  /// found again if its bytes are the same.
+  /// Forgets the image named `id`, so that the next load fetches it again. Its cached frames stay and
+  /// are reused if its bytes have not changed.
   public func forget(_ id: some Hashable & Sendable) {
     let id = LoadIdentifier(id)
     shelf.remove(id)
@@ -226,7 +226,7 @@ public actor FrameLoader {
     return try await shared.frame(at: 0).bitmap
   }
 
-  /// The poster in the cache, unless its file was rewritten.
+  /// The cached poster, unless the file was modified.
   private func knownPoster(
     of request: Request
   ) async -> (bitmap: Bitmap, identity: ContentIdentity)? {
@@ -238,8 +238,7 @@ public actor FrameLoader {
     return cache.bitmap(for: key).map { ($0, known.identity) }
   }
 
-  /// The image from the shelf, or from a load shared with all who ask for it now, whose progress is
-  /// reported to `phases`.
+  /// The image from the shelf, or from a shared load whose progress is reported to `phases`.
   private func open(
     _ request: Request, _ phases: AsyncStream<LoadingPhase>.Continuation?
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -251,8 +250,8 @@ public actor FrameLoader {
     let image = try await loads.value(for: id, priority: request.priority) {
       [self, loads, gate, progress, shelf, decoding, budget]
       () async throws(AnimatedImageError) in
-      // Looked up again here, and shelved before the run ends: whoever asks between two runs of one
-      // name would fetch once more otherwise.
+      // Check again here, and shelve before the run ends: otherwise a load that arrives between two
+      // runs of one name would fetch again.
       if let image = await shelvedImage(id, source) { return image }
       let urgency = loads.urgency(of: id)
       let image = try await gate.run(urgency) { () async throws(AnimatedImageError) in
@@ -261,13 +260,13 @@ public actor FrameLoader {
       shelf.put(image, for: id)
       return image
     }
-    // Emptied when full: that loses only the posters of images that are not on the shelf either.
+    // Cleared when full: that loses only the posters of images that have left the shelf.
     if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
     if let identity = image.access.identity { known[id] = (identity, image.canvasSize) }
     return image
   }
 
-  /// The image on the shelf, unless its file was rewritten.
+  /// The image on the shelf, unless its file was modified.
   private nonisolated func shelvedImage(
     _ id: LoadIdentifier, _ source: LoadSource
   ) async -> AnimatedImage? {
@@ -278,34 +277,34 @@ public actor FrameLoader {
   }
 }
 
-/// The state of a load, from ``FrameLoader``.
+/// A phase of a load by ``FrameLoader``.
 ///
-/// An enum, unlike the library's other sets of states: a view draws each of the four phases and takes
-/// its value, so a `switch` over all of them is the natural use, and a fifth would have to be drawn too.
+/// An enum, unlike the library's other states: a view must draw each of the four phases, so exhaustive
+/// switching is the natural use.
 public enum LoadingPhase: Sendable {
-  /// The bytes are being fetched; from 0 to 1, nil while the progress is unknown.
+  /// The bytes are being fetched. The value is the progress from 0 to 1, or nil if unknown.
   case loading(Double?)
-  /// The first frame. Comes once, or twice when fetched bytes turn out to have changed since a cached
-  /// one was shown. (A file is checked before its cached poster is shown.)
+  /// The first frame. Reported again if fetched bytes differ from those of the cached poster. (Files
+  /// are checked before their cached poster is shown.)
   case poster(Bitmap)
-  /// The image is an animation and ready to play: take its ``FrameScheduler/frames()``. The last
-  /// phase of a successful load; a still picture ends with its poster.
+  /// The image is an animation and ready to play: iterate ``FrameScheduler/frames()``. The last phase
+  /// of an animation; a still image ends with its poster.
   case playing(FrameScheduler)
-  /// The load failed: the last phase. A load that is cancelled ends without it.
+  /// The load failed. This is the last phase. A cancelled load ends without it.
   case failed(AnimatedImageError)
 }
 
-/// A place where one picture at a time is shown, such as a view.
+/// A place that shows one image at a time, such as a view.
 ///
-/// Give it to ``FrameLoader/phases(for:in:rendering:playback:priority:data:)``: the next load into the same slot
-/// cancels the one before, whose phases then end.
+/// Pass it to ``FrameLoader/phases(for:in:rendering:playback:priority:data:)``. A new load into the
+/// slot cancels the previous one and ends its phases.
 public final class LoadSlot: Sendable {
   private let current = Mutex<Task<Void, Never>?>(nil)
 
-  /// An empty slot.
+  /// Creates an empty slot.
   public init() {}
 
-  /// Cancels what is being loaded into the slot, if anything.
+  /// Cancels the slot's current load, if any.
   public func cancel() { replace(with: nil) }
 
   package func replace(with task: Task<Void, Never>?) {

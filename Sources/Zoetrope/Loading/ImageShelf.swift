@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Images that were opened before, by what the caller calls them, so that a second show needs no load.
+/// Recently opened images by the caller's names, so that showing one again needs no load.
 ///
-/// Their compressed bytes are charged to the budget, of which they may take a quarter; the image used
-/// longest ago goes first. A file on disk costs an open descriptor instead: at most ``countLimit``.
+/// Their compressed bytes are charged to the budget and limited to a quarter of it; the least recently
+/// used image goes first. A file costs an open descriptor instead, so at most ``countLimit`` are kept.
 package final class ImageShelf: Sendable {
   package static let countLimit = 64
 
@@ -16,7 +16,8 @@ package final class ImageShelf: Sendable {
     var turn = 0
     var cost = 0
 
-    /// Takes the image away that was used longest ago, of those with a cost if only they count.
+    /// Removes the least recently used image, or with `withCost` the least recently used one that holds
+    /// memory.
     mutating func removeOldest(withCost: Bool = false) -> AnimatedImage? {
       let candidates = images.lazy.filter { !withCost || $0.value.cost > 0 }
       guard let oldest = candidates.min(by: { $0.value.turn < $1.value.turn })?.key else {
@@ -36,10 +37,10 @@ package final class ImageShelf: Sendable {
 
   deinit { budget.refundAll(of: share) }
 
-  /// Images held.
+  /// Number of images.
   package var count: Int { state.withLock { $0.images.count } }
 
-  /// The image that was put there under `id`, if it is still there.
+  /// The image stored under `id`, if it is still there.
   package func image(for id: LoadIdentifier) -> AnimatedImage? {
     budget.stamp(share)
     return state.withLock { state in
@@ -50,16 +51,16 @@ package final class ImageShelf: Sendable {
     }
   }
 
-  /// Puts `image` there under `id`, in place of what was.
+  /// Stores `image` under `id`, replacing any previous image.
   package func put(_ image: AnimatedImage, for id: LoadIdentifier) {
     budget.stamp(share)
-    // Images close files and free bytes when they go: after the lock is given back.
+    // Releasing an image closes its file or frees its bytes: do so after unlocking.
     var dropped: [AnimatedImage] = []
     state.withLock { state in
       let before = state.cost
       if let old = state.remove(id) { dropped.append(old) }
       state.turn += 1
-      // A file is read as needed and takes no memory.
+      // A file is read on demand and takes no memory.
       let cost = image.source is FileSource ? 0 : image.byteCount
       state.images[id] = (image, cost, state.turn)
       state.cost += cost
@@ -71,7 +72,7 @@ package final class ImageShelf: Sendable {
     budget.settle()
   }
 
-  /// Takes the image of that name away.
+  /// Removes the image named `id`.
   package func remove(_ id: LoadIdentifier) {
     let old = state.withLock { state in
       let before = state.cost
@@ -88,7 +89,7 @@ extension ImageShelf: BudgetMember {
     var dropped: [AnimatedImage] = []
     return state.withLock { state in
       let before = state.cost
-      // Files cost nothing here: closing them would free no byte.
+      // Only images with a cost: closing files frees no memory.
       while before - state.cost < byteCount, let old = state.removeOldest(withCost: true) {
         dropped.append(old)
       }

@@ -7,8 +7,8 @@ package enum LoadSource: Sendable {
   /// A file.
   case file(FilePath)
 
-  /// Fetches and opens the image, charged to `budget`, its identity known. Hashing and scanning are
-  /// done on ``DecodeThreads/loading``.
+  /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on
+  /// ``DecodeThreads/loading``.
   package func open(
     options: DecodingOptions, budget: MemoryBudget,
     progress: @escaping @Sendable (Double) -> Void
@@ -25,15 +25,15 @@ package enum LoadSource: Sendable {
     case .file(let path):
       return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
         let image = try AnimatedImage(contentsOf: path, options: options).charged(to: budget)
-        // Of the file that was opened: by now, another one may lie at the path.
+        // Hash the opened file: the path may name another one by now.
         _ = try image.contentIdentity { flag.isRaised }
         return image
       }
     }
   }
 
-  /// Whether bytes of this identity are still what is there: a file is looked at, and read if it was
-  /// touched; fetched data does not change.
+  /// Whether the source still has this identity. A file is checked with `stat`, and read if that has
+  /// changed; fetched data does not change.
   package func isCurrent(_ identity: ContentIdentity) async -> Bool {
     guard case .file(let path) = self else { return true }
     let current = try? await Self.onThread(.checking) { (flag) throws(AnimatedImageError) in
@@ -59,7 +59,7 @@ package enum LoadSource: Sendable {
   }
 }
 
-/// What the caller calls a picture, of whatever type: equal when type and value are.
+/// The caller's name for an image, of any hashable type. Equal if type and value are.
 package struct LoadIdentifier: Sendable, Hashable {
   private let value: any Hashable & Sendable
 

@@ -1,14 +1,13 @@
 internal import Synchronization
 
-/// Runs the same work once for everybody who asks while it is under way.
+/// Coalesces concurrent requests for the same key into one run of their work.
 ///
-/// The first to ask for a key starts its work, later ones wait for the same run. A result or an
-/// error reaches every waiter and is then forgotten: keeping results is a cache's business, and a
-/// kept error would outlive its cause. A waiter that is cancelled gets
-/// ``AnimatedImageError/Code/cancelled`` at once. When the last one is, the work is cancelled too, and
-/// the next asker starts over.
+/// The first request for a key starts the work; later ones wait for the same run. A result or an error
+/// is delivered to every waiter, never cached. A cancelled waiter gets
+/// ``AnimatedImageError/Code/cancelled`` at once. When the last waiter is cancelled, so is the work,
+/// and the next request starts over.
 package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// What a run ends with.
+  /// The outcome of a run.
   package typealias Outcome = Result<Value, AnimatedImageError>
 
   private struct Flight: Sendable {
@@ -25,25 +24,25 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
 
   private let state = Mutex(State())
 
-  /// A coalescer with nothing under way.
+  /// Creates a coalescer with no runs.
   package init() {}
 
-  /// Keys whose work is under way.
+  /// Number of keys with a run in progress.
   package var count: Int { state.withLock { $0.flights.count } }
 
-  /// How many wait for `key`.
+  /// Number of waiters for `key`.
   package func waiterCount(for key: Key) -> Int {
     state.withLock { $0.flights[key]?.waiters.count ?? 0 }
   }
 
-  /// The urgency of the run for `key`, if one is under way.
+  /// The urgency of the run for `key`, if any.
   package func urgency(of key: Key) -> LoadUrgency? { state.withLock { $0.flights[key]?.urgency } }
 
-  /// The value of `operation`, or of an equal key's run that is already under way.
+  /// Returns the value of `operation`, or that of a run in progress for an equal key.
   ///
-  /// `operation` runs in a task of its own, with the highest priority of those who ask.
+  /// `operation` runs in its own task, at the highest priority of its waiters.
   ///
-  /// - Parameter priority: default: nil, that of the calling task.
+  /// - Parameter priority: the waiter's priority. Default: nil, that of the calling task.
   package func value(
     for key: Key, priority: TaskPriority? = nil,
     running operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
@@ -95,7 +94,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
 
   private func finish(_ key: Key, _ number: Int, _ outcome: Outcome) {
     let waiters = state.withLock { state in
-      // A run that all waiters left was removed; the key may belong to the next one by now.
+      // A run without waiters was removed; the key may belong to the next run by now.
       guard state.flights[key]?.number == number else { return [ResultHandover<Outcome>]() }
       return state.flights.removeValue(forKey: key)?.waiters ?? []
     }
@@ -107,7 +106,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   }
 }
 
-/// How urgent a shared load is: as urgent as the most urgent of those who ask for it.
+/// The urgency of a shared load: the highest priority of its waiters.
 package final class LoadUrgency: Sendable {
   private let level: Atomic<UInt8>
 
@@ -115,14 +114,13 @@ package final class LoadUrgency: Sendable {
 
   package var priority: TaskPriority { TaskPriority(rawValue: level.load(ordering: .relaxed)) }
 
-  /// Raises it to `priority`; false when it was as high before.
+  /// Raises the urgency to `priority`. Returns false if it already was as high.
   package func raise(to priority: TaskPriority) -> Bool {
     level.max(priority.rawValue, ordering: .relaxed).oldValue < priority.rawValue
   }
 }
 
-/// Lets a bounded number of loads run at one time; the others wait, the most urgent first, then in
-/// order.
+/// Limits the number of concurrent loads. Others wait, ordered by urgency, then by arrival.
 package final class LoadGate: Sendable {
   private let limit: Int
   private let state = Mutex(State())
@@ -145,12 +143,12 @@ package final class LoadGate: Sendable {
   /// A gate for `limit` loads; at least one.
   package init(limit: Int) { self.limit = max(limit, 1) }
 
-  /// Loads that run now.
+  /// Number of running loads.
   package var runningCount: Int { state.withLock { $0.running } }
-  /// Loads that wait.
+  /// Number of waiting loads.
   package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-  /// Runs `work` when there is room. Throws `cancelled` when the task is cancelled while it waits.
+  /// Runs `work` when a place is free. Throws `cancelled` if the task is cancelled while it waits.
   ///
   /// - Parameter urgency: may rise while it waits. Default: nil, the calling task's priority.
   package func run<Value: Sendable>(
@@ -192,16 +190,16 @@ package final class LoadGate: Sendable {
   }
 }
 
-/// Reports the progress of shared loads to everybody who waits for them.
+/// Reports the progress of shared loads to all their waiters.
 package final class LoadProgress: Sendable {
   private struct Load: Sendable {
     var watchers: [Int: AsyncStream<LoadingPhase>.Continuation] = [:]
     var percent = 0
     var told = 0
-    /// Whether a thread is telling the watchers, to which reports made meanwhile are left.
+    /// Whether a thread is notifying watchers. It also delivers reports that arrive meanwhile.
     var isTelling = false
 
-    /// The next report and its watchers; nil when all was told.
+    /// The next report and its watchers; nil if all have been delivered.
     mutating func next() -> (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])? {
       isTelling = percent > told
       guard isTelling else { return nil }
@@ -238,8 +236,8 @@ package final class LoadProgress: Sendable {
     }
   }
 
-  /// Tells all who watch `id`. Only new whole percentages are reported, so that a stream nobody reads
-  /// holds a hundred phases at most.
+  /// Notifies all watchers of `id`. Only new whole percentages are reported, so an unread stream
+  /// buffers at most a hundred phases.
   package func report(_ fraction: Double, of id: LoadIdentifier) {
     guard fraction.isFinite else { return }
     let percent = Int((min(max(fraction, 0), 1) * 100).rounded(.down))
@@ -250,8 +248,8 @@ package final class LoadProgress: Sendable {
       state.loads[id]?.percent = percent
       return load.isTelling ? nil : state.loads[id]?.next()
     }
-    // Under no lock, since a watcher may run at once on an executor of its own; in order all the same,
-    // since one thread at a time tells.
+    // Not under the lock, since a watcher may run at once on its own executor. Still in order, since
+    // only one thread at a time notifies.
     while let (percent, watchers) = news {
       for watcher in watchers { watcher.yield(.loading(Double(percent) / 100)) }
       news = state.withLock { $0.loads[id]?.next() }

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// Something that charges a ``MemoryBudget`` and can give memory back.
+/// An object that charges a ``MemoryBudget`` and can release memory.
 package protocol BudgetMember: AnyObject, Sendable {
-  /// What the budget knows of it.
+  /// The budget's record of this member.
   var share: BudgetShare { get }
-  /// Frees at least `byteCount` bytes if it can, refunds them, and says how many it freed.
+  /// Frees at least `byteCount` bytes if it can, refunds them and returns the number freed.
   ///
   /// Called with no lock of the budget held.
   func shed(_ byteCount: Int) -> Int
 }
 
-/// What a ``MemoryBudget`` knows of one of its members.
+/// A ``MemoryBudget``'s record of one of its members.
 package final class BudgetShare: Sendable {
   /// What the bytes are held for.
   package let kind: MemoryBudget.Kind
@@ -20,18 +20,18 @@ package final class BudgetShare: Sendable {
 
   package init(_ kind: MemoryBudget.Kind) { self.kind = kind }
 
-  /// Bytes charged and not given back.
+  /// Bytes charged and not refunded.
   package var heldBytes: Int { bytes.load(ordering: .relaxed) }
-  /// The budget's time at which it was used last.
+  /// The budget's time of its last use.
   package var lastUse: UInt64 { use.load(ordering: .relaxed) }
 
-  /// Notes that it is used at `time`.
+  /// Records a use at `time`.
   func stamp(_ time: UInt64) { use.store(time, ordering: .relaxed) }
 
-  /// Gives what is held afterwards.
+  /// Adds `byteCount` and returns the new total.
   func add(_ byteCount: Int) -> Int { bytes.add(byteCount, ordering: .relaxed).newValue }
 
-  /// Marks it as listed, or not; gives whether that changed anything.
+  /// Sets whether it is listed. Returns whether that changed.
   func list(_ isListed: Bool) -> Bool {
     listed.compareExchange(
       expected: !isListed, desired: isListed, ordering: .sequentiallyConsistent
@@ -39,11 +39,11 @@ package final class BudgetShare: Sendable {
   }
 }
 
-/// The members of one budget that hold something of one kind, nearly in order of use.
+/// The members of one budget that hold bytes of one kind, in approximate order of use.
 ///
-/// The order is exact where they are few. Otherwise a clock hand approximates it: a member that was used
-/// since the hand passed moves to the end, so each step of the hand is paid for by a use. Sorting all
-/// members for every stored frame would cost more the more players there are.
+/// The order is exact for few members. Otherwise a clock hand approximates it: a member used since the
+/// hand passed moves to the end, so each step is amortized by a use. Sorting for every stored frame
+/// would cost time linear in the number of players.
 struct BudgetRing: Sendable {
   private struct Entry: Sendable {
     let share: BudgetShare
@@ -55,10 +55,10 @@ struct BudgetRing: Sendable {
   private var head = 0
   /// Up to this many members, the least recently used one is found by comparing all.
   private static let exactCount = 8
-  /// The number of entries at which those that hold nothing are removed.
+  /// The number of entries that triggers the next sweep.
   private var sweepCount = 64
 
-  /// Members, with those that are gone but not noticed yet.
+  /// Number of entries, including those of deallocated members.
   var count: Int { entries.count - head }
 
   /// Adds `member` as the most recently used one.
@@ -67,7 +67,7 @@ struct BudgetRing: Sendable {
     entries.append(Entry(share: member.share, member: member, stamp: member.share.lastUse))
   }
 
-  /// The member that was used longest ago.
+  /// The least recently used member.
   mutating func oldest() -> (any BudgetMember)? {
     if count <= Self.exactCount,
       let place = (head..<entries.count).min(by: {
@@ -77,17 +77,19 @@ struct BudgetRing: Sendable {
       entries.swapAt(head, place)
       entries[head].stamp = entries[head].share.lastUse
     }
-    // Every member once, which renews its stamp, and the first again: uses may go on meanwhile.
+    // Visits every member once, which renews its stamp, and the first again: members may be used
+    // meanwhile.
     for _ in 0...count {
       guard head < entries.count else { return nil }
       let entry = entries[head]
       if entry.share.lastUse == entry.stamp, let member = entry.member { return member }
       dropFirst()
       if entry.share.heldBytes == 0, entry.share.list(false) {
-        // Who charged meanwhile may have found it listed.
+        // A concurrent charge may have seen it still listed.
         guard entry.share.heldBytes > 0, entry.share.list(true) else { continue }
       }
-      // Copied as it is: a reference to the member might be the last one, let go under the lock.
+      // Copy the entry, not the member: a strong reference might become the last one and be released
+      // under the lock.
       var moved = entry
       moved.stamp = entry.share.lastUse
       entries.append(moved)
@@ -95,23 +97,24 @@ struct BudgetRing: Sendable {
     return nil
   }
 
-  /// Takes the first one away, if it is the one with `share`.
+  /// Removes the first entry if its record is `share`.
   mutating func removeFirst(_ share: BudgetShare) -> Bool {
     guard head < entries.count, entries[head].share === share else { return false }
     dropFirst()
     return true
   }
 
-  /// Removes the entries that hold nothing, whether or not their members are gone.
+  /// Removes the entries of members that hold nothing, deallocated or not.
   ///
-  /// A budget that is never full asks for no ``oldest()``, so entries of deallocated members would pile
-  /// up. At least half as many entries as are visited were appended since the last sweep.
+  /// A budget that is never full never calls ``oldest()``, so entries of deallocated members would
+  /// accumulate. Amortized constant: at least half of the visited entries were appended since the last
+  /// sweep.
   private mutating func sweep() {
     entries.removeFirst(head)
     head = 0
     entries.removeAll { entry in
       guard entry.share.heldBytes == 0, entry.share.list(false) else { return false }
-      // A charge made meanwhile may have found the member listed.
+      // A concurrent charge may have seen the member still listed.
       return entry.share.heldBytes == 0 || !entry.share.list(true)
     }
     sweepCount = max(64, 2 * count)

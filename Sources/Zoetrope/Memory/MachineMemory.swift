@@ -1,10 +1,11 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Reads the texts that ``MemoryFacts`` parses. `root` stands before every path, for tests.
+/// Reads the files that ``MemoryFacts`` parses. `root` prefixes every path, for tests.
 package struct MachineMemory: Sendable {
   private let root: String
-  /// Folders of this process's group and those above it, innermost first; empty when none is found.
+  /// Directories of this process's control group and its ancestors, innermost first; empty if none is
+  /// found.
   private let groupFolders: [String]
   private let isVersion2: Bool
 
@@ -17,18 +18,18 @@ package struct MachineMemory: Sendable {
     }
     isVersion2 = group.isVersion2
     let mount = root + "/sys/fs/cgroup" + (group.isVersion2 ? "" : "/memory")
-    // Inside a container the path of the outer world is not there; its own group is the mount.
+    // Inside a container the host's path does not exist; the container's own group is the mount.
     groupFolders = MemoryFacts.ancestors(of: group.path).map { mount + $0 }
   }
 
-  /// Bytes that this process may use: the tightest of its groups' limits and the machine's memory.
+  /// Bytes that this process may use: the lowest of its groups' limits and the machine's memory.
   package var byteLimit: Int {
     min(groupFolders.compactMap(limit).min() ?? .max, Self.physicalBytes)
   }
 
-  /// What there is to know now.
+  /// Takes a reading.
   ///
-  /// Each group above this process's own may set a limit too; the one with the least room counts.
+  /// Ancestor groups may set limits too; the one with the least room counts.
   package func read() -> MemoryReading {
     var reading = MemoryReading()
     let stall =
@@ -39,7 +40,7 @@ package struct MachineMemory: Sendable {
       reading.fullStall = stall.full
     }
     if isVersion2 {
-      // Counts what happened below too.
+      // Includes events of descendant groups.
       let events = first { Self.text($0 + "/memory.events") }.map(MemoryFacts.events)
       reading.highEvents = events?["high"]
       reading.maxEvents = events.map { ($0["max"] ?? 0) + ($0["oom"] ?? 0) }
@@ -58,8 +59,8 @@ package struct MachineMemory: Sendable {
     return reading
   }
 
-  /// What is read from the innermost group that has it: in a container, the folder of the process's
-  /// own group may be that of the mount.
+  /// The value of the innermost group that has one. In a container, the directory of the process's own
+  /// group may be the mount itself.
   private func first<Value>(_ read: (String) -> Value?) -> Value? {
     for folder in groupFolders {
       if let value = read(folder) { return value }
@@ -67,14 +68,13 @@ package struct MachineMemory: Sendable {
     return nil
   }
 
-  /// Bytes that a group may use before its processes are slowed down or killed.
+  /// Bytes that a group may use before its processes are throttled or killed.
   private func limit(of folder: String) -> Int? {
     let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
     return names.compactMap { number("\(folder)/\($0)") }.min()
   }
 
-  /// Bytes that a group uses. File pages that nobody used lately are left out: they are given up before
-  /// anything hurts.
+  /// Bytes that a group uses, without inactive file pages, which the kernel reclaims first.
   private func usage(of folder: String) -> (total: Int, filePages: Int)? {
     guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
     else { return nil }
@@ -104,12 +104,12 @@ package struct MachineMemory: Sendable {
 }
 
 extension MemoryBudget {
-  /// The limit of a budget that is given none: a quarter of the memory that this process may use
-  /// (the tightest of its control groups' limits and the machine's), at least 16 MiB, at most 512 MiB.
+  /// The default limit of a budget: a quarter of the memory that this process may use (the lowest of
+  /// its control groups' limits and the machine's memory), clamped to 16...512 MiB.
   ///
-  /// A quarter leaves room for the program that only happens to show pictures. Past 512 MiB, 128
-  /// canvases of a megapixel, decoding again at hundreds of megapixels a second costs less than what
-  /// the memory could do elsewhere. Below 16 MiB not even one large canvas with its checkpoints fits.
+  /// A quarter leaves room for the rest of the program. 512 MiB hold 128 canvases of one megapixel;
+  /// beyond that, decoding again is cheaper than the memory. 16 MiB hold one large canvas with its
+  /// checkpoints.
   public static let defaultByteLimit = defaultByteLimit(of: MachineMemory().byteLimit)
 
   package static func defaultByteLimit(of memory: Int) -> Int {
@@ -117,10 +117,10 @@ extension MemoryBudget {
   }
 }
 
-/// Parsers of what Linux says about memory in `/proc` and `/sys/fs/cgroup`. Pure functions of texts.
+/// Parsers of the memory files in `/proc` and `/sys/fs/cgroup`. Pure functions of text.
 package enum MemoryFacts {
-  /// A number as control-group files hold it; nil for `max`, for the 2⁶³ of version 1 that means the
-  /// same, and for anything else that is not a count of bytes.
+  /// Parses a number of a control-group file. Nil for `max`, for the equivalent 2⁶³ of version 1, and
+  /// for anything else that is not a byte count.
   package static func byteCount(_ text: some StringProtocol) -> Int? {
     guard let value = Int(text.trimmingWhitespace), value >= 0, value < 1 << 60 else { return nil }
     return value
@@ -140,10 +140,10 @@ package enum MemoryFacts {
     return unified.map { ($0, true) }
   }
 
-  /// `path` and the groups above it, innermost first: each of them may set a limit.
+  /// `path` and its ancestors, innermost first. Each may set a limit.
   package static func ancestors(of path: String) -> [String] {
     var parts = path.split(separator: "/").map(String.init)
-    // `..` leads out of the group's namespace, where nothing is mounted.
+    // `..` leaves the group's namespace, where nothing is mounted.
     if parts.contains("..") { parts = [] }
     return (0...parts.count).reversed().map { count in
       parts.prefix(count).map { "/" + $0 }.joined()
@@ -161,8 +161,8 @@ package enum MemoryFacts {
     return counters
   }
 
-  /// The ten-second averages of a pressure-stall file: the share of time, in per cent, in which some
-  /// or all tasks waited for memory.
+  /// The ten-second averages of a pressure-stall file: percentages of time in which some or all tasks
+  /// waited for memory.
   package static func stall(_ text: String) -> (some: Double, full: Double)? {
     var some: Double?
     var full: Double?

@@ -1,29 +1,29 @@
 internal import Synchronization
 
-/// One limit on the bytes that caches and checkpoints of all images and players hold together.
+/// A limit on the total bytes held by the caches and checkpoints of all images and players.
 ///
-/// Limits for each view or player overshoot as soon as there are many of them, so there is one for
-/// the process. Bytes are charged before anything is evicted, hence the total may pass the limit by
-/// what is being stored at that moment, and by the floors of animations that are being played.
+/// One limit for the process, because limits per view or player add up. Bytes are charged before
+/// anything is evicted, so the total may exceed the limit by the frames being stored and by the floors
+/// of playing animations.
 public final class MemoryBudget: Sendable {
-  /// The budget of this process: ``defaultByteLimit`` bytes unless set otherwise.
+  /// The shared budget, with a limit of ``defaultByteLimit`` bytes unless changed.
   ///
-  /// Watches the machine's memory by itself while it holds something; see ``watchesPressure``.
+  /// Monitors system memory while it holds something; see ``watchesPressure``.
   public static let shared = MemoryBudget(watch: PressureWatch())
 
   /// What the bytes are held for.
   package enum Kind: Sendable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
-  /// The shift of the pressure that the caller has set, and of the one that was found by looking.
+  /// The shift of the pressure set by the caller, and of the pressure measured.
   private let shift = Atomic<Int>(0)
   private let foundShift = Atomic<Int>(0)
-  /// Bytes that may be held as far as the control group has room.
+  /// Bytes that may be held given the room in the control group.
   private let ceiling = Atomic<Int>(.max)
   private let usedForFrames = Atomic<Int>(0)
   private let usedForCheckpoints = Atomic<Int>(0)
   private let usedForImages = Atomic<Int>(0)
-  /// Bytes ever charged: what members tell their last use by.
+  /// Total bytes ever charged. Serves as the clock for members' last uses.
   private let time = Atomic<UInt64>(1)
   private let members = Mutex(Members())
   private let watch: PressureWatch
@@ -51,9 +51,9 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// A budget of `byteLimit` bytes; by default ``defaultByteLimit``.
+  /// Creates a budget of `byteLimit` bytes. Default: ``defaultByteLimit``.
   ///
-  /// It does not watch the machine's memory unless told to; see ``watchesPressure``.
+  /// It does not monitor system memory unless ``watchesPressure`` is set.
   public convenience init(byteLimit: Int = MemoryBudget.defaultByteLimit) {
     self.init(byteLimit: byteLimit, watch: PressureWatch(isEnabled: false))
   }
@@ -63,17 +63,17 @@ public final class MemoryBudget: Sendable {
     self.watch = watch
   }
 
-  /// Whether the machine's memory is looked at once a second while a MiB or more is held, and
-  /// ``pressure`` set by it. Default: true for ``shared``, false for others.
+  /// Whether to monitor system memory and adjust ``pressure``, once per second while at least 1 MiB is
+  /// held. Default: true for ``shared``, false for others.
   ///
   /// In a control group with a limit, ``effectiveLimit`` then also leaves an eighth of that limit free
-  /// (64 MiB at most), whatever ``byteLimit`` says: a group that is full has its process killed at
-  /// once, with nothing to wait for or to stall on. So it is looked at ten times a second while there
-  /// is less room than ``byteLimit`` asks for, and whenever a quarter of the room was filled.
+  /// (at most 64 MiB), whatever ``byteLimit`` is: when a group is full, its process is killed without a
+  /// stall to warn of it. Memory is then checked ten times per second while there is less room than
+  /// ``byteLimit``, and whenever a quarter of the room has been filled.
   ///
-  /// No thread is kept for it: a task sleeps on the cooperative pool, reads a few small files (some
-  /// 50 µs), and ends when nothing is held. (The kernel can wake a waiter instead, at the price of
-  /// a thread that waits, and of rights that containers mostly do not give.)
+  /// Uses no thread: a task on the cooperative pool reads a few small files (some 50 µs) and ends when
+  /// nothing is held. (Kernel notifications would need a waiting thread and privileges that most
+  /// containers lack.)
   public var watchesPressure: Bool {
     get { watch.isEnabled }
     set {
@@ -82,10 +82,10 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Whether the machine's memory is being looked at.
+  /// Whether system memory is being monitored.
   package var isWatching: Bool { watch.isRunning }
 
-  /// Bytes that may be held when memory is not short. Lowering it evicts at once.
+  /// The maximum bytes held when memory is not short. Lowering it evicts at once.
   public var byteLimit: Int {
     get { limit.load(ordering: .relaxed) }
     set {
@@ -94,23 +94,23 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Bytes that may be held now: ``byteLimit``, or a part of it under ``pressure``, or less where the
-  /// control group has no room for it (see ``watchesPressure``).
+  /// The maximum bytes held now: ``byteLimit``, reduced under ``pressure`` and by the room in the
+  /// control group (see ``watchesPressure``).
   public var effectiveLimit: Int { min(pressedLimit, ceiling.load(ordering: .relaxed)) }
 
   private var pressedLimit: Int { byteLimit >> pressure.shift }
 
-  /// Whether the control group has less room than the budget could use. Once it has, there has to be
-  /// a quarter more for it to be over, so that a report of it does not come and go.
+  /// Whether the control group has less room than the budget could use. Once true, it takes a quarter
+  /// more room to become false: hysteresis, so that reports do not flap.
   package func lacksRoom(since before: Bool) -> Bool {
     let limit = pressedLimit
     return ceiling.load(ordering: .relaxed) < (before ? limit + limit / 4 : limit)
   }
 
-  /// Reads how much room the control group has and takes note of it. Evicts nothing by itself.
+  /// Reads the room in the control group and records it. Evicts nothing.
   ///
-  /// What is held may change while `read` runs, and before its result arrives: the lesser of what was
-  /// held before and after counts, or the end of the room would be put too far out.
+  /// Held bytes may change while `read` runs. The lesser value before and after counts, so that the
+  /// ceiling is never set too high.
   package func fit(_ read: () -> MemoryReading) -> MemoryReading {
     let before = usedBytes
     let reading = read()
@@ -119,12 +119,12 @@ public final class MemoryBudget: Sendable {
     return reading
   }
 
-  /// Takes note of the pressure that was found by looking; a rise evicts at the next ``settle()``.
+  /// Records the measured pressure. A rise evicts at the next ``settle()``.
   package func find(_ pressure: MemoryPressure) {
     foundShift.store(pressure.shift, ordering: .relaxed)
   }
 
-  /// Forgets the room and the pressure that were found: nobody looks any more.
+  /// Resets the measured room and pressure when monitoring ends.
   package func forgetFindings() {
     ceiling.store(.max, ordering: .relaxed)
     find(.none)
@@ -133,8 +133,8 @@ public final class MemoryBudget: Sendable {
   /// Bytes held now.
   public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
-  /// How short memory is: the greater of what was set here and what watching finds (see ``watchesPressure``).
-  /// A rise evicts at once.
+  /// The memory pressure: the higher of the level set here and the measured one (see
+  /// ``watchesPressure``). A rise evicts at once.
   public var pressure: MemoryPressure {
     get {
       MemoryPressure(
@@ -146,7 +146,7 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Entries kept for members of one kind, including members that are gone and not yet removed.
+  /// Number of entries of one kind, including those of deallocated members.
   package func listedCount(for kind: Kind) -> Int { members.withLock { $0[kind].count } }
 
   /// Bytes held for one purpose.
@@ -154,9 +154,9 @@ public final class MemoryBudget: Sendable {
 
   /// Bytes that may be held for one purpose.
   ///
-  /// Compressed images may take a quarter: they save work for somebody who comes back. Checkpoints may
-  /// take what nobody else uses, and half as long as they are used: a cached frame spares the replay to
-  /// that frame only, a checkpoint the one to all frames after it.
+  /// Compressed images may take a quarter. Checkpoints may take what is otherwise unused, and half of
+  /// the limit while they are used: a cached frame saves the replay to that frame only, a checkpoint
+  /// the replay to all frames after it.
   package func limit(for kind: Kind) -> Int {
     switch kind {
     case .frames: effectiveLimit
@@ -166,7 +166,7 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Bytes that one purpose keeps when others want them too.
+  /// Bytes that one purpose keeps under competition.
   private func share(of kind: Kind) -> Int {
     switch kind {
     case .frames: 0
@@ -175,18 +175,18 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Charges `byteCount` bytes more, or less, to `member`, which is asked to give them back when others
-  /// need them. Evicts nothing by itself: call ``settle()`` when no lock is held.
+  /// Adds `byteCount`, which may be negative, to the charge of `member`, which may later be asked to
+  /// release memory. Evicts nothing: call ``settle()`` when no lock is held.
   package func charge(_ byteCount: Int, to member: some BudgetMember) {
     let share = member.share
     let held = add(byteCount, to: share)
     if held > 0, share.list(true) { members.withLock { $0[share.kind].append(member) } }
   }
 
-  /// Gives back `byteCount` bytes of a member, which may be on its way out.
+  /// Refunds `byteCount` bytes of a member, which may be deinitializing.
   package func refund(_ byteCount: Int, of share: BudgetShare) { _ = add(-byteCount, to: share) }
 
-  /// Gives back all that a member holds.
+  /// Refunds everything charged to a member.
   package func refundAll(of share: BudgetShare) { refund(share.heldBytes, of: share) }
 
   private func add(_ byteCount: Int, to share: BudgetShare) -> Int {
@@ -207,26 +207,26 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Notes that the member with `share` is used now.
+  /// Records a use of the member with `share`.
   package func stamp(_ share: BudgetShare) { share.stamp(time.load(ordering: .relaxed)) }
 
-  /// Evicts until the limits hold or only floors are left. Call it with no lock held.
+  /// Evicts until the limits are met or only floors are left. Call it with no lock held.
   ///
-  /// Takes no longer with many members than with few.
+  /// Its cost does not depend on the number of members.
   package func settle() {
     watch.start(for: self)
     evict()
-    // Only what stays fills the room, so what was evicted is not looked at.
+    // After eviction: only what stays fills the room.
     if watch.lookIfDue(for: self) { evict() }
   }
 
-  /// Has everything given up that is charged and can be: cached frames, canvases kept for seeking,
-  /// opened images. What players hold at the moment stays, and the two last frames of each in a cache.
+  /// Releases everything that can be released: cached frames, seek checkpoints and opened images.
+  /// Frames that players hold stay, and so do the last two cached frames of each playing animation.
   public func removeAll() {
     for kind in [Kind.checkpoints, .frames, .images] { removeAll(of: kind) }
   }
 
-  /// As ``removeAll()``, of one kind.
+  /// Like ``removeAll()``, for one kind.
   package func removeAll(of kind: Kind) { _ = relieve(.max, of: kind) }
 
   private func evict() {
@@ -246,14 +246,15 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Asks the members of one kind, the one used longest ago first; whether anything was freed.
+  /// Asks members of one kind to release memory, the least recently used first. Returns whether
+  /// anything was freed.
   ///
-  /// - Parameter onlyStale: Asks only those that were not used while half of the limit was charged:
-  ///   canvases of animations that nobody looks at give way to frames that are shown.
+  /// - Parameter onlyStale: Asks only members not used while half of the limit was charged, so that
+  ///   checkpoints of animations no longer watched give way to frames being shown.
   private func relieve(_ byteCount: Int, of kind: Kind, onlyStale: Bool = false) -> Bool {
     guard used(for: kind) > 0 else { return false }
     var freed = 0
-    // Each may have nothing to give: then all are asked, once.
+    // Bounds the loop: each member is asked at most once.
     var attempts = members.withLock { $0[kind].count }
     while freed < byteCount, attempts > 0,
       let member = members.withLock({ $0[kind].oldest() })

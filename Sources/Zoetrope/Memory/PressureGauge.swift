@@ -1,15 +1,15 @@
-/// How short of memory the machine, or the control group of this process, is.
+/// How short of memory the machine or this process's control group is.
 ///
-/// Not an enum, so that a later release may add a level: end a `switch` over it with `default`.
+/// Not an enum, so that later releases can add levels: end a `switch` over it with `default`.
 public struct MemoryPressure: Sendable, Hashable, Comparable {
-  /// The power of two by which the budget is divided.
+  /// The budget is divided by two to this power.
   let shift: Int
 
   /// No shortage: the whole budget may be used.
   public static let none = MemoryPressure(shift: 0)
-  /// Tasks wait for memory now and then: half of the budget.
+  /// Tasks sometimes wait for memory: half of the budget may be used.
   public static let some = MemoryPressure(shift: 1)
-  /// All tasks wait, or the limit was reached: an eighth of the budget.
+  /// All tasks wait, or the limit was reached: an eighth of the budget may be used.
   public static let severe = MemoryPressure(shift: 3)
 
   /// Every level, in order.
@@ -25,7 +25,7 @@ public struct MemoryPressure: Sendable, Hashable, Comparable {
 }
 
 extension MemoryPressure: CustomStringConvertible {
-  /// The level's name, as it is logged.
+  /// The level's name, as logged.
   public var description: String {
     switch self {
     case .none: "none"
@@ -37,13 +37,13 @@ extension MemoryPressure: CustomStringConvertible {
 
 /// One reading of the memory facts; those that the system does not report are nil.
 package struct MemoryReading: Sendable, Hashable {
-  /// Per cent of the last ten seconds in which some tasks waited for memory.
+  /// Percentage of the last ten seconds in which some tasks waited for memory.
   package var someStall: Double?
-  /// Per cent of the last ten seconds in which all tasks waited for memory.
+  /// Percentage of the last ten seconds in which all tasks waited for memory.
   package var fullStall: Double?
-  /// How often the group passed `memory.high`, ever.
+  /// Times the group has exceeded `memory.high`.
   package var highEvents: Int?
-  /// How often the group reached `memory.max` or was killed for it, ever.
+  /// Times the group has reached `memory.max` or was killed for it.
   package var maxEvents: Int?
   /// Bytes used by the group with the least room, without inactive file pages.
   package var usage: Int?
@@ -76,10 +76,10 @@ package struct MemoryReading: Sendable, Hashable {
 
 /// Turns readings into a ``MemoryPressure``. A pure value: one reading in, one level out.
 ///
-/// A rise takes effect at once; a fall takes ``calmReadings`` readings in a row and goes one level at
-/// a time, so that a cache that was just emptied does not fill up into the same wall.
+/// A rise takes effect at once. A fall takes ``calmReadings`` consecutive readings and goes one level
+/// at a time, so that a cache does not refill straight into the same limit.
 package struct PressureGauge: Sendable, Hashable {
-  /// Readings below the level after which it falls by one.
+  /// Consecutive lower readings after which the level falls by one.
   package static let calmReadings = 10
 
   package private(set) var level = MemoryPressure.none
@@ -106,8 +106,8 @@ package struct PressureGauge: Sendable, Hashable {
   }
 
   /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large
-  /// files hits its limit all the time, because their pages count as its own until they are dropped:
-  /// that is no shortage unless the rest fills the limit too.
+  /// files keeps hitting its limit because their pages are charged to it until reclaimed. That is no
+  /// shortage unless the other pages fill the limit too.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
     let fill: Double? =

@@ -1,13 +1,13 @@
 internal import Logging
 internal import Synchronization
 
-/// Watches the machine's memory while one ``MemoryBudget`` holds something, and narrows the budget while
+/// Monitors system memory while one ``MemoryBudget`` holds something, and reduces the budget while
 /// memory is short.
 ///
-/// Reads pressure-stall information, and the counters and usage of this process's control group; where
-/// the system offers neither, nothing happens. No thread of its own: a task on the cooperative pool.
+/// Reads pressure-stall information and the counters and usage of this process's control group. Does
+/// nothing where the system offers neither. Runs as a task on the cooperative pool.
 package final class PressureWatch: Sendable {
-  /// Bytes held from which on there is something worth giving back.
+  /// Held bytes above which there is something worth releasing.
   package static let threshold = 1 << 20
 
   private struct Findings: Sendable {
@@ -19,13 +19,13 @@ package final class PressureWatch: Sendable {
   private let running = Atomic<Bool>(false)
   private let findings = Mutex(Findings())
   private let interval: Duration
-  /// Bytes held from which on the room is read before the interval is over.
+  /// Held bytes at which the room is read before the interval is over.
   private let nextLook = Atomic<Int>(PressureWatch.threshold)
   private let clock: any Clock<Duration>
   private let read: @Sendable () -> MemoryReading
   private let logger = Logger(label: "zoetrope.memory")
 
-  /// A watch that reads this machine's memory once a second: stall averages span ten.
+  /// Creates a watch that reads system memory once per second; stall averages span ten.
   package convenience init(isEnabled: Bool = true) {
     self.init(isEnabled: isEnabled, clock: ContinuousClock()) { Self.machine.read() }
   }
@@ -41,10 +41,11 @@ package final class PressureWatch: Sendable {
   }
 
   private static let machine = MachineMemory()
-  /// Room too small to be read again by those who fill it.
+  /// Below this room, storing does not trigger another reading.
   private static let leastRoom = 4 << 20
 
-  /// Whether it starts when there is something to watch; a running task ends at its next look.
+  /// Whether it starts when there is something to watch. Once false, a running task ends at its next
+  /// reading.
   package var isEnabled: Bool {
     get { enabled.load(ordering: .relaxed) }
     set { enabled.store(newValue, ordering: .relaxed) }
@@ -53,7 +54,7 @@ package final class PressureWatch: Sendable {
   /// Whether its task runs.
   package var isRunning: Bool { running.load(ordering: .acquiring) }
 
-  /// Starts the task unless it runs or there is nothing to do. Costs two loads when it runs.
+  /// Starts the task unless it runs or there is nothing to do. Costs two atomic loads if it runs.
   package func start(for budget: MemoryBudget) {
     guard isEnabled, !isRunning, isNeeded(for: budget),
       running.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
@@ -61,7 +62,7 @@ package final class PressureWatch: Sendable {
     else { return }
     Task.detached(priority: .utility) {
       self.findings.withLock { $0 = Findings() }
-      // Holds the budget until it is empty: at most one look longer than its owners do.
+      // Keeps the budget alive until it is empty, at most one interval longer than its owners.
       while self.isEnabled, self.isNeeded(for: budget) {
         self.poll(budget)
         self.planLook(for: budget)
@@ -69,16 +70,15 @@ package final class PressureWatch: Sendable {
       }
       if !self.isEnabled { budget.forgetFindings() }
       self.running.store(false, ordering: .releasing)
-      // What was stored since the last look found this task running.
+      // Bytes stored since the last reading saw this task still running.
       self.start(for: budget)
     }
   }
 
-  /// Reads once, sets the budget's pressure and what it may hold in its control group, and returns the
-  /// current level.
+  /// Takes one reading, sets the budget's pressure and ceiling, and returns the current level.
   ///
-  /// Logs changes under `zoetrope.memory`: a rise of the pressure, or a group with less room than the
-  /// budget asks for, as a warning, the end of it as a notice. Reads some five small files (50 µs).
+  /// Logs changes under `zoetrope.memory`: rising pressure, or a group with less room than the budget
+  /// wants, as a warning; the end of either as a notice. Reads about five small files (50 µs).
   @discardableResult
   package func poll(_ budget: MemoryBudget) -> MemoryPressure {
     let reading = budget.fit(read)
@@ -106,14 +106,14 @@ package final class PressureWatch: Sendable {
     return level
   }
 
-  /// Reads the room in the control group if a good part of it was filled since the last look, since a
-  /// cache fills a small group in less than the interval. Costs two loads when it was not.
+  /// Reads the room in the control group if much of it was filled since the last reading: a cache can
+  /// fill a small group within one interval. Otherwise costs two atomic loads.
   ///
-  /// - Returns: Whether it looked.
+  /// - Returns: Whether it took a reading.
   package func lookIfDue(for budget: MemoryBudget) -> Bool {
     guard isEnabled else { return false }
     let due = nextLook.load(ordering: .relaxed)
-    // The thread that clears the mark is the one to look.
+    // The thread that clears the mark takes the reading.
     guard budget.usedBytes >= due,
       nextLook.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
     else { return false }
@@ -122,8 +122,8 @@ package final class PressureWatch: Sendable {
     return true
   }
 
-  /// Sets the mark of the next look: when a quarter of the room is filled. None near the end, where the
-  /// budget itself stops everyone.
+  /// Sets the mark of the next reading to when a quarter of the room is filled. Sets none near the end,
+  /// where the budget's own limit applies.
   private func planLook(for budget: MemoryBudget) {
     let used = budget.usedBytes
     let room = budget.effectiveLimit - used
@@ -131,12 +131,12 @@ package final class PressureWatch: Sendable {
       room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
   }
 
-  /// The time to the next look: shorter where the rest of the process may fill the group meanwhile.
+  /// The time to the next reading: shorter if the rest of the process could fill the group meanwhile.
   private func pause(for budget: MemoryBudget) -> Duration {
     budget.usedBytes >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
   }
 
-  /// A narrowed budget is watched until it is whole again, even if nothing is held.
+  /// A reduced budget is watched until it is restored, even if nothing is held.
   private func isNeeded(for budget: MemoryBudget) -> Bool {
     budget.usedBytes >= Self.threshold || budget.effectiveLimit < budget.byteLimit
   }

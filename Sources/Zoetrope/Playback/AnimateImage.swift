@@ -1,21 +1,20 @@
 public import SystemPackage
 
-/// Plays the animation in the file at `path`: calls `handler` with each frame at its time.
+/// Plays the animation in the file at `path`, calling `handler` with each frame at its time.
 ///
-/// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the
-/// animation is over, and its handler runs where the caller runs. Delays follow
-/// ``DelayPolicy/imageIO`` unless ``AnimationOptions/delayTime`` is set. A still picture is passed
-/// once and held for its delay. The handler gets every frame of every play once, in order; if it takes
-/// longer than its frame lasts, it delays the following frames, which keep their own durations. The
-/// file is read and decoded on the library's own threads.
+/// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the animation
+/// has ended, and the handler runs in the caller's isolation. Delays follow ``DelayPolicy/imageIO`` unless
+/// ``AnimationOptions/delayTime`` is set. A still image is passed once and held for its delay. The handler
+/// gets every frame of every play once, in order; if it takes longer than its frame lasts, the following
+/// frames are delayed but keep their durations. The file is read and decoded on the library's own threads.
 ///
 /// - Parameters:
 ///   - path: the file.
-///   - options: where it starts, how long frames are shown, how often it plays, how it is opened.
-///   - clock: where time comes from. Default: the system's clock.
-///   - handler: gets the frame's index and picture; setting `stop` ends the animation at once.
-/// - Returns: why it ended. Cancelling the task is one of the reasons and takes effect at once, while
-///   the file is being opened too.
+///   - options: start frame, frame durations, number of plays and decoding options.
+///   - clock: the clock that frames are timed by. Default: the system's clock.
+///   - handler: called with the frame's index and bitmap; setting `stop` ends the animation at once.
+/// - Returns: why it ended. Cancelling the task ends it at once with `cancelled`, even while the file is
+///   being opened.
 public func animateImage(
   at path: FilePath, options: AnimationOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
@@ -28,9 +27,9 @@ public func animateImage(
   } catch { return AnimationStatus(error) }
 }
 
-/// Plays an animation in memory: calls `handler` with each frame at its time.
+/// Plays an animation in memory, calling `handler` with each frame at its time.
 ///
-/// As ``animateImage(at:options:clock:handler:)``.
+/// See ``animateImage(at:options:clock:handler:)``.
 public func animateImage(
   bytes: [UInt8], options: AnimationOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
@@ -66,16 +65,16 @@ package func animate(
 
 /// The options of ``animateImage(at:options:clock:handler:)``, as Image I/O documents them.
 public struct AnimationOptions: Sendable, Hashable {
-  /// The first frame that is shown. Default: 0. One past the end is a parameter error.
+  /// The first frame shown. Default: 0. An index past the last frame is a parameter error.
   public var startIndex: Int
-  /// Shows every frame for this long instead of its own delay. Default: nil. Must not be negative.
+  /// Shows every frame for this long instead of its own delay. Must not be negative. Default: nil.
   public var delayTime: Duration?
-  /// Plays in total, or `.indefinite`; nil, the default, takes the file's.
+  /// The total number of plays, or `.indefinite`. Default: nil, as stored in the file.
   public var loopCount: PlayCount?
-  /// How the image is opened and decoded, its limits among it. Default: as files are opened elsewhere.
+  /// How the image is opened and decoded, including limits. Default: `DecodingOptions()`.
   public var decoding: DecodingOptions
 
-  /// Options; each argument left out has its default.
+  /// Creates options.
   public init(
     startIndex: Int = 0, delayTime: Duration? = nil, loopCount: PlayCount? = nil,
     decoding: DecodingOptions = .init()
@@ -87,12 +86,12 @@ public struct AnimationOptions: Sendable, Hashable {
   }
 }
 
-/// How a call of ``animateImage(at:options:clock:handler:)`` ended. Failures are named after Image I/O's.
+/// How a call of ``animateImage(at:options:clock:handler:)`` ended. Failures have the names of Image I/O's.
 ///
-/// Not an enum, so that a later release may add a status: end a `switch` over it with `default`.
+/// Not an enum, so that later releases can add statuses: end a `switch` over it with `default`.
 public struct AnimationStatus: Sendable, Hashable {
   private let name: String
-  /// The number that Image I/O gives to the status; 0 for the three that are not failures.
+  /// Image I/O's number for the status; 0 for the three that are not failures.
   public let code: Int
 
   /// Every play was shown.
@@ -103,9 +102,9 @@ public struct AnimationStatus: Sendable, Hashable {
   public static let cancelled = AnimationStatus(name: "cancelled", code: 0)
   /// An option is invalid, such as a start index past the end, or the file cannot be read.
   public static let parameterError = AnimationStatus(name: "parameterError", code: -22140)
-  /// The data breaks its format's rules.
+  /// The data is malformed.
   public static let corruptInputImage = AnimationStatus(name: "corruptInputImage", code: -22141)
-  /// The data is of no supported format.
+  /// The data is not in a supported format.
   public static let unsupportedFormat = AnimationStatus(name: "unsupportedFormat", code: -22142)
   /// The data ends before the first frame.
   public static let incompleteInputImage = AnimationStatus(

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// One requested frame: it will hold the picture, or the reason why there is none.
+/// One requested frame: a future for the picture or an error.
 ///
-/// Whoever wants the frame holds the ticket. A ticket that nobody holds any more is not decoded, and
-/// its bitmap goes with the last holder. Cancelling and bounding memory need nothing else.
+/// Consumers of the frame hold the ticket. A ticket that nobody holds is not decoded, and its bitmap is
+/// freed with the last reference. Cancelling and the memory bound rely on this alone.
 package final class FrameTicket: Sendable {
   package typealias Outcome = Result<CompositedFrame, AnimatedImageError>
 
@@ -15,7 +15,7 @@ package final class FrameTicket: Sendable {
     var outcome: Outcome?
     var decodeTime = Duration.zero
     var waiters: [ResultHandover<Outcome>] = []
-    /// Drivers that wait for it on the playback thread.
+    /// Drivers waiting on the playback thread.
     var clients: [any PlaybackThread.Client] = []
   }
 
@@ -34,19 +34,19 @@ package final class FrameTicket: Sendable {
   /// The frame or its error, once it has been decoded.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
 
-  /// Bytes of its picture, once there is one.
+  /// Bytes of its picture; 0 until it is decoded.
   var cost: Int {
     guard case .success(let frame) = outcome else { return 0 }
     return frame.bitmap.cost
   }
 
-  /// How many wait for it.
+  /// Number of waiters.
   var waiterCount: Int { state.withLock { $0.waiters.count + $0.clients.count } }
 
-  /// How long its decoding took.
+  /// How long decoding took.
   package var decodeTime: Duration { state.withLock { $0.decodeTime } }
 
-  /// The outcome; while there is none, `client` is called once there is.
+  /// The outcome; if there is none yet, `client` is called when there is.
   func outcome(orCall client: any PlaybackThread.Client) -> Outcome? {
     state.withLock { state in
       // Checked under the lock: a driver is removed from here after it becomes obsolete.
@@ -78,7 +78,7 @@ package final class FrameTicket: Sendable {
     }
   }
 
-  /// Delivers the outcome to everyone who waits.
+  /// Delivers the outcome to all waiters.
   func complete(_ outcome: Outcome, after decodeTime: Duration) {
     let (waiters, clients) = state.withLock { state in
       state.outcome = outcome
@@ -95,7 +95,7 @@ package final class FrameTicket: Sendable {
   }
 }
 
-/// A producer and the tickets that wait for it, served one by one on the decoding threads.
+/// A producer and its queue of tickets, served one at a time on the decoding threads.
 ///
 /// After each ticket the lane queues up behind the other lanes, so that one long animation does not
 /// monopolise the threads.
@@ -111,15 +111,14 @@ final class DecodeLane: Sendable {
     var tickets: [WeakTicket] = []
     var isScheduled = false
     var history = DecodeHistory()
-    /// Whether the producer was made and has been asked for a frame.
+    /// Whether the producer exists and has been asked for a frame.
     var isOpen = false
-    /// Whether nobody plays, so that the producer rests when there is no work.
+    /// Whether nobody plays, so that the producer should rest when there is no work.
     var isResting = false
   }
 
   private let makeProducer: Factory
-  /// Locked by the one thread that serves the lane, and briefly when it is told to rest, so rarely
-  /// contended.
+  /// Rarely contended: locked by the one thread that serves the lane, and briefly by ``rest()``.
   private let producer = Mutex<(any FrameProducing)?>(nil)
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
@@ -129,8 +128,8 @@ final class DecodeLane: Sendable {
   private let isAtHand: (@Sendable (Int) -> Bool)?
 
   /// - Parameters:
-  ///   - openingThreads: where the producer is made and gives its first frame, which may involve slow
-  ///     input besides decoding.
+  ///   - openingThreads: where the producer is created and decodes its first frame, which may involve slow
+  ///     input.
   ///   - frames: the frames' metadata.
   ///   - isAtHand: whether a frame's bytes are in memory, so that a quick frame may be decoded on the
   ///     playback thread. Nil where that is unknown, or where the producer runs the caller's code.
@@ -146,7 +145,7 @@ final class DecodeLane: Sendable {
     self.makeProducer = makeProducer
   }
 
-  /// Decodes `ticket` after those before it, unless nobody holds it by then.
+  /// Enqueues `ticket`. It is skipped if nobody holds it when its turn comes.
   func enqueue(_ ticket: FrameTicket) {
     let (schedules, light, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index))
@@ -157,7 +156,7 @@ final class DecodeLane: Sendable {
     if schedules { schedule(light, on: isOpen ? threads : openingThreads) }
   }
 
-  /// The frame that is decoded next, if it is likely to be quick.
+  /// The next frame to decode, if it is likely to be quick.
   private func lightFrame(in queue: Queue) -> Int? {
     guard let index = queue.tickets.first?.index else { return nil }
     return queue.history.isLight(index, weight(of: index)) ? index : nil
@@ -168,7 +167,7 @@ final class DecodeLane: Sendable {
     return DecodeHistory.Weight(area: frame.rect.size.area, bytes: frame.byteRange.count)
   }
 
-  /// - Parameter light: the frame that is decoded next, if it is likely to be quick.
+  /// - Parameter light: the next frame to decode, if it is likely to be quick.
   private func schedule(_ light: Int?, on threads: DecodeThreads) {
     let work: @Sendable () -> Void = { [self] in serve() }
     if let light, let isAtHand,
@@ -184,11 +183,11 @@ final class DecodeLane: Sendable {
     guard let next = nextTicket() else { return restIfAsked() }
     live.add(.decode)
     let time = decode(next.index, for: next)
-    // Rests before the decode counts as over: `idle()` promises that nothing is held any more. The
-    // decode counts as over before the lane may be scheduled again, so that a lane counts once.
+    // Rest before the decode counts as finished: `idle()` promises that nothing is held any more. Count it
+    // as finished before the lane can be scheduled again, so that each lane counts once.
     restIfAsked()
     live.remove(.decode)
-    // A thread is requested only when there is work: a vain wake-up costs more than many a frame.
+    // Request a thread only when there is work: a needless wake-up costs more than many frames.
     let (goesOn, light) = queue.withLock { queue in
       queue.history.note(next.index, weight(of: next.index), time)
       queue.isOpen = true
@@ -206,13 +205,13 @@ final class DecodeLane: Sendable {
 
   private func restIfAsked() {
     guard queue.withLock({ $0.isResting }) else { return }
-    // If it is at work, the thread that serves the lane does this afterwards.
+    // If the producer is busy, the thread that serves the lane does this afterwards.
     _ = producer.withLockIfAvailable { $0?.rest() }
   }
 
-  /// The oldest ticket that somebody still holds.
+  /// The oldest ticket that is still held.
   private func nextTicket() -> WeakTicket? {
-    // The ticket leaves the lock with the result: this may be its last holder.
+    // Return the ticket from the lock: this may be its last reference.
     let found = queue.withLock { queue -> FrameTicket? in
       while !queue.tickets.isEmpty {
         if let ticket = queue.tickets.removeFirst().ticket { return ticket }
@@ -223,8 +222,8 @@ final class DecodeLane: Sendable {
     return found.map { WeakTicket(ticket: $0, index: $0.index) }
   }
 
-  /// Holds the ticket weakly meanwhile, so that a replay ends when nobody wants its frame any more.
-  /// Returns how long it took.
+  /// Decodes frame `index` and returns the time it took. Holds the ticket weakly, so that a replay stops
+  /// when nobody wants its frame any more.
   private func decode(_ index: Int, for wanted: WeakTicket) -> Duration {
     let clock = ContinuousClock()
     let start = clock.now
@@ -233,7 +232,7 @@ final class DecodeLane: Sendable {
       try producer.withLock { producer throws(AnimatedImageError) in
         if let producer { return try producer.frame(at: index, isCancelled: isCancelled) }
         let made = try makeProducer()
-        // Kept even if cancelled: the frames replayed so far are not lost.
+        // Keep it even if cancelled, so that the frames replayed so far are not lost.
         producer = made
         return try made.frame(at: index, isCancelled: isCancelled)
       }
@@ -244,25 +243,25 @@ final class DecodeLane: Sendable {
   }
 }
 
-/// A lane's recent decode times, which tell whether the next decode may run on the playback thread.
+/// A lane's recent decode times, which decide whether the next decode may run on the playback thread.
 struct DecodeHistory: Sendable {
   /// The longest decode that may delay other playbacks.
   static let lightTime = Duration.milliseconds(1)
 
-  /// What is known of a frame's cost before it is decoded.
+  /// A frame's cost as known before decoding.
   struct Weight: Sendable {
-    /// Pixels that it covers.
+    /// Pixels covered.
     var area: Int
     /// Compressed bytes.
     var bytes: Int
   }
 
-  /// Confidence that decodes take no longer than `lightTime`: a quick one adds one, up to a limit, and
-  /// a slow one halves it, since a single one may merely have been interrupted.
+  /// Confidence that decodes take at most `lightTime`: a quick decode adds one, up to a limit; a slow one
+  /// halves it, since a single one may have been preempted.
   private var lightCount = 0
   private var lastIndex = -1
-  /// The heaviest frame known to be quick. The first frame of a play usually covers the whole canvas,
-  /// and small ones after it say nothing about it.
+  /// The heaviest frame known to be quick. The first frame of a play usually covers the whole canvas, so
+  /// the small ones after it do not predict its cost.
   private var lightWeight = Weight(area: 0, bytes: 0)
 
   /// Whether decoding frame `index` is likely to be quick. False after a jump, which may have to decode
@@ -287,12 +286,12 @@ struct DecodeHistory: Sendable {
   }
 }
 
-/// Makes composited frames on the calling thread.
+/// Produces composited frames on the calling thread.
 ///
-/// Owned by one ``DecodeLane``, which never calls it from two threads at once; so it need not be
-/// `Sendable`. One call is one decode step, the unit of cancelling.
+/// Need not be `Sendable`: it is owned by one ``DecodeLane``, which never calls it concurrently. One call
+/// is one decode step, the unit of cancelling.
 package protocol FrameProducing: AnyObject {
-  /// Frame `index`, composited. Ascending order has to be cheapest.
+  /// Frame `index`, composited. Ascending order must be cheapest.
   func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame
 
   /// As ``frame(at:)``; throws `cancelled` soon after `isCancelled` returns true, and stays usable.
@@ -300,7 +299,7 @@ package protocol FrameProducing: AnyObject {
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame
 
-  /// Releases what is reserved for players, since nobody plays for now. By default does nothing.
+  /// Releases resources reserved for playing. The default implementation does nothing.
   func rest()
 }
 

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// The place for one frame between a session and its consumer.
 ///
-/// Nobody is resumed or called under the lock (see ``ResultHandover``).
+/// Continuations and clients are never called under the lock (see ``ResultHandover``).
 final class FrameMailbox: Sendable {
   private struct State {
     var frame: ScheduledFrame?
     var isFinished = false
     var consumers: [ResultHandover<ScheduledFrame>] = []
-    /// Drivers that wait for space. More than one only while a replaced driver has not left yet.
+    /// Drivers waiting for space. More than one only until a replaced driver has left.
     var producers: [any PlaybackThread.Client] = []
 
     mutating func takeProducers() -> [any PlaybackThread.Client] {
@@ -34,8 +34,8 @@ final class FrameMailbox: Sendable {
 
   /// Stores `frame`, or assigns it to the consumer that waits, which ``Delivery/finish()`` wakes.
   ///
-  /// In two steps, so that a session can order its frames by its lock and wake nobody under it. A frame
-  /// that replaces another counts that one as skipped and covers what it drew.
+  /// Two steps let a session order its frames under its own lock without waking anyone under it. A frame
+  /// that replaces another counts that one as skipped and includes its dirty rectangle.
   func put(_ frame: ScheduledFrame) -> Delivery {
     state.withLock { state in
       guard !state.isFinished else {
@@ -56,14 +56,14 @@ final class FrameMailbox: Sendable {
     }
   }
 
-  /// What a consumer that asks for a frame gets.
+  /// The answer to a consumer that requests a frame.
   private enum Answer {
     case frame(ScheduledFrame, [any PlaybackThread.Client])
     case end
     case wait(ResultHandover<ScheduledFrame>)
   }
 
-  /// Takes the frame, waiting for one; nil when there will be none or the task is cancelled.
+  /// Takes the frame, waiting if there is none; nil if the stream has ended or the task is cancelled.
   func take() async -> ScheduledFrame? {
     if Task.isCancelled { return nil }
     let answer = state.withLock { state -> Answer in
@@ -88,7 +88,8 @@ final class FrameMailbox: Sendable {
   /// Whether no frame waits to be taken.
   var isEmpty: Bool { state.withLock { $0.frame == nil } }
 
-  /// Whether the last frame was taken, or the stream has ended; if not, `producer` is called then.
+  /// Whether the last frame was taken or the stream has ended. If not, `producer` is called when that
+  /// happens.
   func hasSpace(orCall producer: any PlaybackThread.Client) -> Bool {
     state.withLock { state in
       if state.frame == nil || state.isFinished { return true }
@@ -108,7 +109,7 @@ final class FrameMailbox: Sendable {
     _ = consume removed
   }
 
-  /// Ends the stream. A frame that was not taken yet is kept for the consumer or dropped.
+  /// Ends the stream. A frame not taken yet is kept for the consumer or dropped.
   func finish(keepingFrame: Bool) {
     let (consumers, producers, dropped) = state.withLock { state in
       state.isFinished = true

@@ -1,11 +1,11 @@
 public import Logging
 internal import Synchronization
 
-/// Plays an animation: publishes composited frames through a stream, each at its deadline.
+/// Plays an animation: publishes composited frames as an asynchronous sequence, each at its deadline.
 ///
-/// Deadlines are absolute, start + sum of durations, so a late frame never delays the ones after it
-/// (see ``LatePolicy``). Frames are decoded ahead of time on the library's own threads, never on the
-/// cooperative pool.
+/// Deadlines are absolute (the start plus the sum of durations), so a late frame does not delay the ones
+/// after it (see ``LatePolicy``). Frames are decoded ahead of time on the library's own threads, never on
+/// the cooperative pool.
 ///
 /// ```swift
 /// let scheduler = FrameScheduler(image)
@@ -13,13 +13,13 @@ internal import Synchronization
 /// print(scheduler.state)
 /// ```
 ///
-/// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of
-/// the last play was held for its full time; `stopped` by ``stop()``; `cancelled` when the consumer's
-/// task is cancelled, the loop is left or the stream is dropped; `failed` when a frame cannot be
-/// decoded, once the frame before had its time, or when the options are invalid for the image. Ending
-/// is immediate: at most one frame's decoding is still completed.
+/// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of the
+/// last play was shown for its full duration; `stopped` by ``stop()``; `cancelled` if the consumer's task
+/// is cancelled, the loop is left or the stream is released; `failed` if a frame cannot be decoded, after
+/// the previous frame was shown for its duration, or if the options are invalid for the image. Ending is
+/// immediate: at most one frame's decoding still completes.
 ///
-/// A stream keeps its scheduler, so `FrameScheduler(image).frames()` plays. Methods may be called from
+/// A stream retains its scheduler, so `FrameScheduler(image).frames()` plays. Methods may be called from
 /// any thread.
 public final class FrameScheduler: Sendable {
   package let shared: SharedFrames
@@ -31,7 +31,7 @@ public final class FrameScheduler: Sendable {
     var session: PlaybackSession
     var isTaken = false
     var options: PlaybackOptions { didSet { optionsVersion += 1 } }
-    /// Counts changes of ``options``, which cannot be compared: a NaN never equals itself.
+    /// Counts changes of ``options``, which cannot be compared: NaN never equals itself.
     private(set) var optionsVersion = 0
 
     init(session: PlaybackSession, options: PlaybackOptions) {
@@ -40,14 +40,14 @@ public final class FrameScheduler: Sendable {
     }
   }
 
-  /// Creates a scheduler for frames that others may be showing too. Nothing is decoded yet.
+  /// Creates a scheduler for frames that other schedulers may share. Decodes nothing yet.
   ///
   /// - Parameters:
-  ///   - shared: the frames, and the decoding that its consumers share.
+  ///   - shared: the frames, decoded once for all their consumers.
   ///   - options: how they are played.
-  ///   - clock: where time comes from. Default: the system's clock.
-  ///   - logger: receives endings with statistics (info, failures as warnings) and skipped frames
-  ///     (debug), on a thread for logging only. Default: nil, no logging.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
+  ///     dedicated thread. Default: nil, no logging.
   public init(
     sharing shared: SharedFrames, options: PlaybackOptions = .init(),
     clock: some Clock<Duration> = ContinuousClock(), logger: Logger? = nil
@@ -66,19 +66,19 @@ public final class FrameScheduler: Sendable {
     current = Mutex(Current(session: session, options: options))
   }
 
-  /// Creates a scheduler for `image` alone. Nothing is decoded yet.
+  /// Creates a scheduler for `image`. Decodes nothing yet.
   ///
   /// - Parameters:
-  ///   - image: what is played.
+  ///   - image: the image to play.
   ///   - rendering: the size and format of the frames. Default: as decoded.
   ///   - options: how it is played.
-  ///   - cache: where frames are looked up before they are decoded, and kept. Default: nil, no frame
-  ///     is kept, and playing takes some canvases of memory however long the animation is. With
-  ///     ``MemoryFrameCache/shared``, frames that fit the budget are decoded once for all players; the
-  ///     whole file is then read once before the first frame, for its ``ContentIdentity``.
-  ///   - clock: where time comes from. Default: the system's clock.
-  ///   - logger: receives endings with statistics (info, failures as warnings) and skipped frames
-  ///     (debug), on a thread for logging only. Default: nil, no logging.
+  ///   - cache: the cache for decoded frames. Default: nil, no caching: memory use is a few canvases,
+  ///     however long the animation is. With ``MemoryFrameCache/shared``, frames that fit the budget are
+  ///     decoded once for all players; the whole file is then read once before the first frame, for its
+  ///     ``ContentIdentity``.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
+  ///     dedicated thread. Default: nil, no logging.
   public convenience init(
     _ image: AnimatedImage, rendering: Rendering = .init(), options: PlaybackOptions = .init(),
     cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),
@@ -93,46 +93,46 @@ public final class FrameScheduler: Sendable {
 
   private var session: PlaybackSession { current.withLock { $0.session } }
 
-  /// The frames, from the start. Playback begins when the first one is awaited.
+  /// Returns the frames from the start. Playback begins when the first one is awaited.
   ///
-  /// Throws what playback fails with, after the last good frame was taken; take
-  /// ``ScheduledFrames/stream`` where a failure need only end the loop. Has one consumer; several need
-  /// a scheduler each (see ``SharedFrames``). Calling it again stops the previous stream and starts
-  /// over.
+  /// The sequence throws if playback fails, after the last good frame was taken; use
+  /// ``ScheduledFrames/stream`` where a failure should just end the loop. It has one consumer; several
+  /// consumers need a scheduler each (see ``SharedFrames``). Calling it again stops the previous stream and
+  /// starts over.
   public func frames() -> ScheduledFrames {
     ScheduledFrames(FrameSubscription(takeSession(), of: self))
   }
 
-  /// What the scheduler is doing, or why the stream ended.
+  /// The playback state, or why the stream ended.
   public var state: PlaybackState { session.playbackState }
 
-  /// What it has done since the stream began.
+  /// Statistics since the stream began.
   public var statistics: PlaybackStatistics { session.state.withLock { $0.statistics } }
 
-  /// The times of each frame since the stream began, if ``PlaybackOptions/recordsTrace`` is set; some
-  /// 60 bytes a frame.
+  /// The times of each frame since the stream began, if ``PlaybackOptions/recordsTrace`` is set. Takes some
+  /// 60 bytes per frame.
   public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
 
-  /// Waits for the stream to end and returns why. Does not start it.
+  /// Waits for the stream to end and returns its final state. Does not start playback.
   ///
   /// Returns the current state as soon as the calling task is cancelled.
   public func ending() async -> PlaybackState { await session.ending() }
 
-  /// Stops time. The stream stays open and the current frame on screen. Before the first frame, that
-  /// frame is still shown.
+  /// Pauses playback. The stream stays open and the current frame on screen. If no frame was shown yet, the
+  /// first one still is.
   public func pause() { session.control(.pause) }
 
-  /// Resumes time where it was paused.
+  /// Resumes playback where it was paused.
   public func resume() { session.control(.resume) }
 
-  /// Ends the stream at once: after this call no further frame is delivered. Harmless when repeated.
+  /// Ends the stream. No frame is delivered after this call. Further calls do nothing.
   public func stop() { session.end(.stopped) }
 
-  /// Shows frame `index` as soon as it is decoded and goes on from there; paused, it stays paused.
+  /// Shows frame `index` as soon as it is decoded and continues from there; a paused playback stays paused.
   ///
-  /// A frame that is on its way to the consumer still arrives before it: see ``seekCount``.
+  /// A frame already being delivered still arrives before it; see ``seekCount``.
   ///
-  /// Throws ``AnimatedImageError/Code/parameter`` for a frame outside the range that is played.
+  /// Throws ``AnimatedImageError/Code/parameter`` for a frame outside the played range.
   public func seek(toFrame index: Int) throws(AnimatedImageError) {
     let session = session
     let range = session.state.withLock { $0.machine.order.range }
@@ -142,10 +142,10 @@ public final class FrameScheduler: Sendable {
     session.control(.seek(frame: index, offset: .zero))
   }
 
-  /// Goes to a moment of the animation, counted at rate 1 from the start of frame 0.
+  /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0.
   ///
-  /// A frame's first instant belongs to that frame. Times outside the frames that are played become
-  /// the nearest ones inside. Else as ``seek(toFrame:)``.
+  /// A frame's start time belongs to that frame. Times outside the played range are clamped. Otherwise like
+  /// ``seek(toFrame:)``.
   public func seek(to time: Duration) {
     let session = session
     guard !session.playbackState.isEnded else { return }
@@ -156,12 +156,12 @@ public final class FrameScheduler: Sendable {
 
   /// The number of seeks so far.
   ///
-  /// Compare it with ``ScheduledFrame/seekCount`` when seeking while another task takes frames: a frame
-  /// with a lower count is from before the seek.
+  /// Compare it with ``ScheduledFrame/seekCount`` when seeking while another task consumes frames: a frame
+  /// with a lower count precedes the seek.
   public var seekCount: Int { session.state.withLock { $0.seekCount } }
 
-  /// How fast time runs. A change takes effect at once, without a jump; a frame that is overdue keeps
-  /// its deadline. See ``PlaybackOptions/rate``.
+  /// The playback rate. A change takes effect at once, without a jump; an overdue frame keeps its deadline.
+  /// See ``PlaybackOptions/rate``.
   public var rate: Double {
     get { session.state.withLock { $0.machine.rate.value } }
     set {
@@ -173,7 +173,8 @@ public final class FrameScheduler: Sendable {
     }
   }
 
-  /// Which way time runs. After a change, what is on screen stays for as long as it has been there.
+  /// The playback direction. After a change, the current frame stays for as long as it has already been
+  /// shown.
   public var direction: PlaybackDirection {
     get { session.state.withLock { $0.machine.direction } }
     set {
@@ -185,11 +186,11 @@ public final class FrameScheduler: Sendable {
     }
   }
 
-  /// A session for a new stream: the prepared one, unless a stream has taken it.
+  /// A session for a new stream: the prepared one, unless it was already taken.
   private func takeSession() -> PlaybackSession {
     var made: (session: PlaybackSession, version: Int)?
     while true {
-      // Sessions are made and ended outside of the lock, since both run code of the user's.
+      // Create and end sessions outside the lock, since both run user code.
       let (taken, old, options, version) = current.withLock { current in
         let version = current.optionsVersion
         if !current.isTaken {
@@ -215,17 +216,17 @@ public final class FrameScheduler: Sendable {
 }
 
 extension AnimatedImage {
-  /// The frames on time, each at its deadline, for one consumer who needs no control.
+  /// Plays the image: returns its frames, each at its deadline, for one consumer without playback control.
   ///
-  /// Playback begins when the first frame is awaited, and ends after the last one, when the loop is
-  /// left or its task is cancelled. To pause, seek or learn why it ended, make a ``FrameScheduler``.
+  /// Playback begins when the first frame is awaited. It ends after the last one, or when the loop is left
+  /// or its task is cancelled. To pause, seek or learn why it ended, create a ``FrameScheduler``.
   ///
   /// - Parameters:
   ///   - rendering: the size and format of the frames. Default: as decoded.
   ///   - options: how it is played.
-  ///   - cache: where frames are looked up and kept. Default: nil, nowhere.
-  ///   - clock: where time comes from. Default: the system's clock.
-  ///   - logger: receives endings with statistics and skipped frames. Default: nil, no logging.
+  ///   - cache: the cache for decoded frames. Default: nil, no caching.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: logs endings with statistics, and skipped frames. Default: nil, no logging.
   public func play(
     rendering: Rendering = .init(), options: PlaybackOptions = .init(),
     cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),

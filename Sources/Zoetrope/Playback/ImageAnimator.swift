@@ -3,8 +3,8 @@ public import Observation
 
 /// The current picture of a playing animation, as an observable property.
 ///
-/// For a view that redraws when ``image`` changes, by whatever observes: `withObservationTracking`, a
-/// user-interface framework, a test. A ``FrameScheduler`` of its own plays while it runs.
+/// For views that redraw when ``image`` changes, through `withObservationTracking` or a user-interface
+/// framework. It plays a ``FrameScheduler``.
 ///
 /// ```swift
 /// let animator = ImageAnimator(image, rendering: Rendering(target: target))
@@ -13,28 +13,28 @@ public import Observation
 @MainActor
 @Observable
 public final class ImageAnimator {
-  /// The picture on screen; nil before the first frame.
+  /// The current picture; nil before the first frame.
   public var image: Bitmap? { frame?.bitmap }
-  /// The frame on screen, with its index and times; nil before the first one.
+  /// The current frame with its index and times; nil before the first one.
   public private(set) var frame: ScheduledFrame?
-  /// What playback is doing, or why it ended.
+  /// The playback state, or why playback ended.
   public private(set) var state = PlaybackState.idle
 
   @ObservationIgnored private let scheduler: FrameScheduler
   @ObservationIgnored private var task: Task<Void, Never>?
 
-  /// Creates an animator of `scheduler`'s frames, of which it has to be the only consumer.
+  /// Creates an animator for `scheduler`, whose only consumer it must be.
   public init(_ scheduler: FrameScheduler) { self.scheduler = scheduler }
 
-  /// Creates an animator of `image`. Nothing is decoded yet.
+  /// Creates an animator for `image`. Decodes nothing yet.
   ///
   /// - Parameters:
-  ///   - image: what is played.
+  ///   - image: the image to play.
   ///   - rendering: the size and format of the frames. Default: as decoded.
   ///   - options: how it is played.
-  ///   - cache: where frames are looked up and kept. Default: nil, nowhere.
-  ///   - clock: where time comes from. Default: the system's clock.
-  ///   - logger: receives endings with statistics and skipped frames. Default: nil, no logging.
+  ///   - cache: the cache for decoded frames. Default: nil, no caching.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: logs endings with statistics, and skipped frames. Default: nil, no logging.
   public convenience init(
     _ image: AnimatedImage, rendering: Rendering = .init(), options: PlaybackOptions = .init(),
     cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),
@@ -48,7 +48,7 @@ public final class ImageAnimator {
   /// Playback ends with the animator.
   deinit { task?.cancel() }
 
-  /// Starts playing from the start, or resumes after ``pause()``. Does nothing while it plays.
+  /// Plays from the start, or resumes after ``pause()``. Does nothing while playing.
   public func start() {
     if task != nil, !scheduler.state.isEnded {
       scheduler.resume()
@@ -58,7 +58,7 @@ public final class ImageAnimator {
     }
   }
 
-  /// Stops time; the current frame stays. Does nothing unless it plays.
+  /// Pauses; the current frame stays. Does nothing unless playing.
   public func pause() {
     guard task != nil, !state.isEnded else { return }
     scheduler.pause()
@@ -74,7 +74,7 @@ public final class ImageAnimator {
     state = scheduler.state
   }
 
-  /// Plays from the start, whatever it was doing.
+  /// Plays from the start, in any state.
   public func restart() {
     task?.cancel()
     let frames = scheduler.frames().stream
@@ -92,14 +92,14 @@ public final class ImageAnimator {
 extension FrameScheduler {
   /// Starts playing and returns at once; `handler` is called with each frame at its time.
   ///
-  /// The counterpart of taking ``frames()`` for code without tasks. Calls come one after the other, on
-  /// the cooperative pool, so a handler must not block; one that takes longer than its frame lasts
-  /// misses frames unless ``PlaybackOptions/buffering`` is lossless. The scheduler lives until playback
-  /// ends: call ``stop()``, or cancel the returned task.
+  /// The alternative to iterating ``frames()`` for code without tasks. Calls are sequential and run on the
+  /// cooperative pool, so the handler must not block. A handler that takes longer than its frame lasts
+  /// misses frames unless ``PlaybackOptions/buffering`` is lossless. The scheduler is retained until
+  /// playback ends: call ``stop()``, or cancel the returned task.
   ///
   /// - Parameters:
-  ///   - handler: gets each frame.
-  ///   - onEnd: gets the reason once playback has ended. Default: nothing.
+  ///   - handler: called with each frame.
+  ///   - onEnd: called with the final state when playback has ended. Default: does nothing.
   @discardableResult
   public func start(
     _ handler: @escaping @Sendable (ScheduledFrame) -> Void,

@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Counts the objects and the work of the playbacks that share their frames, so that a test can prove
-/// that none is left.
+/// Counts the live objects and the work of playbacks that share their frames, so that tests can detect
+/// leaks.
 ///
-/// Kept in release builds too: one uncontended lock for a frame is not measurable, and the latency of
-/// cancelling has to be measured in the build that ships.
+/// Enabled in release builds too: one uncontended lock per frame is not measurable, and cancellation
+/// latency must be measured in the build that ships.
 package final class LiveObjects: Sendable {
   package enum Kind: Int, Sendable, CaseIterable {
-    /// Playbacks that are held by anything.
+    /// Playbacks in memory.
     case session
-    /// Tasks that drive a playback.
+    /// Drivers of a playback.
     case driver
     /// Frames held.
     case ticket
-    /// Frames asked for, not decoded yet and still wanted.
+    /// Frames requested, not decoded yet and still wanted.
     case wanted
     /// Decodes that are running.
     case decode
@@ -31,11 +31,11 @@ package final class LiveObjects: Sendable {
     }
   }
 
-  /// What can be waited for.
+  /// A condition to wait for.
   package enum Goal: Sendable {
     /// Nothing runs or is about to run.
     case noWork
-    /// Nothing is held either.
+    /// No object is held either.
     case nothing
   }
 
@@ -45,7 +45,7 @@ package final class LiveObjects: Sendable {
 
   package func count(_ kind: Kind) -> Int { state.withLock { $0.counts[kind.rawValue] } }
 
-  /// The most there ever were at one time.
+  /// The maximum number at one time.
   package func peak(_ kind: Kind) -> Int { state.withLock { $0.peaks[kind.rawValue] } }
 
   /// Returns when the goal is met, or when the calling task is cancelled.

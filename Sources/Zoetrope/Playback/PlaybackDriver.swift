@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// Carries a session from one frame to the next, on the playback thread.
+/// Advances a session from frame to frame, on the playback thread.
 ///
-/// One driver at a time is in charge of a session; a control event puts another in charge. It is held
-/// only by what it waits for, so a driver with nothing to wait for is freed.
+/// One driver at a time is in charge of a session; a control event replaces it. A driver is retained only
+/// by what it waits for, so one with nothing to wait for is freed.
 final class PlaybackDriver: PlaybackThread.Client {
   /// What a driver waits for next.
   enum Wait {
     case frame(FrameTicket)
-    /// A moment of the session's time.
+    /// A time of the session's clock.
     case moment(Duration)
     /// Nothing: the driver leaves.
     case nothing
   }
 
   private struct Waiting {
-    /// With a clock other than the system's, the task that sleeps on it.
+    /// The task that sleeps on a clock other than the system's.
     var sleep: Task<Void, Never>?
-    /// Weak, because the ticket holds the driver.
+    /// Weak, because the ticket retains the driver.
     weak var ticket: FrameTicket?
   }
 
@@ -36,7 +36,7 @@ final class PlaybackDriver: PlaybackThread.Client {
 
   var isObsolete: Bool { obsolete.load(ordering: .acquiring) }
 
-  /// Makes whatever it waits for forget it. It may be called once more, and leaves then.
+  /// Removes it from what it waits for. It may be called once more and then returns immediately.
   func cancel() {
     obsolete.store(true, ordering: .releasing)
     PlaybackThread.shared.remove(self)
@@ -46,15 +46,15 @@ final class PlaybackDriver: PlaybackThread.Client {
     ticket?.removeClient(self)
   }
 
-  /// Keeps the task that it sleeps in, to be cancelled with it.
+  /// Stores the task it sleeps in, which is cancelled with it.
   func sleeps(in task: Task<Void, Never>) {
     waiting.withLock { $0.sleep = task }
-    // `cancel()` may have run before.
+    // `cancel()` may already have run.
     if isObsolete { task.cancel() }
   }
 
-  /// Goes on until there is something to wait for, or until two frames were presented: a loop whose
-  /// frames take no time then queues up behind everybody else.
+  /// Runs until there is something to wait for or two frames were presented, so that a loop of
+  /// zero-duration frames queues up behind other playbacks.
   func goOn(after cause: PlaybackThread.Cause) {
     var presented = 0
     var wait = Wait.nothing
@@ -88,18 +88,18 @@ final class PlaybackDriver: PlaybackThread.Client {
   }
 }
 
-/// Time as a playback counts it, from some moment of a clock.
+/// Playback time, counted from some instant of a clock.
 ///
-/// Hides the clock's type: generic code looks metadata up at run time, which cost as much for each
-/// frame as all the decisions.
+/// Erases the clock's type: the metadata lookups of generic code cost as much per frame as all scheduling
+/// decisions.
 protocol PlaybackTime: Sendable {
-  /// The time that has passed.
+  /// The time passed so far.
   var now: Duration { get }
-  /// Calls `driver` when that much has passed.
+  /// Calls `driver` at `moment`.
   func call(_ driver: PlaybackDriver, at moment: Duration)
 }
 
-/// Any clock, from when this was made.
+/// The time of any clock, counted from creation.
 struct ClockTime<C: Clock>: PlaybackTime where C.Duration == Duration {
   private let clock: C
   private let origin: C.Instant
@@ -115,19 +115,19 @@ struct ClockTime<C: Clock>: PlaybackTime where C.Duration == Duration {
     let deadline = origin.advanced(by: moment)
     driver.sleeps(
       in: Task(executorPreference: PlaybackThread.shared) { [clock] in
-        // Throws only when cancelled, and then the driver leaves.
+        // Throws only if cancelled, and then the driver returns immediately.
         try? await clock.sleep(until: deadline, tolerance: .zero)
         driver.goOn(after: .deadline)
       })
   }
 }
 
-/// The system's clock, for which the playback thread waits itself.
+/// The time of the system's clock, on which the playback thread itself waits.
 struct SystemTime: PlaybackTime {
   private let origin = ContinuousClock.now
   private let clock: (any SystemClockAhead)?
 
-  /// - Parameter clock: says how far time is ahead of the system's clock; nil for not at all.
+  /// - Parameter clock: how far time is ahead of the system's clock; nil for no lead.
   init(_ clock: (any SystemClockAhead)? = nil) { self.clock = clock }
 
   private var lead: Duration { clock?.lead ?? .zero }
@@ -139,8 +139,8 @@ struct SystemTime: PlaybackTime {
   }
 }
 
-/// A clock that runs a fixed time ahead of the system's, so that a scheduler may wait on the system's.
+/// A clock that runs a fixed time ahead of the system's, so that a scheduler can wait on the system's.
 package protocol SystemClockAhead: Clock, Sendable where Duration == Swift.Duration {
-  /// How far it is ahead at present. A playback that already waits is not told of a change.
+  /// How far it is ahead now. A playback that already waits does not notice a change.
   var lead: Swift.Duration { get }
 }

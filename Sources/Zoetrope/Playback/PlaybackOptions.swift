@@ -1,46 +1,46 @@
-/// How an animation is played. Every option left alone plays it as a browser does.
+/// How an animation is played. The defaults play it as browsers do.
 public struct PlaybackOptions: Sendable, Hashable {
-  /// Plays in total; nil, the default, takes the file's. `.finite` needs at least 1.
+  /// The total number of plays; `.finite` must be at least 1. Default: nil, as stored in the file.
   ///
-  /// A still picture, and a ``range`` of one frame, is shown once for its delay, whatever this says.
+  /// A still image, or a ``range`` of one frame, is always shown once, for its delay.
   public var playCount: PlayCount?
-  /// The first frame shown; nil, the default, is the first of ``range`` in playing direction.
+  /// The first frame shown. Default: nil, the first of ``range`` in playing direction.
   public var startIndex: Int?
-  /// The frames that are played; nil, the default, plays all.
+  /// The frames to play. Default: nil, all.
   ///
   /// Each play goes from one end of the range to the other.
   public var range: Range<Int>?
-  /// Shows every frame for this long at rate 1, whatever the file says. Default: nil. Must
-  /// not be negative.
+  /// Shows every frame for this long at rate 1 instead of its stored delay. Must not be negative. Default:
+  /// nil.
   public var fixedDelay: Duration?
-  /// How long a stored delay is shown. Default: ``DelayPolicy/browser``.
+  /// How stored delays are interpreted. Default: ``DelayPolicy/browser``.
   public var delayPolicy: DelayPolicy
-  /// How fast time runs: 2 is twice as fast. Default: 1. Kept between 0.001 and 1000, to a millionth.
+  /// The playback rate: 2 is twice as fast. Clamped to 0.001...1000 and rounded to a millionth. Default: 1.
   public var rate: Double
-  /// Which way time runs. Default: ``PlaybackDirection/forward``.
+  /// The playback direction. Default: ``PlaybackDirection/forward``.
   public var direction: PlaybackDirection
-  /// Whether each play turns round at the end of the one before. Default: false.
+  /// Whether each play reverses the direction of the previous one. Default: false.
   ///
   /// The frame at the turn is shown once: two plays of three frames are 0 1 2 1 0.
   public var bounces: Bool
   /// What happens to late frames. Default: ``LatePolicy/skip``.
   public var latePolicy: LatePolicy
-  /// What happens to frames nobody has taken. Default: ``FrameBuffering/newest``.
+  /// What happens to frames not yet taken by the consumer. Default: ``FrameBuffering/newest``.
   public var buffering: FrameBuffering
-  /// Frames that are decoded before their time. Default: 2. Each holds one bitmap. Kept between 1 and 64,
-  /// and to the number of frames that are played; a cache keeps more (see ``FrameCaching``).
+  /// The number of frames decoded ahead of time, each of which holds one bitmap. Clamped to 1...64 and to
+  /// the number of frames played. Default: 2. To keep more frames, use a cache (see ``FrameCaching``).
   ///
-  /// Where decoding takes little of the time, one more is decoded in the same go, so that the decoder
-  /// works half as often.
+  /// If decoding takes little of the time, one more frame is decoded in the same batch, so that the decoder
+  /// wakes half as often.
   public var decodeAhead: Int
-  /// Whether the viewer asked for less motion: one frame is shown, and the stream ends. Default: false.
+  /// Whether to reduce motion: one frame is shown, then the stream ends. Default: false.
   public var reducesMotion: Bool
-  /// The frame shown when motion is reduced; nil, the default, is the frame playback would start at.
+  /// The frame shown if motion is reduced. Default: nil, the frame at which playback would start.
   public var posterIndex: Int?
-  /// Whether each frame's times are kept in ``FrameScheduler/trace``. Default: false.
+  /// Whether to record each frame's times in ``FrameScheduler/trace``. Default: false.
   public var recordsTrace: Bool
 
-  /// Options; each argument left out has its default.
+  /// Creates options.
   public init(
     playCount: PlayCount? = nil, startIndex: Int? = nil, range: Range<Int>? = nil,
     fixedDelay: Duration? = nil, delayPolicy: DelayPolicy = .browser, rate: Double = 1,
@@ -64,18 +64,18 @@ public struct PlaybackOptions: Sendable, Hashable {
     self.recordsTrace = recordsTrace
   }
 
-  /// ``decodeAhead`` as it is kept.
+  /// ``decodeAhead``, clamped.
   func decodeAhead(in range: Range<Int>) -> Int { min(max(decodeAhead, 1), 64, range.count) }
 
-  /// Options with which a consumer gets each frame exactly once, and a slow one makes time wait.
+  /// Options that deliver each frame exactly once; a slow consumer delays playback.
   public static let everyFrame = PlaybackOptions(latePolicy: .stretch, buffering: .lossless)
 }
 
-/// What happens when a frame is not ready at its deadline.
+/// What to do when a frame is not ready at its deadline.
 ///
-/// A frame is late when its decoding, or with ``FrameBuffering/lossless`` its consumer, takes longer
-/// than the time there was. Waking up a fraction of a millisecond after a deadline does not count: no
-/// policy lets such delays add up. Not an enum, so that a later release may add a policy.
+/// A frame is late if its decoding, or with ``FrameBuffering/lossless`` its consumer, took too long. Timer
+/// imprecision does not count, and never accumulates under any policy. Not an enum, so that later releases
+/// can add policies.
 public struct LatePolicy: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case skip, stretch, latest
@@ -84,32 +84,31 @@ public struct LatePolicy: Sendable, Hashable {
 
   let kind: Kind
 
-  /// Shows the frame that is due and counts the ones passed over; the schedule stays. The default.
+  /// Skips to the frame that is due and counts the skipped ones; the schedule stays. The default.
   ///
-  /// A frame whose time is not over is shown late instead of skipped. When even the frame that was
-  /// due has been overtaken while it was decoded, it is shown: a slow machine sees fewer frames,
-  /// never none.
+  /// A frame whose time is not over is shown late rather than skipped. A frame chosen by skipping is shown
+  /// even if it was overtaken while it was decoded, so a slow machine shows fewer frames but never none.
   public static let skip = LatePolicy(kind: .skip)
   /// Shows every frame for its full time and shifts the schedule by the lateness.
   public static let stretch = LatePolicy(kind: .stretch)
   /// Shows the newest frame that is due *and decoded*; the schedule stays.
   ///
-  /// Unlike ``skip`` it never leaves a decoded frame for one that is yet to be decoded.
+  /// Unlike ``skip``, it never drops a decoded frame for one that is not decoded yet.
   public static let latest = LatePolicy(kind: .latest)
-  /// Shows every frame, up to `maximumRate` times as fast as playback runs, until it has caught up.
+  /// Shows every frame, up to `maximumRate` times faster than the playback rate, until it has caught up.
   ///
-  /// The schedule stays while it is at most ten seconds ahead. A longer stall, as of a machine that
-  /// slept, moves the schedule by the rest. Values below 1 and NaN act as 1, those above 1000 as 1000.
+  /// The schedule stays if playback is at most ten seconds behind. After a longer stall, such as a
+  /// suspended machine, it is shifted by the rest. `maximumRate` is clamped to 1...1000; NaN counts as 1.
   public static func catchUp(maximumRate: Double) -> LatePolicy {
     LatePolicy(kind: .catchUp(maximumRate: maximumRate))
   }
 
-  /// The most that ``catchUp(maximumRate:)`` makes up for.
+  /// The longest delay that ``catchUp(maximumRate:)`` makes up for.
   static let maximumDebt = Duration.seconds(10)
 }
 
 extension LatePolicy: CustomStringConvertible {
-  /// The name by which the command line knows the policy: `skip`, `stretch`, `latest`, `catchup`.
+  /// The policy's name on the command line: `skip`, `stretch`, `latest` or `catchup`.
   public var description: String {
     switch kind {
     case .skip: "skip"
@@ -120,21 +119,21 @@ extension LatePolicy: CustomStringConvertible {
   }
 }
 
-/// What a stream does with a frame that its consumer has not taken when the next one is due.
+/// What to do with a frame that the consumer has not taken when the next one is due.
 public enum FrameBuffering: String, Sendable, Hashable {
-  /// Replaces it: a slow consumer sees fewer frames, never old ones. The default.
+  /// Replaces it: a slow consumer gets fewer frames, never outdated ones. The default.
   ///
-  /// The frame that takes its place counts it in ``ScheduledFrame/skipped`` and covers what it drew
-  /// in ``ScheduledFrame/dirtyRect``.
+  /// The new frame counts it in ``ScheduledFrame/skipped`` and includes its changes in
+  /// ``ScheduledFrame/dirtyRect``.
   case newest
-  /// Waits: no presented frame is ever lost, and the next one is late by the consumer's delay.
+  /// Waits: no presented frame is lost, and the next one is late by the consumer's delay.
   ///
-  /// Together with ``LatePolicy/stretch`` (see ``PlaybackOptions/everyFrame``) a consumer gets each
-  /// frame exactly once.
+  /// With ``LatePolicy/stretch`` (see ``PlaybackOptions/everyFrame``), the consumer gets each frame exactly
+  /// once.
   case lossless
 }
 
-/// Which way time runs through the frames.
+/// The direction of playback.
 public enum PlaybackDirection: String, Sendable, Hashable {
   /// From the first frame to the last.
   case forward

@@ -1,12 +1,12 @@
-/// The order in which frames take their turns, without any notion of now.
+/// The order in which frames are shown, independent of the current time.
 package struct PlaybackOrder: Sendable {
   package let timeline: PlaybackTimeline
   package let range: Range<Int>
   package let playCount: PlayCount
   package let bounces: Bool
 
-  /// A range of one frame is played once: showing the same picture again changes nothing, and a
-  /// still picture then costs no wake-ups.
+  /// A range of one frame is played once: repeating it would change nothing, and a still image then costs
+  /// no wake-ups.
   package init(
     timeline: PlaybackTimeline, range: Range<Int>, playCount: PlayCount, bounces: Bool
   ) {
@@ -21,10 +21,10 @@ package struct PlaybackOrder: Sendable {
     direction == .forward ? range.lowerBound : range.upperBound - 1
   }
 
-  /// When `step` is over, in ticks since the anchor.
+  /// When `step` ends, in ticks since the anchor.
   package func end(of step: PlaybackStep) -> Int128 { step.start + timeline.ticks(step.frame) }
 
-  /// The step after `step`; nil when it was the last.
+  /// The step after `step`; nil if it is the last.
   package func next(after step: PlaybackStep) -> PlaybackStep? {
     var next = step
     next.start = end(of: step)
@@ -43,32 +43,32 @@ package struct PlaybackOrder: Sendable {
     return next
   }
 
-  /// The plays and ticks after which the same frame comes again in the same direction; nil when
-  /// that takes no time, or `step` is one that does not come again so.
+  /// The plays and ticks after which the same frame recurs in the same direction; nil if that takes no time
+  /// or `step` does not recur so.
   package func cycle(of step: PlaybackStep) -> (plays: Int, ticks: Int128)? {
     let total = timeline.ticks(range)
     guard bounces else { return total > 0 ? (1, total) : nil }
-    // The frame a play starts with belongs, in later plays, to the end of the play before.
+    // When bouncing, a play's first frame belongs to the end of the previous play in later cycles.
     guard step.frame != first(step.direction) else { return nil }
     let ends = timeline.ticks(range.lowerBound) + timeline.ticks(range.upperBound - 1)
     let ticks = 2 * total - ends
     return ticks > 0 ? (2, ticks) : nil
   }
 
-  /// Plays that begin after the one of `step`; nil for no end of them.
+  /// The number of plays after that of `step`; nil if unlimited.
   package func playsLeft(after step: PlaybackStep) -> Int? {
     guard case .finite(let count) = playCount else { return nil }
     return max(count - 1 - step.play, 0)
   }
 }
 
-/// One frame's turn in a playback.
+/// One showing of a frame.
 package struct PlaybackStep: Sendable, Hashable {
   /// The frame.
   package var frame: Int
   /// The play it belongs to, from 0.
   package var play: Int
-  /// Which way time runs.
+  /// The direction of playback.
   package var direction: PlaybackDirection
   /// When it begins, in ticks since the machine's anchor.
   package var start: Int128

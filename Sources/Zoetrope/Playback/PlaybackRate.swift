@@ -1,7 +1,7 @@
-/// A playing speed as an exact fraction, so that deadlines are exact too.
+/// A playback rate as an exact fraction, so that deadlines are exact.
 ///
-/// Speeds are rounded to a millionth and kept between 0.001 and 1000; with that, the products below
-/// fit in 128 bits for every delay that a file can store.
+/// Rates are rounded to a millionth and clamped to 0.001...1000, so that the products below fit in 128 bits
+/// for every delay that a file can store.
 package struct PlaybackRate: Sendable, Hashable {
   package let numerator: Int128
   package let denominator: Int128
@@ -16,13 +16,13 @@ package struct PlaybackRate: Sendable, Hashable {
 
   package var value: Double { Double(numerator) / Double(denominator) }
 
-  /// The wall time that `time` takes when media time `time` passes at this rate.
+  /// The wall-clock time in which media time `time` passes at this rate.
   package func wallTime(_ time: Duration) -> Duration {
     time.scaled(by: denominator, over: numerator)
   }
 }
 
-/// The greatest whole number that divides both; both are positive.
+/// The greatest common divisor of two positive numbers.
 func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
   var (a, b) = (first, second)
   while b != 0 { (a, b) = (b, a % b) }
@@ -32,7 +32,7 @@ func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
 let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
 
 extension Duration {
-  /// `numerator`/`denominator` seconds, cut down to a whole attosecond.
+  /// `numerator`/`denominator` seconds, rounded down to a whole attosecond.
   ///
   /// Exact for a denominator below 2⁶²: the remainder times 10¹⁸ stays below 2¹²².
   init(seconds numerator: Int128, over denominator: Int128) {
@@ -42,9 +42,10 @@ extension Duration {
       attosecondsComponent: Int64(rest * attosecondsPerSecond / denominator))
   }
 
-  /// This time multiplied by a positive fraction, cut down to a whole attosecond.
+  /// This time multiplied by a positive fraction, rounded down to a whole attosecond.
   ///
-  /// Seconds and attoseconds are taken apart: whole days times a rate would overflow 128 bits.
+  /// Multiplies seconds and attoseconds separately: days in attoseconds times a rate would overflow 128
+  /// bits.
   func scaled(by numerator: Int128, over denominator: Int128) -> Duration {
     let (seconds, attoseconds) = clampedComponents
     let (whole, rest) = (Int128(seconds) * numerator).quotientAndRemainder(dividingBy: denominator)
@@ -55,12 +56,12 @@ extension Duration {
       secondsComponent: Int64(clamping: whole + carry), attosecondsComponent: Int64(part))
   }
 
-  /// As `components`, which traps where the seconds do not fit: these are the most that fit.
+  /// Like `components`, which traps if the seconds do not fit in 64 bits; these are clamped.
   var clampedComponents: (seconds: Int64, attoseconds: Int64) {
     min(max(self, .seconds(-Int64.max)), .seconds(Int64.max)).components
   }
 
-  /// Whole nanoseconds, cut down; at most `Int64.max`.
+  /// Whole nanoseconds, rounded down; at most `Int64.max`.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = clampedComponents
     return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds) / 1_000_000_000)

@@ -1,11 +1,11 @@
 internal import Logging
 internal import Synchronization
 
-/// One stream of a scheduler, which carries out what the state machine decides.
+/// One stream of a scheduler. Carries out what the state machine decides.
 ///
-/// Ownership: the scheduler and the stream's subscription hold the session, and its driver holds it too;
-/// the driver is held by what it waits for. Nothing here holds the first two, so dropping either is
-/// noticed, and nothing that keeps running holds an ended session.
+/// Ownership: the scheduler, the stream's subscription and the driver retain the session; what the driver
+/// waits for retains the driver. Nothing here retains the scheduler or the subscription, so releasing
+/// either is noticed, and nothing that keeps running retains an ended session.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
@@ -14,50 +14,50 @@ final class PlaybackSession: Sendable {
   let mailbox = FrameMailbox()
   let state: Mutex<State>
   private let user: Int
-  /// Whether playback was started; saves the consumer the lock for each frame.
+  /// Whether playback was started. Saves locking for each frame.
   private let wasStarted = Atomic(false)
 
   struct Holding {
     let frame: Int
     let ticket: FrameTicket
-    /// Whether this session requested it first, so that the decode counts as its own.
+    /// Whether this session requested it first; if so, it counts the decode in its statistics.
     var isOwn: Bool
   }
 
   struct State {
     var machine: PlaybackStateMachine
     var hasStarted = false
-    /// The moment from which the machine's times count.
+    /// The zero of the machine's times.
     var origin = Duration.zero
     var firstDeadline: Duration?
-    /// The number of the driver in charge, -1 once closed. Reports of other drivers are obsolete.
+    /// The number of the driver in charge; -1 once closed. Reports of other drivers are obsolete.
     var epoch = 0
     weak var driver: PlaybackDriver?
-    /// The latest moment reported; two threads may report times in either order.
+    /// The latest time reported; two threads may report times in either order.
     var latest = Duration.zero
-    /// The next frame and those after it, in the order of their turns.
+    /// The next frame and those after it, in playback order.
     var holdings: [Holding] = []
-    /// Whether the order of turns may have changed since ``holdings`` were requested.
+    /// Whether the playback order may have changed since ``holdings`` were requested.
     var isReordered = false
     var lastIndex: Int?
     var seekCount = 0
     var readyAt = Duration.zero
     var statistics = PlaybackStatistics()
     var trace = PlaybackTrace()
-    /// Whether the end was logged and the consumer told.
+    /// Whether the end was logged and announced.
     var isAnnounced = false
     var endWaiters: [ResultHandover<PlaybackState>] = []
 
-    /// `moment` as the machine counts it, which never goes back.
+    /// `moment` in the machine's time, which never goes back.
     mutating func time(of moment: Duration) -> Duration {
       latest = max(latest, moment - origin)
       return latest
     }
 
-    /// What is held of frame `index`.
+    /// The holding of frame `index`, if any.
     func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
 
-    /// Replaces what is held and returns the tickets no longer held.
+    /// Replaces the holdings and returns the tickets no longer held.
     mutating func hold(_ new: [Holding]) -> [FrameTicket] {
       defer { holdings = new }
       return holdings.filter { old in !new.contains { $0.frame == old.frame } }.map(\.ticket)
@@ -117,20 +117,20 @@ final class PlaybackSession: Sendable {
     if let drivers { replace(drivers) }
   }
 
-  /// Ends playback for this reason, unless it has ended. Returns when the stream is closed; a running
+  /// Ends playback with `reason`, unless it has ended. Closes the stream before it returns; a running
   /// decode still completes its frame.
   func end(_ reason: PlaybackState) { carryOut(ended(reason)) }
 
-  /// As ``end(_:)`` for a `deinit`, which may run under any lock: that of a stream, or of a task being
-  /// cancelled. Only marks the end; a task does the rest.
+  /// Like ``end(_:)``, for a `deinit`, which may run under any lock, such as that of a stream or of a task
+  /// being cancelled. Only marks the end; a task does the rest.
   func endInDeinit(_ reason: PlaybackState) {
     let aftermath = ended(reason)
     guard aftermath.ending != nil else { return }
     Task { self.carryOut(aftermath) }
   }
 
-  /// Waits for the end to be announced and returns its reason; the current state when the calling task
-  /// is cancelled.
+  /// Waits for the end to be announced and returns its reason, or the current state if the calling task is
+  /// cancelled.
   func ending() async -> PlaybackState {
     let handover = ResultHandover<PlaybackState>()
     let isAnnounced = state.withLock { state in
@@ -163,16 +163,16 @@ final class PlaybackSession: Sendable {
     aftermath.ending = (state.machine.state, state.statistics)
   }
 
-  /// Carries out, under no lock, what was decided under the lock.
+  /// Carries out, outside the lock, what was decided under it.
   private func carryOut(_ aftermath: PlaybackAftermath) {
-    // First, so that whoever waits until nothing is played finds all memory released.
+    // First, so that all memory is released when `idle()` returns.
     if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
     aftermath.obsoleteDriver?.cancel()
     if let skip = aftermath.skip { log(skip: skip.count, before: skip.frame) }
     aftermath.delivery?.finish()
     if let shown = aftermath.shown { shared.keep(shown) }
     guard let (reason, statistics) = aftermath.ending else { return }
-    // What was presented before the end belongs to the consumer, unless the consumer gave up.
+    // A frame presented before the end stays available, unless the consumer stopped or cancelled.
     let keepsFrame = reason != .stopped && reason != .cancelled
     if !keepsFrame { mailbox.finish(keepingFrame: false) }
     log(ending: reason, statistics) { [self] in
@@ -188,7 +188,7 @@ final class PlaybackSession: Sendable {
 
   private typealias Drivers = (new: PlaybackDriver, obsolete: PlaybackDriver?)
 
-  /// Puts a new driver in charge. The previous one leaves when it is called again.
+  /// Puts a new driver in charge. The previous one returns immediately when called again.
   private func makeDriver(_ state: inout State) -> Drivers {
     let obsolete = state.driver
     state.epoch += 1
@@ -198,13 +198,13 @@ final class PlaybackSession: Sendable {
     return (driver, obsolete)
   }
 
-  /// Starts the driver that was put in charge. To be called under no lock.
+  /// Starts the new driver. Call it with no lock held.
   private func replace(_ drivers: Drivers) {
     PlaybackThread.shared.call(drivers.new, after: .start)
     drivers.obsolete?.cancel()
   }
 
-  /// The pending frame, for a driver that was waiting for it or for its consumer.
+  /// Reports the pending frame, for a driver that waited for it or for the consumer.
   func pendingFrame(from epoch: Int) -> PlaybackDriver.Wait {
     state.withLock { state in
       guard state.epoch == epoch, let index = state.machine.pending?.frame,
@@ -214,7 +214,7 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Reports to the machine and carries out its action; returns what the driver waits for then, and
+  /// Passes `event` to the machine and carries out its action. Returns what the driver waits for next and
   /// whether a frame was presented.
   func report(
     _ event: PlaybackStateMachine.Event, from epoch: Int
@@ -242,7 +242,7 @@ final class PlaybackSession: Sendable {
     return (wait, aftermath.shown != nil)
   }
 
-  /// The machine's action for `event`; a frame that it presents is delivered first.
+  /// The machine's action for `event`, after delivering the frames it presents.
   private func handle(
     _ event: PlaybackStateMachine.Event, _ state: inout State,
     _ aftermath: inout PlaybackAftermath, at now: Duration
@@ -270,7 +270,7 @@ final class PlaybackSession: Sendable {
     return action
   }
 
-  /// Requests the pending frame and those after it, and lets the others go.
+  /// Requests the pending frame and those after it, and releases the others.
   private func fetch(_ state: inout State, _ aftermath: inout PlaybackAftermath)
     -> PlaybackDriver.Wait
   {
@@ -287,7 +287,7 @@ final class PlaybackSession: Sendable {
     return holdings.first.map { .frame($0.ticket) } ?? .nothing
   }
 
-  /// How many steps right after the pending one are decoded.
+  /// The number of decoded steps directly after the pending one.
   private func readyAhead(_ state: State) -> Int {
     guard options.latePolicy == .latest else { return 0 }
     let count = options.decodeAhead(in: state.machine.order.range)
@@ -311,7 +311,7 @@ extension PlaybackSession {
     aftermath.shown = ticket
     let origin = state.firstDeadline ?? presentation.deadline
     state.firstDeadline = origin
-    // Both cover every change; the reader's is tighter, but valid only in order.
+    // Both rectangles cover every change; the reader's is tighter but valid only in order.
     let structural = shared.dirtyRect(from: state.lastIndex, to: index)
     let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
     let scheduled = ScheduledFrame(
@@ -338,7 +338,7 @@ extension PlaybackSession {
     }
   }
 
-  /// Counts the decode of the pending frame, if this session caused it.
+  /// Counts the decode of the pending frame, if this session requested it.
   private func noteDecoding(_ state: inout State) {
     guard let index = state.machine.pending?.frame,
       let place = state.holdings.firstIndex(where: { $0.frame == index }),
@@ -351,7 +351,7 @@ extension PlaybackSession {
     state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
   }
 
-  /// The thread on which log handlers are called, so that one that blocks delays no frame.
+  /// The thread that calls log handlers, so that a blocking handler delays no frame.
   private static let loggingThread = DecodeThreads(count: 1)
 
   private func log(skip count: Int, before index: Int) {
@@ -361,7 +361,7 @@ extension PlaybackSession {
     }
   }
 
-  /// Calls `announce` once the end is logged, so that whoever sees the end finds it in the log.
+  /// Calls `announce` after the end is logged, so that the log entry precedes the announcement.
   private func log(
     ending reason: PlaybackState, _ statistics: PlaybackStatistics,
     then announce: @escaping @Sendable () -> Void
@@ -379,17 +379,17 @@ extension PlaybackSession {
   }
 }
 
-/// What a session decides under its lock and carries out once the lock is free.
+/// What a session decides under its lock and carries out after unlocking.
 ///
-/// Under that lock nobody is resumed, no code of the user's (a log handler, a clock) runs and no ticket
-/// is released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds
-/// one while it calls handlers.
+/// Under that lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
+/// released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds one
+/// while it calls handlers.
 struct PlaybackAftermath: Sendable {
   /// The driver that is no longer in charge.
   var obsoleteDriver: PlaybackDriver?
   /// The number of steps skipped, and the frame that is shown instead.
   var skip: (count: Int, frame: Int)?
-  /// The presented frame, for the consumer that waited for it.
+  /// The presented frame, if a consumer waited for it.
   var delivery: FrameMailbox.Delivery?
   /// The ticket of that frame.
   var shown: FrameTicket?

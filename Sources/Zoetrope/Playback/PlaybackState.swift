@@ -1,6 +1,6 @@
-/// What a scheduler is doing, and once it has ended, why.
+/// The state of a scheduler, and why it ended.
 ///
-/// Not an enum, so that a later release may add a state: end a `switch` over it with `default`.
+/// Not an enum, so that later releases can add states: end a `switch` over it with `default`.
 public struct PlaybackState: Sendable, Hashable {
   private enum Kind: Sendable, Hashable {
     case idle, playing, paused, finished, stopped, cancelled
@@ -9,17 +9,17 @@ public struct PlaybackState: Sendable, Hashable {
 
   private let kind: Kind
 
-  /// Nobody has awaited a frame yet.
+  /// No frame has been awaited yet.
   public static let idle = PlaybackState(kind: .idle)
   /// Frames are published at their deadlines.
   public static let playing = PlaybackState(kind: .playing)
   /// Time stands still; the stream is open.
   public static let paused = PlaybackState(kind: .paused)
-  /// Every play was shown and the last frame was held for its full time.
+  /// All plays were shown, and the last frame for its full duration.
   public static let finished = PlaybackState(kind: .finished)
   /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/frames()`` began a new stream.
   public static let stopped = PlaybackState(kind: .stopped)
-  /// The consumer's task was cancelled, or it dropped the stream.
+  /// The consumer's task was cancelled, or the stream was released.
   public static let cancelled = PlaybackState(kind: .cancelled)
   /// A frame could not be decoded, or the options are invalid for this image.
   public static func failed(_ error: AnimatedImageError) -> PlaybackState {
@@ -31,7 +31,7 @@ public struct PlaybackState: Sendable, Hashable {
     if case .failed(let error) = kind { error } else { nil }
   }
 
-  /// Whether the stream is over; an ended state never changes again.
+  /// Whether the stream has ended. An ended state is final.
   public var isEnded: Bool {
     switch kind {
     case .idle, .playing, .paused: false

@@ -1,12 +1,12 @@
 extension PlaybackStateMachine {
-  /// What to do with ``pending``, which is decoded (or has failed) and may be shown.
+  /// Decides what to do with ``pending``, which is decoded (or has failed) and may be shown.
   mutating func decide(at now: Duration, ahead: Int, wasWaiting: Bool) -> Action {
     guard let step = pending else {
       return now < endOfShown ? .wait(until: endOfShown) : end(.finished)
     }
     if let offset = fresh {
       if let failure { return end(.failed(failure)) }
-      // Backwards, the part of the frame's time after the position has passed.
+      // Playing backward, the part of the frame after the position has already passed.
       let whole = order.timeline.time(order.timeline.ticks(step.frame), at: PlaybackRate(1))
       let passed = offset == .zero || step.direction == .forward ? offset : whole - offset
       anchor = now - order.timeline.time(step.start, at: rate) - rate.wallTime(passed)
@@ -26,7 +26,7 @@ extension PlaybackStateMachine {
       let choice = newestDue(at: now, from: step, ahead: ahead)
       if choice.skipped > 0 { return choose(choice) }
     case .stretch where now > deadline && (!wasWaiting || now >= moment(order.end(of: step))):
-      // An imprecise wake-up moves nothing: its error would add up frame by frame.
+      // An imprecise wake-up does not shift the schedule: the errors would add up.
       let lateness = now - deadline
       anchor += lateness
       return present(step, due: now, at: now, lateness: lateness)
@@ -61,9 +61,9 @@ extension PlaybackStateMachine {
     return .fetch(choice.step)
   }
 
-  /// Presents `step`, after which the step behind it is pending.
+  /// Presents `step` and makes the next step pending.
   ///
-  /// - Parameter entry: where in time a new schedule enters the step, which then lasts only from there.
+  /// - Parameter entry: the offset into the step at which a new schedule starts; only the rest is shown.
   private mutating func present(
     _ step: PlaybackStep, due: Duration, at now: Duration, lateness: Duration? = nil,
     entry: Duration? = nil
@@ -91,10 +91,10 @@ extension PlaybackStateMachine {
     return pending == nil ? .wait(until: endOfShown) : fetchDue(at: now)
   }
 
-  /// The step that is due, at or after `step`, and how many are skipped to get there.
+  /// The step that is due, at or after `step`, and the number of steps skipped.
   ///
-  /// Steps without a duration are overtaken together with the next step that has one, never merely
-  /// because no time passes between them. The very last step is always due.
+  /// Steps of zero duration are skipped only together with the next step that has a duration. The very last
+  /// step is always due.
   private func stepDue(
     at now: Duration, from step: PlaybackStep
   ) -> (step: PlaybackStep, skipped: Int) {
@@ -110,7 +110,7 @@ extension PlaybackStateMachine {
         if skipped > choice.skipped { choice = (step, skipped) }
       }
       guard let next = order.next(after: step) else { break }
-      // In a loop of nothing but steps without duration, no time ever passes.
+      // In a loop of zero-duration steps, time never advances.
       if order.end(of: step) == step.start {
         passesInstants += 1
         if passesInstants > order.range.count { break }
@@ -125,8 +125,8 @@ extension PlaybackStateMachine {
     return choice
   }
 
-  /// Advances `step`, which is over, by whole cycles to one or two before `now`, and returns the number
-  /// of steps skipped. Walking through a long stall step by step would take too long.
+  /// Advances `step`, which is over, by whole cycles to one or two before `now`, and returns the number of
+  /// steps skipped. Walking a long stall step by step would take too long.
   private func jump(
     over cycle: (plays: Int, ticks: Int128), from step: inout PlaybackStep, at now: Duration
   ) -> Int {
@@ -146,7 +146,7 @@ extension PlaybackStateMachine {
     order.bounces ? 2 * (order.range.count - 1) : order.range.count
   }
 
-  /// The last step that is due among `step` and the `ahead` decoded ones after it.
+  /// The last due step among `step` and the `ahead` decoded ones after it.
   private func newestDue(
     at now: Duration, from step: PlaybackStep, ahead: Int
   ) -> (step: PlaybackStep, skipped: Int) {
@@ -166,7 +166,8 @@ extension PlaybackStateMachine {
   /// The moment at which `ticks` have passed.
   func moment(_ ticks: Int128) -> Duration { anchor + order.timeline.time(ticks, at: rate) }
 
-  /// How long a step lasts on the clock; a difference of moments, so that durations sum to deadlines.
+  /// How long a step lasts on the clock. The difference of two moments, so that durations add up to
+  /// deadlines.
   func duration(of step: PlaybackStep) -> Duration {
     moment(order.end(of: step)) - moment(step.start)
   }

@@ -1,15 +1,14 @@
-/// Decides what is shown and when: events go in, the one thing to do next comes out.
+/// Decides what is shown and when: takes events and returns the next action.
 ///
-/// A value without clock, task or pixels; `now` is the time since any fixed moment, and never goes
-/// back. ``PlaybackSession`` carries its actions out and reports with events. After a control event
-/// that changes anything (``Action/restart``), whatever the session is doing is obsolete and it starts
-/// over with ``Event/begin``. `decide` and `present`, the core, are in
-/// `PlaybackStateMachine+Deciding.swift`.
+/// A value without clock, task or pixels; `now` is the time since any fixed moment and never goes back.
+/// ``PlaybackSession`` carries out its actions and reports back with events. After a control event that
+/// changes anything (``Action/restart``), the session abandons its current work and starts over with
+/// ``Event/begin``. `decide` and `present`, the core, are in `PlaybackStateMachine+Deciding.swift`.
 package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {
     /// The session has nothing to do.
     case begin
-    /// The requested frame is decoded and may be presented; so are the `ahead` steps after it.
+    /// The requested frame and the `ahead` steps after it are decoded.
     case ready(ahead: Int)
     /// The requested frame cannot be decoded.
     case unready(AnimatedImageError)
@@ -24,15 +23,15 @@ package struct PlaybackStateMachine: Sendable {
   }
 
   package indirect enum Action: Sendable, Hashable {
-    /// Get this step's frame, then report `ready` or `unready`.
+    /// Request this step's frame, then report `ready` or `unready`.
     case fetch(PlaybackStep)
-    /// Wait until then, then report `due`.
+    /// Wait until this time, then report `due`.
     case wait(until: Duration)
-    /// Give the frame to the consumer, then do the next thing.
+    /// Deliver the frame, then carry out the next action.
     case present(Presentation, then: Action)
     /// Nothing happens until the next control event.
     case suspend
-    /// Abandon whatever is being done and report `begin`.
+    /// Abandon the current work and report `begin`.
     case restart
     /// The event changed nothing.
     case none
@@ -57,7 +56,7 @@ package struct PlaybackStateMachine: Sendable {
 
   package let order: PlaybackOrder
   package let latePolicy: LatePolicy
-  /// Whether the stream ends with the first frame shown: motion is reduced.
+  /// Whether the stream ends after one frame because motion is reduced.
   let showsPoster: Bool
 
   package internal(set) var state = PlaybackState.idle
@@ -65,23 +64,23 @@ package struct PlaybackStateMachine: Sendable {
   package internal(set) var direction: PlaybackDirection
   /// The step on screen.
   package internal(set) var shown: PlaybackStep?
-  /// The step after it; nil when ``shown`` is the last and is being held.
+  /// The step after ``shown``; nil if ``shown`` is the last.
   package internal(set) var pending: PlaybackStep?
   /// The moment of tick 0, extrapolated at the current rate.
   var anchor = Duration.zero
-  /// Set while ``pending`` starts a new schedule, at the start and after a seek: the schedule begins
-  /// when that frame is shown, at this position in it, in media time from its start playing forward.
-  /// Zero is its start in playing direction.
+  /// Set while ``pending`` starts a new schedule, at the start and after a seek. The schedule begins when
+  /// that frame is shown, at this position in it, in media time from its start playing forward. Zero is its
+  /// start in playing direction.
   var fresh: Duration? = .zero
-  /// Whether nobody has chosen a first frame, so that the direction decides.
+  /// Whether the direction decides the first frame because none was chosen.
   var beginsAtEnd: Bool
-  /// While paused with a frame on screen: since when.
+  /// When playback was paused, while a frame is on screen.
   var pausedAt: Duration?
-  /// When ``shown`` was presented, from which `catchUp` counts.
+  /// When ``shown`` was presented. `catchUp` counts from here.
   var shownAt = Duration.zero
   /// Steps skipped since ``shown``.
   var skipped = 0
-  /// Whether ``pending`` was chosen by skipping others: it is shown, however late.
+  /// Whether ``pending`` was chosen by skipping others. It is then shown, however late.
   var isChosen = false
   /// Why ``pending`` cannot be shown.
   var failure: AnimatedImageError?
@@ -128,22 +127,22 @@ package struct PlaybackStateMachine: Sendable {
     return steps
   }
 
-  /// The frames to hold for ``pending`` and the steps after it, in the order of their turns.
+  /// The frames to hold for ``pending`` and the steps after it, in playback order.
   ///
-  /// Where decoding is quick, nothing is requested until hardly anything is left, and then `burst`
-  /// frames more at once: the first frame after a pause costs more than those that follow it.
+  /// If decoding is quick, requests are deferred until few frames are left and then made in batches of
+  /// `burst` more, because the first frame after a pause costs more than the next ones.
   ///
   /// - Parameters:
-  ///   - held: the frames held so far; those it shares with the result need not be requested.
-  ///   - least: how many are held at least, if there are as many.
-  ///   - burst: how many more may be decoded in the same go.
-  ///   - isReordered: whether the order of turns may have changed since `held`.
-  ///   - hasRoom: whether the consumer has taken its frame, which else counts towards the memory bound.
+  ///   - held: the frames held now, which need not be requested again.
+  ///   - least: the minimum number to hold, if there are that many.
+  ///   - burst: how many more may be decoded in the same batch.
+  ///   - isReordered: whether the playback order may have changed since `held`.
+  ///   - hasRoom: whether the consumer has taken its frame; if not, it counts towards the memory bound.
   package func framesToHold(
     _ held: [Int], least: Int, burst: Int, isReordered: Bool, hasRoom: Bool
   ) -> [Int] {
     guard let pending else { return [] }
-    // A short loop would drop frames that it requests again at once.
+    // A short loop would drop frames only to request them again at once.
     let burst = order.range.count > least + burst ? burst : 0
     if burst > 0, !isReordered, let place = held.firstIndex(of: pending.frame),
       held.count - place >= least
@@ -178,7 +177,7 @@ package struct PlaybackStateMachine: Sendable {
 // MARK: - Options
 
 extension PlaybackStateMachine {
-  /// A machine that plays `shared` as `options` say; one that has failed when they make no sense.
+  /// Creates a machine that plays `shared` with `options`; it has failed if they are invalid.
   init(for shared: SharedFrames, options: PlaybackOptions) {
     do throws(AnimatedImageError) {
       try self.init(frames: shared.frames, playCount: shared.playCount, options: options)
@@ -233,7 +232,7 @@ extension PlaybackStateMachine {
 // MARK: - Control
 
 extension PlaybackStateMachine {
-  /// Time stands still; what is on screen stays. Before the first frame, that frame is still shown.
+  /// Pauses; the current frame stays. If no frame was shown yet, the first one still is.
   mutating func pause(at now: Duration) -> Action {
     guard state != .paused else { return .none }
     state = .paused
@@ -241,7 +240,7 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Time goes on where it stood: every deadline moves by the length of the pause.
+  /// Resumes: every deadline moves by the length of the pause.
   mutating func resume(at now: Duration) -> Action {
     guard state == .paused else { return .none }
     state = .playing
@@ -253,7 +252,7 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Shows `frame` as soon as it is decoded, paused or not; the schedule starts anew from there.
+  /// Shows `frame` as soon as it is decoded, paused or not, and starts a new schedule there.
   mutating func seek(to frame: Int, offset: Duration) -> Action {
     let play = (shown ?? pending)?.play ?? 0
     pending = PlaybackStep(frame: frame, play: play, direction: direction)
@@ -265,10 +264,10 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Changes speed without a jump: the position at `now` stays, what is left of it is scaled.
+  /// Changes the rate without a jump: the position at `now` stays, and the remaining time is scaled.
   ///
-  /// An overdue step keeps its deadline: scaling the time since would move it before the deadlines of
-  /// frames that were shown.
+  /// An overdue step keeps its deadline: scaling its lateness would move it before the deadlines of frames
+  /// already shown.
   mutating func setRate(_ newRate: PlaybackRate, at now: Duration) -> Action {
     guard newRate != rate else { return .none }
     let scaled = { [rate] (time: Duration) in
@@ -288,7 +287,7 @@ extension PlaybackStateMachine {
     return state == .playing ? .restart : .none
   }
 
-  /// Turns round without a jump: the shown frame stays for as long as it was already shown.
+  /// Reverses without a jump: the shown frame stays for as long as it was already shown.
   mutating func setDirection(_ newDirection: PlaybackDirection, at now: Duration) -> Action {
     guard newDirection != direction else { return .none }
     direction = newDirection

@@ -1,26 +1,26 @@
-/// What a playback has done so far.
+/// Counters of a playback.
 public struct PlaybackStatistics: Sendable, Hashable {
-  /// Frames handed to the stream.
+  /// Frames delivered to the stream.
   public internal(set) var presented = 0
-  /// Frames passed over because their time was over (see ``LatePolicy``).
+  /// Frames skipped because their time was over (see ``LatePolicy``).
   public internal(set) var skipped = 0
   /// Frames replaced in the stream before the consumer took them (see ``FrameBuffering/newest``).
   public internal(set) var replaced = 0
-  /// Frames decoded for this scheduler. Frames another one had asked for before are not counted.
+  /// Frames decoded for this scheduler, not counting frames that another one requested first.
   public internal(set) var decoded = 0
   /// Time spent decoding them, on the decoding threads.
   public internal(set) var decodeTime = Duration.zero
   /// The longest of these times.
   public internal(set) var maximumDecodeTime = Duration.zero
-  /// How long after their deadlines frames were handed to the stream.
+  /// How long after their deadlines frames were delivered to the stream.
   public internal(set) var lateness = LatenessHistogram()
 
-  /// Nothing done.
+  /// Creates statistics with all counters zero.
   public init() {}
 }
 
 extension PlaybackStatistics: CustomStringConvertible {
-  /// One line of `name=value` pairs, as it is logged.
+  /// One line of `name=value` pairs, as logged.
   public var description: String {
     """
     presented=\(presented) skipped=\(skipped) replaced=\(replaced) decoded=\(decoded) \
@@ -33,14 +33,13 @@ extension PlaybackStatistics: CustomStringConvertible {
   }
 }
 
-/// How often which lateness occurred, in buckets that are at most 1/16 of their value wide.
+/// A histogram of lateness, in buckets at most 1/16 of their value wide.
 ///
-/// The memory it takes does not grow with the number of samples. Adding one costs a few
-/// nanoseconds.
+/// Memory use does not depend on the number of samples. Adding one costs a few nanoseconds.
 public struct LatenessHistogram: Sendable, Hashable {
-  /// Samples in each bucket. Buckets past the last one are empty.
+  /// The number of samples in each bucket. Buckets past the last one are empty.
   public private(set) var counts: [Int] = []
-  /// Samples in all.
+  /// The total number of samples.
   public private(set) var count = 0
   /// The greatest sample.
   public private(set) var maximum = Duration.zero
@@ -48,7 +47,7 @@ public struct LatenessHistogram: Sendable, Hashable {
   private static let subdivisions: UInt64 = 16
   private static let subdivisionBits = 4
 
-  /// No samples.
+  /// Creates an empty histogram.
   public init() {}
 
   /// Adds one sample; a negative one counts as zero.
@@ -62,9 +61,9 @@ public struct LatenessHistogram: Sendable, Hashable {
     maximum = max(maximum, sample)
   }
 
-  /// The lateness that the given part (0 to 1) of all samples does not exceed; zero without samples.
+  /// The lateness that the fraction `part` (0 to 1) of all samples does not exceed; zero without samples.
   ///
-  /// It is the upper bound of a bucket, and never more than ``maximum``.
+  /// The result is the upper bound of a bucket, at most ``maximum``.
   public func quantile(_ part: Double) -> Duration {
     let wanted = Int((Double(count) * min(max(part, 0), 1)).rounded(.up))
     var seen = 0
@@ -75,7 +74,7 @@ public struct LatenessHistogram: Sendable, Hashable {
     return .zero
   }
 
-  /// The times that count towards bucket `bucket`, from the lower bound to just below the upper.
+  /// The range of times in bucket `bucket`.
   package static func bounds(of bucket: Int) -> Range<Duration> {
     .nanoseconds(lowerBound(bucket))..<Duration.nanoseconds(lowerBound(bucket + 1))
   }
@@ -94,28 +93,28 @@ public struct LatenessHistogram: Sendable, Hashable {
   }
 }
 
-/// The times of each frame of a playback, for measuring it and for playing it again.
+/// The times of each frame of a playback, for measuring and replaying it.
 ///
-/// All times are whole nanoseconds since the playback began to prepare its first frame.
+/// All times are nanoseconds since the playback began to prepare its first frame.
 public struct PlaybackTrace: Sendable, Hashable {
-  /// One frame that was handed to the stream.
+  /// One frame delivered to the stream.
   public struct Entry: Sendable, Hashable {
-    /// The frame's place in the animation.
+    /// The frame index.
     public var index: Int
     /// The play it belongs to.
     public var play: Int
-    /// When it was to be shown.
+    /// When it should have been shown.
     public var deadline: Int64
-    /// When the scheduler had it in hand, decoded and free to be shown.
+    /// When it was decoded and free to be shown.
     public var decoded: Int64
-    /// When it was handed to the stream.
+    /// When it was delivered to the stream.
     public var yielded: Int64
-    /// How long after its deadline it was handed over.
+    /// How long after its deadline it was delivered.
     public var lateness: Int64
-    /// Frames passed over before it.
+    /// Frames skipped before it.
     public var skipped: Int
 
-    /// One frame's times.
+    /// Creates an entry.
     public init(
       index: Int, play: Int, deadline: Int64, decoded: Int64, yielded: Int64, lateness: Int64,
       skipped: Int
@@ -130,15 +129,15 @@ public struct PlaybackTrace: Sendable, Hashable {
     }
   }
 
-  /// The frames in the order in which they were shown.
+  /// The entries in the order of delivery.
   public var entries: [Entry]
 
-  /// A trace of these frames.
+  /// Creates a trace.
   public init(entries: [Entry] = []) { self.entries = entries }
 }
 
 extension PlaybackTrace.Entry {
-  /// One JSON object on one line: all members are whole numbers, times in nanoseconds.
+  /// One JSON object on one line. All members are integers, times in nanoseconds.
   public var json: String {
     var json = JSONWriter()
     json.object {
@@ -155,7 +154,7 @@ extension PlaybackTrace.Entry {
 }
 
 extension PlaybackTrace {
-  /// The trace as JSON: an object whose `frames` holds one object a line.
+  /// The trace as JSON: an object whose `frames` array has one entry per line.
   public var json: String {
     "{\"version\":1,\"unit\":\"ns\",\"frames\":[\n"
       + entries.map(\.json).joined(separator: ",\n") + "\n]}\n"

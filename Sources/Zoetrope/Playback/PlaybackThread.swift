@@ -1,33 +1,33 @@
 internal import Glibc
 internal import Synchronization
 
-/// The thread that drives all playbacks of this process, with its timer. It decides, and decodes frames
-/// known to be quick.
+/// The thread that drives all playbacks of this process, and their timer. It runs scheduling decisions and
+/// decodes frames known to be quick.
 ///
-/// Why not the cooperative pool with the runtime's timer: that wakes two threads for each deadline, the
-/// timer's and a pool thread, and a caller who blocks the pool makes every playback late. At 50 frames
-/// a second, threads woke 7 times a frame there; here it is twice, this thread and the consumer's.
+/// Why not the cooperative pool with the runtime's timer: that wakes two threads per deadline, the timer's
+/// and a pool thread, and a caller that blocks the pool makes every playback late. At 50 frames per second,
+/// it took 7 thread wake-ups per frame; here it takes two, this thread's and the consumer's.
 ///
-/// Why its clients are called rather than resumed: most of a frame's cost besides decoding is code that
-/// has left the caches since the last frame, and resuming a task (continuation, cancellation handler,
-/// job) was most of that code. Tasks that sleep on another clock run here too.
+/// Why clients are called rather than resumed: most of a frame's cost besides decoding is code that has
+/// been evicted from the CPU caches since the last frame, and resuming a task (continuation, cancellation
+/// handler, job) was most of that code. Tasks that sleep on another clock run here too.
 final class PlaybackThread: TaskExecutor {
   static let shared = PlaybackThread()
 
-  /// An object that is called on the thread.
+  /// An object called on the thread.
   protocol Client: AnyObject, Sendable {
-    /// Whether it need not be called any more. Once true, always true.
+    /// Whether it no longer needs to be called. Once true, always true.
     var isObsolete: Bool { get }
     func goOn(after cause: Cause)
   }
 
   /// What a client was waiting for.
   enum Cause: Sendable {
-    /// Nothing: it starts.
+    /// The start.
     case start
-    /// A moment.
+    /// A deadline.
     case deadline
-    /// A call from elsewhere.
+    /// A call from another thread.
     case signal
   }
 
@@ -36,7 +36,7 @@ final class PlaybackThread: TaskExecutor {
     var hasThread = false
     var thread: pthread_t?
 
-    /// Whether this is the thread, which need not be signalled.
+    /// Whether the caller runs on this thread, which then need not be signalled.
     var isCurrent: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
 
@@ -68,8 +68,8 @@ final class PlaybackThread: TaskExecutor {
     _ = consume removed
   }
 
-  /// Accepts `work`, which lasts about `time`, if this is the thread, nothing else is due meanwhile and
-  /// `isReady`, which is checked last.
+  /// Accepts `work`, expected to take `time`, if the caller runs on this thread, nothing else is due in
+  /// that time, and `isReady` holds (checked last).
   func offer(
     _ work: @escaping @Sendable () -> Void, lasting time: Duration,
     if isReady: () -> Bool = { true }
@@ -90,7 +90,7 @@ final class PlaybackThread: TaskExecutor {
       defer { state.hasThread = true }
       return (!state.isCurrent, !state.hasThread)
     }
-    // If no thread can be started, the next call tries again.
+    // If starting the thread fails, the next call tries again.
     if startsThread, !startThread(running: { [self] in loop() }) {
       state.withLock { $0.hasThread = false }
     }
@@ -118,16 +118,16 @@ final class PlaybackThread: TaskExecutor {
   }
 }
 
-/// The work of the playback thread: whoever waited longest comes first.
+/// The work queue of the playback thread, longest wait first.
 ///
-/// A deadline counts from when it was due, everything else from when it was requested. So a client that
-/// asks again at once, as a loop without delays does, cannot starve others, and under overload all are
+/// A deadline waits from when it was due, other work from when it was requested. So a client that requests
+/// work continuously, such as a loop without delays, cannot starve others, and under overload all are
 /// equally late.
 struct PlaybackQueue {
   typealias Client = PlaybackThread.Client
   typealias Instant = ContinuousClock.Instant
 
-  /// Something to do as soon as possible.
+  /// Work to do as soon as possible.
   enum Work {
     case call(any Client, PlaybackThread.Cause)
     case job(UnownedJob)
@@ -146,7 +146,7 @@ struct PlaybackQueue {
   }
 
   private var waiting: [(since: Instant, work: Work)?] = []
-  /// The index of the first of ``waiting`` that was not taken yet.
+  /// The index of the first untaken item of ``waiting``.
   private var head = 0
   /// A binary heap by deadline.
   private var timers: [Timer] = []
@@ -164,10 +164,10 @@ struct PlaybackQueue {
     rise(from: timers.count - 1)
   }
 
-  /// Removes the deadlines of `client` and returns it for each, to be released under no lock.
+  /// Removes the deadlines of `client` and returns a reference for each, to be released outside the lock.
   ///
-  /// Linear in the number of players, not frames: it is called for control events and endings only, and
-  /// a scan of a thousand timers takes microseconds. An index by client would cost every frame.
+  /// Linear in the number of timers, but called only for control events and endings; scanning a thousand
+  /// timers takes microseconds. An index by client would cost time for every frame.
   mutating func removeTimers(of client: any Client) -> [any Client] {
     var removed: [any Client] = []
     while let place = timers.firstIndex(where: { $0.client === client }) {
@@ -176,7 +176,7 @@ struct PlaybackQueue {
     return removed
   }
 
-  /// The turn of whoever waited longest, or the moment to wait for.
+  /// The work that waited longest, or the time to wait for.
   mutating func take(at now: Instant) -> Turn {
     let due = timers.first.flatMap { $0.deadline <= now ? $0.deadline : nil }
     let asked = head < waiting.count ? waiting[head]?.since : nil
@@ -187,7 +187,7 @@ struct PlaybackQueue {
       return .wait(until: timers.first?.deadline)
     }
     head += 1
-    // In bulk, so that taking one shifts nothing.
+    // Remove taken items in bulk, so that taking one does not shift the rest.
     if head == waiting.count || head > 256 {
       waiting.removeFirst(head)
       head = 0

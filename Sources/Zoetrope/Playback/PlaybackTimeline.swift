@@ -1,20 +1,20 @@
-/// How long each frame is shown at rate 1, as whole ticks of one timescale.
+/// How long each frame is shown at rate 1, in whole ticks of one timescale.
 ///
 /// Sums of ticks are exact: three frames of 1/3 s end at 1 s and not a nanosecond before.
 package struct PlaybackTimeline: Sendable {
-  /// Ticks in a second: the least common multiple of all delays' denominators.
+  /// Ticks per second: the least common multiple of all delays' denominators.
   package let timescale: Int128
-  /// For each frame the ticks before it; one more entry for the end.
+  /// The start of each frame in ticks, and the end.
   private let starts: [Int128]
 
-  /// Timescales past this are given up for nanoseconds: only files made for it have such delays,
-  /// and the arithmetic of ``PlaybackRate`` needs the room.
+  /// Larger timescales are replaced by nanoseconds, to bound the arithmetic of ``PlaybackRate``. Only
+  /// crafted files have such delays.
   private static let maximumTimescale: Int128 = 1 << 32
 
   package init(
     _ frames: [FrameControl], policy: DelayPolicy = .browser, fixedDelay: Duration? = nil
   ) {
-    // Longer times, which only options can ask for, are cut: the products below need the room.
+    // Clamp longer times, which only options can request: the products below must not overflow.
     let most = (Int128(1) << 94) / Int128(max(frames.count, 1))
     let shown = frames.map {
       Self.shownTime(of: $0.delay, policy: policy, fixedDelay: fixedDelay, atMost: most)
@@ -50,29 +50,30 @@ package struct PlaybackTimeline: Sendable {
     starts[range.upperBound] - starts[range.lowerBound]
   }
 
-  /// The time that `ticks` last at `rate`.
+  /// The duration of `ticks` at `rate`.
   package func time(_ ticks: Int128, at rate: PlaybackRate) -> Duration {
     Duration(seconds: ticks * rate.denominator, over: timescale * rate.numerator)
   }
 
-  /// When each frame starts at rate 1, counted from frame 0, and when the last one ends.
+  /// When each frame starts at rate 1, relative to frame 0, and when the last one ends.
   ///
-  /// Each is cut down to a whole attosecond by itself: ``position(at:in:)`` finds a frame at its start.
+  /// Each is rounded down to a whole attosecond individually, so that ``position(at:in:)`` finds a frame at
+  /// its start.
   var startTimes: [Duration] { starts.map { time($0, at: PlaybackRate(1)) } }
 
-  /// The ticks that have begun `time` after the start of frame 0 at rate 1: the most whose
-  /// ``time(_:at:)`` is not later. Times before the start count as the start.
+  /// The last tick that has begun `time` after the start of frame 0 at rate 1: the greatest number whose
+  /// ``time(_:at:)`` is not later. Negative times count as zero.
   func ticks(at time: Duration) -> Int128 {
-    // Not `components`, which trap where the seconds need more than 64 bits.
+    // Not `components`, which trap if the seconds need more than 64 bits.
     let (seconds, attoseconds) = max(time, .zero).attoseconds
       .quotientAndRemainder(dividingBy: attosecondsPerSecond)
-    // The times of ticks are cut down, so one belongs here that is over before the next attosecond.
+    // Tick times are rounded down, so a tick before the next attosecond has begun too.
     let bound = (attoseconds + 1) * timescale
     return seconds * timescale
       + (bound + attosecondsPerSecond - 1) / attosecondsPerSecond - 1
   }
 
-  /// The frame of `range` that is shown after these ticks; one without a duration never is.
+  /// The frame of `range` shown at `ticks`; never one of zero duration.
   func frame(at ticks: Int128, in range: Range<Int>) -> Int {
     var low = range.lowerBound
     var high = range.upperBound - 1
@@ -85,7 +86,7 @@ package struct PlaybackTimeline: Sendable {
 
   /// The frame shown `time` after the start of a forward play at rate 1, and the time since it began.
   ///
-  /// A frame's start belongs to the frame. Times outside the play give its first or last instant.
+  /// A frame's start belongs to the frame. Times outside the play are clamped to its first or last instant.
   package func position(at time: Duration, in range: Range<Int>) -> (frame: Int, offset: Duration) {
     let normal = PlaybackRate(1)
     let frame = frame(at: ticks(at: time), in: range)

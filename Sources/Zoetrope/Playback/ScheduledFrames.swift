@@ -1,23 +1,23 @@
-/// One frame of a playing animation, at its time.
+/// One frame of a playing animation, with its times.
 public struct ScheduledFrame: Sendable {
-  /// The frame's place in the animation, from 0.
+  /// The frame index, from 0.
   public let index: Int
   /// The play it belongs to, from 0.
   public let play: Int
-  /// The whole canvas as it is to be shown.
+  /// The whole canvas to show.
   public let bitmap: Bitmap
   /// The delay exactly as the file stores it.
   public let delay: FrameDelay
-  /// How long it is shown: the delay after delay policy and rate; the rest of it after a seek.
+  /// How long it is shown: the delay after applying the delay policy and the rate. After a seek into a
+  /// frame, the rest of it.
   public let duration: Duration
   /// Its deadline, counted from the first frame's, pauses included.
   public let presentationTime: Duration
   /// How long after its deadline it was delivered.
   public let lateness: Duration
-  /// Where the picture may differ from the one the consumer got before; the whole canvas for the
-  /// first frame.
+  /// Where the bitmap may differ from the previous one delivered; the whole canvas for the first frame.
   public internal(set) var dirtyRect: PixelRect
-  /// Frames that the consumer did not get since the one before: overtaken ones and replaced ones.
+  /// Frames not delivered since the previous one, because they were overtaken or replaced.
   public internal(set) var skipped: Int
   /// Whether it is the last frame of the last play. It stays on screen when the stream has ended.
   public let isLast: Bool
@@ -25,14 +25,14 @@ public struct ScheduledFrame: Sendable {
   public let damage: Damage?
   /// The number of seeks before the frame was delivered.
   ///
-  /// A frame on its way to the consumer when ``FrameScheduler/seek(toFrame:)`` is called still arrives:
-  /// it has a lower count than ``FrameScheduler/seekCount``.
+  /// A frame already being delivered when ``FrameScheduler/seek(toFrame:)`` is called still arrives, with a
+  /// lower count than ``FrameScheduler/seekCount``.
   public let seekCount: Int
 
-  /// Creates a frame, such as for the tests of a view that shows frames.
+  /// Creates a frame, for example to test a view.
   ///
-  /// Each argument left out has the value of a first frame without delay. `duration` is the stored
-  /// delay by default, and `dirtyRect` the whole picture.
+  /// The defaults are those of a first frame without delay. `duration` defaults to the stored delay, and
+  /// `dirtyRect` to the whole bitmap.
   public init(
     index: Int, play: Int = 0, bitmap: Bitmap, delay: FrameDelay = FrameDelay(centiseconds: 0),
     duration: Duration? = nil, presentationTime: Duration = .zero, lateness: Duration = .zero,
@@ -56,21 +56,21 @@ public struct ScheduledFrame: Sendable {
 
 /// The frames of a playing animation, each at its deadline.
 ///
-/// Has one consumer and ends once, after the last frame or when playback is stopped or cancelled; it
-/// throws what playback fails with. Cancelling the consumer's task ends it without an error. Playback
-/// lasts as long as the sequence or an iterator exists, which also keep the ``FrameScheduler``.
+/// Has one consumer. Ends after the last frame or when playback is stopped or cancelled; throws if playback
+/// fails. Cancelling the consumer's task ends it without an error. Playback lasts while the sequence or an
+/// iterator exists; both retain the ``FrameScheduler``.
 public struct ScheduledFrames: AsyncSequence, Sendable {
-  /// A frame at its time.
+  /// A frame with its times.
   public typealias Element = ScheduledFrame
-  /// What playback fails with.
+  /// The error of a failed playback.
   public typealias Failure = AnimatedImageError
 
   private let subscription: FrameSubscription
 
   init(_ subscription: FrameSubscription) { self.subscription = subscription }
 
-  /// The same frames as a stream that does not throw: a failure ends it, and
-  /// ``FrameScheduler/state`` names the error.
+  /// The same frames as a stream that does not throw. A failure ends it, and ``FrameScheduler/state`` has
+  /// the error.
   public var stream: AsyncStream<ScheduledFrame> {
     AsyncStream { [subscription] in await subscription.next() }
   }
@@ -79,9 +79,9 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     var subscription: FrameSubscription?
 
-    /// The next frame; nil when playback finished, was stopped or cancelled.
+    /// The next frame; nil if playback has finished, was stopped or was cancelled.
     ///
-    /// Throws, once, what playback failed with, after the last good frame was taken.
+    /// If playback failed, throws the error once, after the last good frame.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> ScheduledFrame? {
@@ -93,12 +93,12 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
     }
   }
 
-  /// An iterator; a second one would take frames from the first.
+  /// Creates an iterator. Two iterators would take frames from each other.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }
 
-/// A stream's hold on its session and scheduler: playback ends when the stream and its iterators are
-/// gone, and this with them.
+/// A stream's reference to its session and scheduler. Playback ends when it is released with the stream and
+/// its iterators.
 final class FrameSubscription: Sendable {
   private let session: PlaybackSession
   private let scheduler: FrameScheduler

@@ -1,36 +1,36 @@
 internal import Synchronization
 
-/// The composited frames of one image for any number of consumers: each frame is decoded once.
+/// The composited frames of one image, decoded once for any number of consumers.
 ///
-/// Give one to several ``FrameScheduler``s and each keeps its own position, rate, direction and late
-/// policy, while those that show the same part of the animation share its decoding. Consumers that
-/// have drifted apart get a decoding position each, four at most.
+/// Pass one to several ``FrameScheduler``s: each has its own position, rate, direction and late policy,
+/// while those that show the same part of the animation share its decoding. Consumers that have drifted
+/// apart use separate decoding positions, at most four.
 ///
-/// Memory: the frames its consumers hold at the moment (see ``PlaybackOptions/decodeAhead``), the
-/// `keeping` frames shown last, and one canvas for each decoding position. While nobody plays or waits,
-/// the last two are charged to the ``MemoryBudget`` and released when it needs the memory.
+/// Memory: the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), the last `keeping` frames
+/// shown, and one canvas per decoding position. While nobody plays or waits, the last two are charged to
+/// the ``MemoryBudget`` and released on demand.
 public final class SharedFrames: Sendable {
-  /// Decoding positions kept at most for consumers that are apart.
+  /// The maximum number of decoding positions.
   static let maximumPositions = 4
 
   /// The frames, in order.
   public let frames: [FrameControl]
-  /// Width and height of every frame, after scaling if frames are scaled.
+  /// The size of every frame, after scaling.
   public let canvasSize: PixelSize
-  /// How often the file asks to be played.
+  /// The number of plays stored in the file.
   public let playCount: PlayCount
-  /// Counts what the consumers of these frames keep alive.
+  /// Counts the objects that consumers of these frames keep alive.
   package let live = LiveObjects()
-  /// Width and height of the canvas on which frames are placed.
+  /// The unscaled canvas size.
   private let sourceSize: PixelSize
-  /// Nil when frames keep the canvas's size.
+  /// Nil if frames keep the canvas size.
   private let scaler: FrameScaler?
   private let keeping: Int
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
   private let isAtHand: (@Sendable (Int) -> Bool)?
-  /// Frames that a consumer may decode in one go beyond those it wants ahead: more than 0 only where
-  /// decoding is cheap in time and memory.
+  /// Frames that a consumer may decode in one batch beyond its lookahead; more than 0 only if decoding is
+  /// cheap in time and memory.
   package let burst: Int
   private let makeProducer: DecodeLane.Factory
   private let resting: RestingCost?
@@ -51,28 +51,28 @@ public final class SharedFrames: Sendable {
     /// Least recently used first.
     var positions: [Position] = []
     var live: [Int: WeakTicket] = [:]
-    /// Decoded frames released last, the oldest first.
+    /// The most recently released decoded frames, oldest first.
     var recent: [FrameTicket] = []
     var decodeCount = 0
     var userCount = 0
-    /// Streams that play and calls that wait for a frame.
+    /// Number of playing streams and of calls that wait for a frame.
     var activeCount = 0
   }
 
-  /// Shares the frames of `image`. Nothing is decoded yet.
+  /// Creates the shared frames of `image`. Decodes nothing yet.
   ///
-  /// Frames may be requested in any order: from the first seek or backward step on, canvases kept along
-  /// the way bound what a jump decodes, and stepping back decodes about one frame a step. While one of
-  /// its decoding positions is in use, the cache keeps the two frames used last, whatever its limits.
+  /// Frames may be requested in any order. From the first seek or backward step on, checkpoints bound the
+  /// frames decoded by a jump, and stepping back decodes about one frame per step. While a decoding
+  /// position is in use, the cache keeps the two most recently used frames, whatever its limits.
   ///
   /// - Parameters:
-  ///   - image: what is shown.
+  ///   - image: the image.
   ///   - rendering: the size and format of the frames. Default: as decoded.
-  ///   - cache: where frames are looked up and kept. Default: nil, nowhere. With a cache, the whole file
-  ///     is read once before the first frame, for its ``ContentIdentity``.
-  ///   - identity: the identity of the image's bytes, if known, which saves that reading.
-  ///   - keeping: frames kept for consumers that come a little later. Default: 2.
-  ///   - budget: what canvases are charged to. Default: ``MemoryBudget/shared``.
+  ///   - cache: the cache for decoded frames. Default: nil, no caching. With a cache, the whole file is
+  ///     read once before the first frame, for its ``ContentIdentity``.
+  ///   - identity: the image's identity, if known, which avoids reading the whole file.
+  ///   - keeping: the number of frames kept for consumers slightly behind. Default: 2.
+  ///   - budget: the budget that canvases are charged to. Default: ``MemoryBudget/shared``.
   public convenience init(
     _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil,
     identity: ContentIdentity? = nil, keeping: Int = 2, budget: MemoryBudget? = nil
@@ -81,7 +81,7 @@ public final class SharedFrames: Sendable {
     if let identity { image.access.identity = identity }
     let checkpoints = image.access.checkpoints(of: image)
     let renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
-    // A cache of another type runs the caller's code.
+    // Any other cache runs user code.
     let isLight = image.isLightToPlay && (cache == nil || cache is MemoryFrameCache)
     let player = image.preparedForPlaying
     let isAtHand: @Sendable (Int) -> Bool = { player.source.isAtHand(player.frames[$0].byteRange) }
@@ -126,13 +126,13 @@ public final class SharedFrames: Sendable {
 
   deinit { resting?.budget.refundAll(of: share) }
 
-  /// Decodes requested so far, which do not grow with the number of consumers that are in step.
+  /// The number of decodes requested so far. Consumers in step share them.
   public var decodeCount: Int { state.withLock { $0.decodeCount } }
 
-  /// Frame `index`, composited, decoded on another thread.
+  /// Returns frame `index`, composited, decoded on another thread.
   ///
-  /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, what decoding throws, and
-  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, when the task is cancelled first.
+  /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, decoding errors, and
+  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, if the task is cancelled first.
   public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     guard frames.indices.contains(index) else {
       throw AnimatedImageError(.parameter, "no frame \(index) among \(frames.count)")
@@ -147,22 +147,22 @@ public final class SharedFrames: Sendable {
     return try outcome.get()
   }
 
-  /// Waits until nothing is decoded, waited for or played.
+  /// Waits until nothing is being decoded, awaited or played.
   ///
-  /// Once every stream has ended, that takes at most one frame's decoding. Ends nothing itself. Returns
-  /// at once when the calling task is cancelled.
+  /// Once every stream has ended, this takes at most the decoding of one frame. Does not end playback.
+  /// Returns immediately if the calling task is cancelled.
   public func idle() async { await live.reach(.noWork) }
 
   /// Marks the frames as in use until ``end()``.
   func begin() {
     state.withLock { state in
       state.activeCount += 1
-      // Not charged while in use, since it cannot be released.
+      // Not charged while in use: it cannot be released then.
       if state.activeCount == 1 { resting?.budget.refundAll(of: share) }
     }
   }
 
-  /// Ends what ``begin()`` began. To be called under no lock.
+  /// Balances ``begin()``. Call it with no lock held.
   func end() {
     let lanes = state.withLock { state -> [DecodeLane]? in
       state.activeCount -= 1
@@ -180,7 +180,7 @@ public final class SharedFrames: Sendable {
     resting?.budget.settle()
   }
 
-  /// How many wait for frame `index`.
+  /// Number of waiters for frame `index`.
   package func waiterCount(for index: Int) -> Int {
     state.withLock { $0.live[index]?.ticket }?.waiterCount ?? 0
   }
@@ -193,14 +193,14 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// The ticket for frame `index`, and whether it was made for this call.
+  /// The ticket for frame `index`, and whether this call created it.
   func ticket(for index: Int, user: Int) -> (ticket: FrameTicket, isNew: Bool) {
     let (ticket, isNew, passing) = state.withLock { state in
       if let ticket = state.live[index]?.ticket { return (ticket, false, [FrameTicket]()) }
       let ticket = FrameTicket(index: index, live: live)
       var passing: [FrameTicket] = []
       if state.live.count > 64 {
-        // Loading a weak ticket retains it, and the last reference must not go under the lock.
+        // Loading a weak ticket retains it, and the last reference must not be released under the lock.
         passing = state.live.values.compactMap(\.ticket)
         state.live = state.live.filter { $0.value.ticket != nil }
       }
@@ -213,7 +213,7 @@ public final class SharedFrames: Sendable {
     return (ticket, isNew)
   }
 
-  /// Keeps a decoded frame that a consumer is done with for those a little behind.
+  /// Keeps a decoded frame released by a consumer, for consumers slightly behind.
   func keep(_ ticket: FrameTicket) {
     guard keeping > 0 else { return }
     let dropped = state.withLock { state -> FrameTicket? in
@@ -227,8 +227,8 @@ public final class SharedFrames: Sendable {
     _ = consume dropped
   }
 
-  /// The lane that reaches `index` most cheaply: one close by, else this consumer's own, else a new one,
-  /// else the least recently used.
+  /// The lane that reaches `index` most cheaply: one nearby, else this consumer's own, else a new one, else
+  /// the least recently used.
   private func lane(for index: Int, user: Int, in state: inout State) -> DecodeLane {
     let isNear = { (position: Position) in
       let next = position.nextIndex == self.frames.count ? 0 : position.nextIndex
@@ -255,7 +255,7 @@ public final class SharedFrames: Sendable {
 
 extension SharedFrames: BudgetMember {
   package func shed(_ byteCount: Int) -> Int {
-    // Freed after the lock is released. A lane at work completes its frame.
+    // Freed after the lock is released. A busy lane completes its frame.
     var dropped: (positions: [Position], recent: [FrameTicket]) = ([], [])
     let freed = state.withLock { state in
       guard state.activeCount == 0 else { return 0 }
@@ -266,14 +266,14 @@ extension SharedFrames: BudgetMember {
       resting?.budget.refund(freed, of: share)
       return freed
     }
-    // A lane at work ends its hold on cached frames afterwards.
+    // A busy lane ends its hold on cached frames afterwards.
     for position in dropped.positions { position.lane.rest() }
     withExtendedLifetime(dropped) {}
     return freed
   }
 }
 
-/// The charge for frames that nobody plays.
+/// The charge for shared frames while nobody plays.
 package struct RestingCost: Sendable {
   let budget: MemoryBudget
   /// Bytes that one decoding position holds.
@@ -286,10 +286,10 @@ package struct RestingCost: Sendable {
 }
 
 extension SharedFrames {
-  /// Where the rendered pictures of two frames may differ; everywhere when there is no previous one.
+  /// Where the bitmaps of two frames may differ; everywhere if there is no previous one.
   ///
-  /// A picture depends on its frame alone, not on the path of playback, so only the frames between the
-  /// two can have drawn or cleared anything.
+  /// A bitmap depends only on its frame, not on the playback path, so only the frames between the two can
+  /// have drawn or cleared anything.
   func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
     guard let previous else { return PixelRect(canvasSize) }
     let canvas = PixelRect(sourceSize)
@@ -305,11 +305,11 @@ extension SharedFrames {
 }
 
 extension AnimatedImage {
-  /// The image as a player reads it: on one core, unless that may be too slow.
+  /// The image with the parallelism for playing: one core, unless that may be too slow.
   ///
-  /// A scheduler decodes ahead of time anyway, and decoding on several cores holds four more canvases
-  /// and wakes threads for every frame. All cores are used from some 40 million pixels a second on, a
-  /// tenth of what one core does for GIF and a third of what it does for APNG.
+  /// A scheduler decodes ahead of time anyway, and decoding on several cores takes four more canvases and
+  /// wakes threads for every frame. All cores are used from some 40 million pixels per second, a tenth of
+  /// one core's throughput for GIF and a third for APNG.
   var preparedForPlaying: AnimatedImage {
     guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
     var image = self
@@ -325,7 +325,7 @@ extension AnimatedImage {
   private static let lightPixelRate = 40_000_000.0
   private static let lightArea = 1 << 20
 
-  /// Pixels decoded for each second of playing.
+  /// Pixels decoded per second of playing.
   private var pixelRate: Double {
     frames.reduce(0.0) { $0 + Double($1.rect.size.area) } / (duration() / .seconds(1))
   }

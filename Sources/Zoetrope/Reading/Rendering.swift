@@ -1,17 +1,17 @@
-/// How frames are to come out: size, fit, filter and pixel format.
+/// How frames are rendered: size, fit, filter and pixel format.
 public struct Rendering: Sendable, Hashable {
-  /// The box that frames are scaled into; nil, the default, leaves them at the canvas's size.
+  /// The box that frames are scaled into. Default: nil, the canvas size.
   public var target: TargetSize?
-  /// How they are laid into it. Default: ``ScalingFit/fit``.
+  /// How frames are fitted into ``target``. Default: ``ScalingFit/fit``.
   public var fit: ScalingFit
-  /// How pixels are weighed. Default: ``ScalingFilter/bilinear``.
+  /// The resampling filter. Default: ``ScalingFilter/bilinear``.
   public var filter: ScalingFilter
-  /// Whether colours are weighed as light. Default: false.
+  /// Whether to resample in linear light instead of sRGB values. Default: false.
   public var linearLight: Bool
-  /// The format of the bitmaps; nil, the default, is the one that decoding yields.
+  /// The pixel format of the bitmaps. Default: nil, the format that decoding yields.
   public var format: PixelFormat?
 
-  /// Makes a rendering; each argument left out has its default.
+  /// Creates a rendering. The default leaves frames as decoded.
   public init(
     target: TargetSize? = nil, fit: ScalingFit = .fit, filter: ScalingFilter = .bilinear,
     linearLight: Bool = false, format: PixelFormat? = nil
@@ -24,27 +24,27 @@ public struct Rendering: Sendable, Hashable {
   }
 }
 
-/// What was done to an image's frames before they were cached, beside choosing the frame.
+/// How an image's frames were rendered before they were cached.
 ///
-/// Everything that decides pixels is in here and nothing else: delays, play counts and the choice of
-/// decoder (both give the same pixels) are not. Renderings that come to the same are equal here: a
-/// box that leaves the canvas at its size is no scaling, whatever the filter.
+/// Contains everything that affects pixels and nothing else. Delays, play counts and the choice of
+/// decoder, which does not affect pixels, are left out. Equivalent renderings are equal: a box that
+/// leaves the canvas at its size means no scaling, whatever the filter.
 public struct Rendition: Sendable, Hashable {
-  /// Width and height of the bitmaps.
+  /// The size of the bitmaps.
   public let size: PixelSize
-  /// Their format.
+  /// The pixel format of the bitmaps.
   public let format: PixelFormat
-  /// What was done with the rows of damaged frames.
+  /// How damaged frames were handled.
   public let damage: DamagePolicy
-  /// How the canvas was scaled to ``size``; nil when it was not.
+  /// How the canvas was scaled to ``size``; nil if it was not.
   package let scaling: Scaling?
 
-  /// What decides the pixels of a scaled bitmap, its size aside.
+  /// What affects the pixels of a scaled bitmap besides its size.
   package struct Scaling: Sendable, Hashable {
     package let fit: ScalingFit
     package let filter: ScalingFilter
     package let linearLight: Bool
-    /// What the fit cut off depends on it.
+    /// Determines what the fit crops.
     package let pixelAspect: Double
 
     package init(
@@ -67,14 +67,14 @@ public struct Rendition: Sendable, Hashable {
     self.scaling = scaling
   }
 
-  /// The image's own size, unscaled.
+  /// The canvas at its own size.
   public static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {
     Rendition(size: size, format: format, damage: damage)
   }
 
-  /// What frames of a canvas of `canvasSize`, opened with `options`, become by `rendering`.
+  /// The result of `rendering` for frames of `canvasSize`, opened with `options`.
   public init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions = .init())
   {
     var scaling: Scaling?
@@ -95,17 +95,17 @@ public struct Rendition: Sendable, Hashable {
   }
 }
 
-/// Makes the bitmaps of one ``Rendition`` out of composited frames.
+/// Renders composited frames as bitmaps of one ``Rendition``.
 ///
-/// Keeps the last bitmap before its conversion, so that of the frame after it only what changed is
-/// scaled. One owner at a time.
+/// Keeps the last scaled bitmap before its conversion, so that only the changed part of the next frame
+/// is scaled.
 package struct FrameRenderer: Sendable {
   package let rendition: Rendition
-  /// Nil when frames keep the canvas's size.
+  /// Nil if frames keep the canvas size.
   package let scaler: FrameScaler?
   private var last: (index: Int, bitmap: Bitmap)?
 
-  /// Bytes of the bitmap that is kept for the next frame, when frames are scaled.
+  /// Bytes of the bitmap kept for the next frame; 0 if frames are not scaled.
   package var bitmapCost: Int {
     rendition.format.bytesPerRow(width: rendition.size.width) * rendition.size.height
   }
@@ -122,11 +122,11 @@ package struct FrameRenderer: Sendable {
     }
   }
 
-  /// `frame` as the rendition has it. Its dirty rectangle has to be against the frame rendered last,
-  /// when that is the one before it.
+  /// Renders `frame`. If the last rendered frame was the one before it, its dirty rectangle must be
+  /// relative to that one.
   ///
-  /// - Throws: `cancelled` between rows once `isCancelled` gives true; `limitExceeded` when the system
-  ///   has no memory for the bitmap.
+  /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if allocation
+  ///   fails.
   package mutating func render(
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
