@@ -60,8 +60,8 @@ package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
 /// `init` to `deinit`, and each call below borrows the object that owns it.
 @safe
 package final class ThreadSignal: @unchecked Sendable {
-  // Sendable: `sem_t` is made to be used from several threads, and the pointer itself never changes;
-  // it is freed in `deinit`, when nobody holds this object any more.
+  // Sendable: `sem_t` is made to be used from several threads, and the pointer itself never changes; it is
+  // freed in `deinit`, when no reference is left.
   private let semaphore: UnsafeMutablePointer<sem_t>
 
   package init() {
