@@ -1,21 +1,20 @@
 extension AnimatedImage {
-  /// The picture of frame `index`.
+  /// Returns the bitmap of frame `index`.
   ///
-  /// Frames may be requested in any order, by many tasks at once: equal requests are decoded once.
-  /// Decoding happens on the library's own threads, on from the frame requested before when that is
-  /// near, else from the nearest of the canvases kept along the way, so that a jump decodes a bounded
-  /// number of frames (see ``MemoryBudget``; the first jump into an unseen part decodes what lies before
-  /// it). A step back costs about what a step forward does. Copies of this value share all of it; it is
-  /// charged to ``MemoryBudget/shared`` and freed with the last copy.
+  /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs
+  /// on the library's own threads and continues from the previous request or the nearest checkpoint, so a
+  /// jump decodes a bounded number of frames. (The first jump into an unseen part decodes everything before
+  /// it.) A step back costs about as much as a step forward. Copies of this value share the checkpoints,
+  /// which are charged to ``MemoryBudget/shared`` and freed with the last copy.
   ///
   /// - Parameters:
   ///   - index: the frame, from 0.
   ///   - rendering: its size and format. Default: as decoded.
-  ///   - cache: where it is looked up and kept. Default: nil, nowhere. With a cache, such as
+  ///   - cache: the cache for rendered frames. Default: nil, no caching. With a cache, such as
   ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, for its
   ///     ``ContentIdentity``.
-  /// - Throws: `parameter` when there is no such frame, as ``FrameReader/next()``, and `cancelled`,
-  ///   never `CancellationError`, as soon as the task is cancelled. Decoding then ends within a frame
+  /// - Throws: `parameter` if there is no such frame; the errors of ``FrameReader/next()``; `cancelled`,
+  ///   never `CancellationError`, as soon as the task is cancelled. Decoding then stops within one frame
   ///   unless others wait for it.
   public func bitmap(
     at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
@@ -34,7 +33,7 @@ extension AnimatedImage {
         return try renderer.render(composited) { flag.isRaised }
       }
     }
-    // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+    // If the file has been overwritten, these pixels do not match the identity in the key.
     if let key, source.isUnchanged {
       cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
     }
@@ -42,10 +41,9 @@ extension AnimatedImage {
     return frame.bitmap
   }
 
-  /// The picture that is shown `time` after the start of the first play.
+  /// Returns the bitmap shown `time` after the start of the first play.
   ///
-  /// Times past the last frame of the last play give the last frame. Everything else is as with
-  /// ``bitmap(at:rendering:cache:)``.
+  /// Times past the last play give the last frame. Otherwise like ``bitmap(at:rendering:cache:)``.
   public func bitmap(
     at time: Duration, policy: DelayPolicy = .browser, rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil
@@ -67,9 +65,10 @@ extension AnimatedImage {
     }
   }
 
-  /// The picture that readers without animation show, when it is not a frame (APNG); else frame 0.
+  /// Returns the image for readers without animation support: the static image of an APNG if it is not a
+  /// frame, else frame 0.
   ///
-  /// - Throws: As ``bitmap(at:rendering:cache:)``.
+  /// - Throws: the errors of ``bitmap(at:rendering:cache:)``.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
     try await onThread(.shared) { (image, _) throws(AnimatedImageError) in
       try image.renderStaticBitmap()
@@ -88,22 +87,21 @@ extension AnimatedImage {
     return compositor.canvas.bitmap
   }
 
-  /// The composited frames of `range`, untimed, each decoded when it is asked for.
+  /// Returns the composited frames of `range`, without timing, decoded on demand.
   ///
-  /// Later frames decode meanwhile on all processors (see ``DecodingOptions/parallelism``), within a
-  /// bounded number of bytes. Frames before the range are decoded too when its first frame needs
-  /// them. Each iterator starts over. Indices that the image does not have are left out, so a range
-  /// past the end is empty: how many frames there are is the file's to choose.
+  /// Later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``), bounded in
+  /// bytes. Frames before the range are decoded too if its first frame needs them. Each iterator starts
+  /// over. The range is clamped to the image's frames, so one past the end is empty.
   ///
   /// - Parameters:
   ///   - range: the frames. Default: all.
-  ///   - rendering: their size and format. Default: as decoded. Only what changed from one frame to the
-  ///     next is scaled.
+  ///   - rendering: their size and format. Default: as decoded. Only the changed part of each frame is
+  ///     scaled.
   public func bitmaps(
     _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init()
   ) -> BitmapSequence {
-    // Resolved against all possible indices first: a partial range that begins past the frames would
-    // otherwise have its bounds the wrong way round.
+    // Resolve against all possible indices first: the bounds of a partial range that begins past the last
+    // frame would otherwise be reversed.
     BitmapSequence(
       image: self, range: range.relative(to: 0..<Int.max).clamped(to: frames.indices),
       rendering: rendering)

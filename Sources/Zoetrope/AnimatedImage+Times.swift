@@ -1,31 +1,31 @@
 extension AnimatedImage {
-  /// How long one play lasts at normal speed: the sum over the frames, each as it is shown, cut down to
-  /// a whole attosecond.
+  /// Returns the duration of one play at normal speed: the sum of the shown delays, rounded down to a whole
+  /// attosecond.
   ///
-  /// - Parameter policy: how long a stored delay is shown. Default: as in a browser.
+  /// - Parameter policy: how stored delays are interpreted. Default: as browsers do.
   public func duration(policy: DelayPolicy = .browser) -> Duration {
     let timeline = PlaybackTimeline(frames, policy: policy)
     return timeline.time(timeline.ticks(frames.indices), at: PlaybackRate(1))
   }
 
-  /// When each frame of a play is shown, counted from the start of the play, and when the play ends:
-  /// one entry more than there are frames.
+  /// Returns the start time of each frame, relative to the start of the play, and the end of the play: one
+  /// entry more than there are frames.
   ///
-  /// Each is the exact sum of the delays before it, cut down to a whole attosecond: where
-  /// ``frameIndex(at:policy:)`` and ``FrameScheduler/seek(to:)`` find the frame. Sums of
-  /// ``DelayPolicy/shownDuration(of:)`` fall short of it where delays are no whole nanoseconds.
+  /// Each is the exact sum of the delays before it, rounded down to a whole attosecond.
+  /// ``frameIndex(at:policy:)`` and ``FrameScheduler/seek(to:)`` find the frame at this time. Sums of
+  /// ``DelayPolicy/shownDuration(of:)`` are lower if delays are not whole nanoseconds.
   ///
-  /// Takes time and memory in proportion to the number of frames.
+  /// Takes time and memory linear in the number of frames.
   ///
-  /// - Parameter policy: As of ``duration(policy:)``.
+  /// - Parameter policy: as in ``duration(policy:)``.
   public func startTimes(policy: DelayPolicy = .browser) -> [Duration] {
     PlaybackTimeline(frames, policy: policy).startTimes
   }
 
-  /// The frame that is shown `time` after the start of the first play; negative times give frame 0.
+  /// Returns the index of the frame shown `time` after the start of the first play; negative times give 0.
   ///
-  /// A frame is shown from its start time up to, and not including, the next one's. Takes time in
-  /// proportion to the number of frames.
+  /// A frame is shown from its start time up to, but not including, the next one's. Takes time linear in
+  /// the number of frames.
   public func frameIndex(at time: Duration, policy: DelayPolicy = .browser) -> Int {
     let timeline = PlaybackTimeline(frames, policy: policy)
     let play = timeline.ticks(frames.indices)

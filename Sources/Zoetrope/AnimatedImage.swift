@@ -1,48 +1,47 @@
-// Re-exported: a path is a `FilePath`, and making one should take no dependency of the caller's own.
+// Re-exported, so that callers can create a `FilePath` without a dependency of their own.
 @_exported public import SystemPackage
 
-/// An opened GIF or PNG: its frames, plays and metadata, without pixels until they are asked for.
+/// An opened GIF or PNG: its frames, play count and metadata. Pixels are decoded on demand.
 ///
-/// A value that may be used from any task. Opening scans the structure of the whole file: time in
-/// proportion to reading it, memory in proportion to the number of frames. No pixel is decoded,
-/// except of a frame in which the file ends, to tell whether it is complete.
+/// A value that may be used from any task. Opening scans the structure of the whole file: it takes time
+/// linear in the file's size and memory linear in the number of frames. No pixels are decoded, except those
+/// of a truncated last frame, to tell whether it is complete.
 public struct AnimatedImage: Sendable {
   /// The file's format.
   public var format: AnimationFormat { header.format }
-  /// Width and height of every composited frame.
+  /// The size of every composited frame.
   public var canvasSize: PixelSize { header.canvasSize }
-  /// How often the animation plays in total.
+  /// The total number of plays.
   public let playCount: PlayCount
-  /// The loop count as the file stores it: repeats in GIF, plays in APNG; nil when it has none.
+  /// The loop count as stored: repeats in GIF, plays in APNG; nil if there is none.
   public let storedLoopCount: UInt32?
   /// The frames, in order; at least one.
   public let frames: [FrameControl]
-  /// What the file says beside its pixels.
+  /// Comments, text, colour information and other metadata.
   public let metadata: AnimationMetadata
-  /// What is not as the format says, as far as the structure shows it. Pixels are reported with each
-  /// ``CompositedFrame``.
+  /// Damage found in the structure of the file. Damage in pixels is reported with each ``CompositedFrame``.
   public let damage: [Damage]
   /// How the image was opened.
   public package(set) var options: DecodingOptions
-  /// Bytes of the file.
+  /// The size of the file in bytes.
   public var byteCount: Int { source.byteCount }
-  /// APNG: the picture that readers without animation show, when it is not a frame; else nil.
+  /// The static image of an APNG for readers without animation support; nil if it is a frame.
   public let staticImage: FrameControl?
 
   package let header: ImageHeader
   package let source: any ByteSource
-  /// What random access keeps from call to call.
+  /// The state that random access keeps between calls.
   package private(set) var access: FrameAccess
 
-  /// Opens the file at `path`; it stays open until the last copy of the value is gone.
+  /// Opens the file at `path`. It stays open until the last copy of the value is gone.
   ///
-  /// A pipe or a device is read to its end, which blocks the calling thread until that comes, and kept
-  /// in memory: at most ``DecodingLimits/liveBytes``, and no more than its first bytes when no image
-  /// begins so. Cancelling the task ends the wait within a tenth of a second.
+  /// A pipe or a device is read to its end, which blocks the calling thread, and kept in memory: at most
+  /// ``DecodingLimits/liveBytes``, and only the first bytes if they are not an image. Cancelling the task
+  /// ends the wait within a tenth of a second.
   ///
-  /// - Throws: `io` with the path when it cannot be read, `notAnImage`, `truncated`, `malformed`, `unsupported`
-  ///   or `noFrames` when nothing can be decoded, `limitExceeded`; with ``DamagePolicy/strict`` also
-  ///   for the first damage that costs pixels.
+  /// - Throws: `io` with the path if the file cannot be read; `notAnImage`, `truncated`, `malformed`,
+  ///   `unsupported` or `noFrames` if nothing can be decoded; `limitExceeded`; with ``DamagePolicy/strict``
+  ///   also for the first damage that loses pixels.
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
@@ -52,9 +51,9 @@ public struct AnimatedImage: Sendable {
     try self.init(source: source, options: options)
   }
 
-  /// Opens the image in `bytes`, which are kept.
+  /// Opens the image in `bytes` and retains them.
   ///
-  /// - Throws: As ``init(contentsOf:options:)``, `io` aside.
+  /// - Throws: the errors of ``init(contentsOf:options:)`` except `io`.
   public init(bytes: [UInt8], options: DecodingOptions = .init()) throws(AnimatedImageError) {
     try self.init(source: MemorySource(bytes), options: options)
   }
@@ -66,10 +65,10 @@ public struct AnimatedImage: Sendable {
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
-    // With the cut frame, which is about to be decoded.
+    // Includes the truncated frame, which is decoded next.
     try scan.checkLiveBytes(header: header, options: options)
     try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
-    // A cut first frame may have been found to be all there is, and the file no animation after all.
+    // A truncated first frame may turn out to be the only one, so that the file is not an animation.
     let settled = scan.header ?? header
     guard !scan.frames.isEmpty else {
       let isCut = scan.damage.contains { $0.kind == .cutBlock || $0.kind == .cutFrame }
@@ -100,7 +99,7 @@ public struct AnimatedImage: Sendable {
     access = FrameAccess()
   }
 
-  /// The same image, whose random access is charged to `budget`, apart from this one's.
+  /// The same image with its own random-access state, charged to `budget`.
   package func charged(to budget: MemoryBudget) -> AnimatedImage {
     var image = self
     image.access = FrameAccess(budget: budget)
@@ -112,11 +111,11 @@ public struct AnimatedImage: Sendable {
 // MARK: - Opening without blocking
 
 extension AnimatedImage {
-  /// Opens the file at `path` on a thread of the library's own, as ``init(contentsOf:options:)``.
+  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:)``.
   ///
   /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is
-  /// cancelled; a read that is under way is then completed for nobody.
+  /// cancelled; a read in progress still completes and its result is discarded.
   public static func open(
     _ path: FilePath, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -125,7 +124,7 @@ extension AnimatedImage {
     }
   }
 
-  /// Opens the image in `bytes` on a thread of the library's own, as ``init(bytes:options:)``.
+  /// Opens the image in `bytes` on one of the library's threads. See ``init(bytes:options:)``.
   ///
   /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
   public static func open(

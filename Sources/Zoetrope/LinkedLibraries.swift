@@ -2,10 +2,10 @@ internal import CDeflate
 internal import CXXHash
 internal import ZoetropeShims
 
-/// The C libraries that this build decodes with, for bug reports and for checking against advisories.
+/// The C libraries of this build, for bug reports and security advisories.
 public enum LinkedLibraries {
-  /// Names and versions, such as `libpng 1.6.39`: of the library that runs for libpng and xxHash, of
-  /// the headers it was built with for giflib and libdeflate, which do not say.
+  /// Names and versions, such as `libpng 1.6.39`: the run-time version of libpng and xxHash, the header
+  /// version of giflib and libdeflate, which do not report one at run time.
   public static var versions: [String] {
     [
       "giflib \(text(zt_gif_version()))", "libpng \(text(zt_png_version()))",

@@ -1,4 +1,4 @@
-// Re-exported: a user imports `Zoetrope` alone, whichever layer a type stands in.
+// Re-exported, so that users import only `Zoetrope`.
 @_exported public import ZoetropeCodec
 @_exported public import ZoetropeCore
 

@@ -1,6 +1,6 @@
 package import SystemPackage
 
-/// Scans a whole source: the effects round the pure scanners.
+/// Scans a whole source: the I/O around the pure scanners.
 enum ImageScan {
   /// The structure of the file in `source`.
   static func scan(
@@ -19,7 +19,7 @@ enum ImageScan {
     return try run(GIFScanner(limits: options.limits), over: source)
   }
 
-  /// Throws `notAnImage` when no image begins with the bytes in `start`, as many as a GIF header has.
+  /// Throws `notAnImage` if the bytes in `start`, as many as in a GIF header, do not begin an image.
   static func checkSignature(_ start: borrowing RawSpan) throws(AnimatedImageError) {
     if start.byteCount > 0, start[0] == PNGScanner.signature[0] {
       var scanner = PNGScanner(limits: .none)
@@ -33,7 +33,7 @@ enum ImageScan {
   private static func run(
     _ start: some Scanning, over source: any ByteSource
   ) throws(AnimatedImageError) -> ScannedImage {
-    // Fed where it lies: a copy would share the list of frames, which the next frame then copies.
+    // Feed it in place: a copy would share the list of frames and force the next append to copy it.
     var scanner = start
     try source.forEachBlock { (bytes) throws(AnimatedImageError) in
       try scanner.feed(bytes)
@@ -43,8 +43,8 @@ enum ImageScan {
     return scanner.image
   }
 
-  /// Decides about the frame in which the file ends: kept when its pixels are complete, when it is
-  /// the only one and has any rows, or when partial frames are asked for.
+  /// Decides whether to keep a truncated last frame: if its pixels are complete, if it is the only one and
+  /// has any rows, or if partial frames are requested.
   static func settleCutFrame(
     of scan: inout ScannedImage, header: ImageHeader, source: any ByteSource,
     options: DecodingOptions
@@ -79,7 +79,7 @@ enum ImageScan {
 }
 
 extension StandardInput {
-  /// All bytes of `descriptor`, unless no image begins with the first of them.
+  /// Reads all bytes of `descriptor`, unless the first of them do not begin an image.
   ///
   /// - Throws: As ``readAll(from:byteLimit:shouldStop:checkingStart:)``, and `notAnImage`.
   package static func readAll(

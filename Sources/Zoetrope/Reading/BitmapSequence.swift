@@ -1,26 +1,25 @@
 internal import Synchronization
 
-/// Composited frames, untimed, pulled one at a time.
+/// Composited frames without timing, decoded on demand.
 ///
-/// Ends after the last frame, or when the task that iterates is cancelled: cancelling is no error.
-/// Throws after the last good frame was taken.
+/// Ends after the last frame, or without an error if the iterating task is cancelled. Throws after the last
+/// good frame was taken.
 public struct BitmapSequence: AsyncSequence, Sendable {
-  /// A frame with its whole canvas.
+  /// A composited frame.
   public typealias Element = CompositedFrame
-  /// What ends it early.
+  /// The error that ends it early.
   public typealias Failure = AnimatedImageError
 
   let image: AnimatedImage
   let range: Range<Int>
   let rendering: Rendering
 
-  /// An iterator at the first frame of the range.
+  /// Creates an iterator at the first frame of the range.
   public func makeAsyncIterator() -> Iterator {
     Iterator(image: image, range: range, rendering: rendering)
   }
 
-  /// Pulls frames. Copies of an iterator share one decoder: while one of them waits for a frame, the
-  /// others wait for their turn.
+  /// Iterates over the frames. Copies of an iterator share one decoder and wait for each other.
   public struct Iterator: AsyncIteratorProtocol {
     private let reader: LentReader
     private let range: Range<Int>
@@ -32,7 +31,7 @@ public struct BitmapSequence: AsyncSequence, Sendable {
       next = range.lowerBound
     }
 
-    /// The next frame; nil after the last one, and when the task is cancelled.
+    /// The next frame; nil after the last one, and if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> CompositedFrame? {
@@ -53,18 +52,18 @@ public struct BitmapSequence: AsyncSequence, Sendable {
   }
 }
 
-/// A frame reader that is lent to decode threads, one call at a time.
+/// A frame reader used on decode threads, one call at a time.
 ///
-/// Locked, since an iterator can be copied: an actor that copies one, awaits a frame and stores the
-/// copy back may be entered again during the await, and two decode threads then use one reader.
+/// Locked because an iterator can be copied: an actor that copies one, awaits a frame and stores the copy
+/// back may be reentered during the await, and two decode threads would then use one reader.
 private final class LentReader: Sendable {
   private let reader: Mutex<FrameReader>
-  /// Nil when frames are taken as decoded. Locked in the same calls as the reader.
+  /// Nil if frames are used as decoded. Locked in the same calls as the reader.
   private let renderer: Mutex<FrameRenderer?>
 
   init(_ image: AnimatedImage, last: Int, _ rendering: Rendering) {
     let reader = FrameReader(image)
-    // Nobody takes the frames behind the range.
+    // Frames past the range are not needed.
     reader.limitDecodingAhead(to: last)
     self.reader = Mutex(reader)
     renderer = Mutex(

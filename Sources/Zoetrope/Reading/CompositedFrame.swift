@@ -1,18 +1,18 @@
-/// The whole canvas as it is shown during one frame.
+/// The whole canvas as shown during one frame.
 public struct CompositedFrame: Sendable {
-  /// The frame's place in the animation, from 0.
+  /// The frame index, from 0.
   public let index: Int
   /// The canvas after the frame was drawn.
   public let bitmap: Bitmap
-  /// Where this picture may differ from the one of the frame before, clipped to the canvas;
-  /// the whole canvas for the first frame.
+  /// Where the bitmap may differ from that of the previous frame, clipped to the canvas; the whole canvas
+  /// for the first frame.
   public let dirtyRect: PixelRect
-  /// What was wrong with the frame, if anything.
+  /// The damage found in the frame, if any.
   public let damage: Damage?
 
-  /// Creates a frame, such as for tests of code that takes frames.
+  /// Creates a frame, for example to test code that consumes frames.
   ///
-  /// By default all of the bitmap is dirty and there is no damage.
+  /// By default the whole bitmap is dirty and there is no damage.
   public init(index: Int, bitmap: Bitmap, dirtyRect: PixelRect? = nil, damage: Damage? = nil) {
     self.index = index
     self.bitmap = bitmap

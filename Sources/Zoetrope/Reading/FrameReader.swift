@@ -1,43 +1,43 @@
 /// Reads the composited frames of one image on the calling thread.
 ///
-/// One owner at a time; not `Sendable`. Work is done inside ``next()`` and ``frame(at:)``: with a
-/// parallelism above one, threads of its own decode later frames meanwhile.
+/// Not `Sendable`. Decoding happens in ``next()`` and ``frame(at:)``; with a parallelism above one, other
+/// threads decode later frames meanwhile.
 public final class FrameReader {
-  /// The index of the frame that ``next()`` gives.
+  /// The index of the frame that ``next()`` returns.
   public private(set) var nextIndex = 0
-  /// The image that is read.
+  /// The image.
   public let image: AnimatedImage
-  /// On a canvas without pixels until the first frame is drawn.
+  /// Its canvas has no pixels until the first frame is drawn.
   private var compositor = Compositor()
   private var decoder: FrameDecoder
   private var pixels: FramePixels
-  /// In place of a frame that was given back.
+  /// A placeholder for a recycled frame.
   private let noPixels: FramePixels
-  /// What was wrong with the frame drawn last.
+  /// The damage of the last frame drawn.
   private var damage: Damage?
-  /// Whether the next frame begins on a clear canvas, which is made then.
+  /// Whether the next frame begins on a clear canvas, created on demand.
   private var needsClearCanvas = true
-  /// Whether the canvas is clear because the next frame should not need what was there before.
+  /// Whether the canvas was cleared because the next frame should not depend on it.
   private var isAssumedClear = false
-  /// Whose decoder filled the canvas's block, when a frame became the canvas.
+  /// The side that decoded the canvas's block, if a frame became the canvas.
   private var canvasSide = DecodeSide.consumer
-  /// Nil when frames are decoded one after the other on the calling thread.
+  /// Nil if frames are decoded sequentially on the calling thread.
   private let ahead: DecodeAhead?
 
-  /// A reader at the start of `image`. Nothing is decoded yet.
+  /// Creates a reader at the start of `image`. Decodes nothing yet.
   public convenience init(_ image: AnimatedImage) {
     self.init(image, sharingAbove: Self.worthwhilePixels)
   }
 
-  /// Decoding takes long enough that starting threads pays: from about a millisecond.
+  /// Above this, decoding takes about a millisecond or more, so that starting threads pays off.
   private static let worthwhilePixels = 1 << 18
 
-  /// - Parameter threshold: An image whose frames have more pixels in all is decoded on threads.
+  /// - Parameter threshold: images whose frames have more pixels in total are decoded on threads.
   package convenience init(_ image: AnimatedImage, sharingAbove threshold: Int) {
     self.init(image, sharingAbove: threshold, memory: .shared)
   }
 
-  /// - Parameter memory: What frames decoded ahead are charged to.
+  /// - Parameter memory: the account that frames decoded ahead are charged to.
   init(_ image: AnimatedImage, sharingAbove threshold: Int, memory: DecodeMemory) {
     self.image = image
     decoder = FrameDecoder(header: image.header, options: image.options)
@@ -55,17 +55,17 @@ public final class FrameReader {
 
   /// The next frame, composited; nil after the last one.
   ///
-  /// The bitmap shares the reader's canvas. When it is gone before the next call, nothing is copied.
+  /// The bitmap shares the reader's canvas. Nothing is copied if it is released before the next call.
   ///
-  /// - Throws: With ``DamagePolicy/strict`` for a damaged frame; `io` when the file cannot be read;
-  ///   `limitExceeded` when the system has no memory for the canvas or the frame. ``nextIndex`` is
-  ///   then what it was, and the next call decodes the same frame anew.
+  /// - Throws: with ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
+  ///   `limitExceeded` if allocating the canvas or the frame fails. ``nextIndex`` is then unchanged, and
+  ///   the next call decodes the same frame again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.frames.count else { return nil }
     return try composeNext()
   }
 
-  /// As ``next()``, of an image that has a frame ``nextIndex``.
+  /// Like ``next()``, provided that there is a frame ``nextIndex``.
   private func composeNext() throws(AnimatedImageError) -> CompositedFrame {
     let index = nextIndex
     let dirty = try drawNext()
@@ -81,7 +81,7 @@ public final class FrameReader {
       try clearCanvas()
       try decode(control)
       if isAssumedClear, !isComplete(control) {
-        // Damaged, it shows what lies below after all: build that, and take the frame again.
+        // A damaged frame shows what lies below it: build that, then decode the frame again.
         try replay(before: control.index)
         try clearCanvas()
         try decode(control)
@@ -92,7 +92,7 @@ public final class FrameReader {
       if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
       if let ahead {
-        // At once, so that it is decoded into while it lies in the cache.
+        // At once, so that it is reused while it is in the CPU cache.
         ahead.recycle(pixels)
         pixels = noPixels
       }
@@ -105,13 +105,13 @@ public final class FrameReader {
     }
   }
 
-  /// Whether all pixels of the frame just decoded are there.
+  /// Whether all pixels of the frame just decoded are present.
   private func isComplete(_ control: FrameControl) -> Bool {
     pixels.validPixels >= control.rect.size.area
   }
 
-  /// Has the next call begin frame `index` again, which could not be decoded: frames decoded ahead
-  /// lie behind it by now, and a read that failed once is tried again.
+  /// Makes the next call start frame `index` again after it failed: frames decoded ahead are past it by
+  /// now, and a failed read is retried.
   private func resume(at index: Int) {
     if nextIndex == index {
       ahead?.restart(at: index)
@@ -120,18 +120,18 @@ public final class FrameReader {
     }
   }
 
-  /// Frame `index`, composited; ``next()`` goes on after it.
+  /// Returns frame `index`, composited; ``next()`` continues after it.
   ///
-  /// Costs one decode when `index` is ``nextIndex``, else a replay from the nearest earlier frame
-  /// that is independent. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
+  /// Costs one decode if `index` is ``nextIndex``, else a replay from the nearest earlier independent
+  /// frame. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
   ///
-  /// - Throws: `parameter` when there is no such frame; as ``next()``.
+  /// - Throws: `parameter` if there is no such frame; the errors of ``next()``.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
 
-  /// As ``frame(at:)``; throws `cancelled` between frames once `isCancelled` gives true. The reader then
-  /// stands at the frame it had come to, and may be used on.
+  /// Like ``frame(at:)``, but throws `cancelled` between frames once `isCancelled` returns true. The reader
+  /// stays usable and keeps its position.
   public func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -153,19 +153,19 @@ public final class FrameReader {
     return try composeNext()
   }
 
-  /// Goes back to the first frame; the canvas is transparent again, as at the start of each play.
+  /// Returns to the first frame with a transparent canvas, as at the start of each play.
   public func rewind() { jump(to: 0) }
 
-  /// Has no frame after `last` decoded before it is asked for; nil lifts that.
+  /// Disables decoding ahead of frames after `last`; nil enables it again.
   package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }
 
-  /// What ``restore(nextIndex:canvas:)`` needs to go on from here.
+  /// The state that ``restore(nextIndex:canvas:)`` needs to continue from here.
   package func snapshot() throws(AnimatedImageError) -> (nextIndex: Int, canvas: Bitmap) {
     try clearCanvas()
     return (nextIndex, try compositor.disposedCanvas())
   }
 
-  /// Goes on with frame `nextIndex` on `canvas`, as a snapshot gave them.
+  /// Continues with frame `nextIndex` on `canvas`, as returned by a snapshot.
   package func restore(nextIndex: Int, canvas: Bitmap) {
     compositor.resume(from: canvas)
     needsClearCanvas = false
@@ -176,9 +176,9 @@ public final class FrameReader {
     ahead?.restart(at: nextIndex)
   }
 
-  /// Draws what frame `index` lies on, from an independent frame before it that is complete: one that
-  /// is damaged as well shows what lies below it, and so on. A loop, since a file of such frames
-  /// would else decide how deep the stack gets.
+  /// Draws what lies below frame `index`, starting at an earlier independent frame that is complete: a
+  /// damaged one shows what lies below it, and so on. A loop, not recursion, so that a file cannot control
+  /// the stack depth.
   private func replay(before index: Int) throws(AnimatedImageError) {
     var start = index
     repeat {
@@ -222,7 +222,7 @@ public final class FrameReader {
 }
 
 extension AnimatedImage {
-  /// Whether there are several frames, with more than `limit` pixels in all.
+  /// Whether there are several frames with more than `limit` pixels in total.
   fileprivate func hasMorePixels(than limit: Int) -> Bool {
     var pixels = 0
     for control in frames {
@@ -234,6 +234,6 @@ extension AnimatedImage {
 }
 
 extension DecodeMemory {
-  /// That of the process: half of what caches may take.
+  /// The account of the process: half of the caches' default limit.
   static let shared = DecodeMemory(byteLimit: MemoryBudget.defaultByteLimit / 2)
 }

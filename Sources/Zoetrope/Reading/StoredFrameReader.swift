@@ -1,25 +1,25 @@
-/// Reads frames as they are stored: the frame's own rectangle, not put on the canvas.
+/// Reads frames as stored: each frame's own rectangle, not composited.
 ///
-/// What a GIF leaves unchanged is transparent; an APNG frame has exactly its stored pixels. One
-/// owner at a time; not `Sendable`. Work is done on the calling thread.
+/// Pixels that a GIF frame leaves unchanged are transparent; an APNG frame has exactly its stored pixels.
+/// Not `Sendable`. Decodes on the calling thread.
 public final class StoredFrameReader {
-  /// The image that is read.
+  /// The image.
   public let image: AnimatedImage
   private var decoder: FrameDecoder
   private let pixels = FramePixels()
 
-  /// A reader of `image`. Nothing is decoded yet.
+  /// Creates a reader of `image`. Decodes nothing yet.
   public init(_ image: AnimatedImage) {
     self.image = image
     decoder = FrameDecoder(header: image.header, options: image.options)
   }
 
-  /// The stored pixels of frame `index`; the bitmap has the size of its rectangle.
+  /// Returns the stored pixels of frame `index`; the bitmap has the size of its rectangle.
   ///
-  /// Costs one decode, whatever was read before. Nil for a frame without pixels.
+  /// Costs one decode, whatever was read before. Returns nil for a frame without pixels.
   ///
-  /// - Throws: `parameter` when there is no such frame; with ``DamagePolicy/strict`` for a damaged
-  ///   frame; `io` when the file cannot be read.
+  /// - Throws: `parameter` if there is no such frame; with ``DamagePolicy/strict``, for a damaged frame;
+  ///   `io` if the file cannot be read.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard image.frames.indices.contains(index) else {
       throw AnimatedImageError(
@@ -28,7 +28,7 @@ public final class StoredFrameReader {
     return try read(image.frames[index])
   }
 
-  /// The static image of an APNG in which it is not a frame; nil when there is none.
+  /// Returns the static image of an APNG if it is not a frame; else nil.
   ///
   /// - Throws: As ``frame(at:)``.
   public func staticImage() throws(AnimatedImageError) -> CompositedFrame? {
@@ -41,7 +41,7 @@ public final class StoredFrameReader {
     try decoder.decode(control, from: image.source, into: pixels)
     try pixels.refuse(under: image.options.damage, format: image.format)
     let size = control.rect.size
-    // A compositor of the frame's own size: the one place that knows how pixels are drawn.
+    // A compositor of the frame's own size, so that drawing has one implementation.
     var compositor = try Compositor(size: size, format: image.options.canvasFormat)
     let dirty = try compositor.draw(pixels, control.movedToOrigin(format: image.format))
     return CompositedFrame(

@@ -1,25 +1,24 @@
-/// Scales pictures of one size to another: what can be worked out once is worked out when made.
+/// Scales bitmaps of one size to another, with weights precomputed once.
 ///
-/// A value to make once per animation and target size, and to share between tasks. Making one
-/// costs some microseconds per target row and column.
+/// Create one per animation and target size and share it between tasks. Creating one costs a few
+/// microseconds per target row and column.
 ///
-/// Results are the same however they are come by: the same source pixels give the same target
-/// pixels, bit by bit, in ``scale(_:)`` and ``rescale(_:previous:dirty:)``, on every machine.
-/// Each channel is within 1 of what exact arithmetic gives.
+/// Results are deterministic: the same source pixels give bit-identical target pixels in ``scale(_:)`` and
+/// ``rescale(_:previous:dirty:)`` on every machine. Each channel is within 1 of exact arithmetic.
 public struct FrameScaler: Sendable {
-  /// The size of the pictures that go in.
+  /// The size of source bitmaps.
   public let sourceSize: PixelSize
-  /// The size of the pictures that come out.
+  /// The size of scaled bitmaps.
   public let size: PixelSize
-  /// How pixels are weighed.
+  /// The resampling filter.
   public let filter: ScalingFilter
-  /// Whether colours are weighed as light rather than as coded.
+  /// Whether to resample in linear light instead of sRGB values.
   public let isLinearLight: Bool
   let plan: Plan
 
-  /// What is done to every picture.
+  /// How every bitmap is scaled.
   enum Plan: Sendable {
-    /// The picture goes out as it came.
+    /// The bitmap is returned unchanged.
     case same
     /// Pixels are picked: the source column of each column, and the source row of each row.
     case pick(columns: [Int32], rows: [Int32])
@@ -29,14 +28,14 @@ public struct FrameScaler: Sendable {
     case nothing
   }
 
-  /// Scales whole pictures of `sourceSize` to exactly `size`.
+  /// Creates a scaler from `sourceSize` to exactly `size`.
   ///
   /// - Parameters:
-  ///   - sourceSize: The size of the pictures that go in.
-  ///   - size: The size of the pictures that come out.
-  ///   - filter: How pixels are weighed.
-  ///   - linearLight: Weighs sRGB colours as light: slower, and right for the brightness of fine
-  ///     patterns. Off by default, as in browsers and image tools.
+  ///   - sourceSize: The size of source bitmaps.
+  ///   - size: The size of scaled bitmaps.
+  ///   - filter: The resampling filter.
+  ///   - linearLight: Resamples in linear light: slower, but preserves the brightness of fine patterns.
+  ///     Default: false, as in browsers and image tools.
   public init(
     from sourceSize: PixelSize, to size: PixelSize, filter: ScalingFilter = .bilinear,
     linearLight: Bool = false
@@ -47,7 +46,7 @@ public struct FrameScaler: Sendable {
       from: sourceSize, box: box, to: size, filter: filter, linearLight: linearLight)
   }
 
-  /// Scales pictures of `sourceSize` into the box `target`; ``size`` says what came of it.
+  /// Creates a scaler from `sourceSize` into the box `target`; ``size`` is the result.
   public init(
     from sourceSize: PixelSize, into target: TargetSize, fit: ScalingFit = .fit,
     filter: ScalingFilter = .bilinear, linearLight: Bool = false
@@ -89,7 +88,7 @@ public struct FrameScaler: Sendable {
     }
   }
 
-  /// The source pixel under the middle of each target pixel.
+  /// The source pixel at the centre of each target pixel.
   private static func picks(
     _ count: Int, from start: Double, _ length: Double, limit: Int
   ) -> [Int32] {
@@ -114,14 +113,13 @@ public struct FrameScaler: Sendable {
 }
 
 extension FrameScaler {
-  /// The picture at ``size``, in the format it came in.
+  /// Returns `bitmap` scaled to ``size``, in the same format.
   ///
-  /// Alpha-correct: colours count by their alpha, and a pixel whose alpha comes out as 0 is
-  /// transparent black. (``ScalingFilter/nearest`` copies pixels as they are.) With equal sizes
-  /// the result is the picture itself, not a copy. The process ends when the system has no memory
-  /// for the result; ``scale(_:isCancelled:)`` throws then.
+  /// Colours are weighted by alpha, and a pixel with a resulting alpha of 0 is transparent black.
+  /// (``ScalingFilter/nearest`` copies pixels unchanged.) If the sizes are equal, the result is `bitmap`
+  /// itself. The process ends if allocation fails; ``scale(_:isCancelled:)`` throws instead.
   ///
-  /// - Precondition: the picture has ``sourceSize``.
+  /// - Precondition: `bitmap` has ``sourceSize``.
   public func scale(_ bitmap: Bitmap) -> Bitmap {
     do {
       return try scale(bitmap) { false }
@@ -130,12 +128,11 @@ extension FrameScaler {
     }
   }
 
-  /// As ``scale(_:)``, asking `isCancelled` every few rows.
+  /// Like ``scale(_:)``, but checks `isCancelled` every few rows.
   ///
-  /// - Throws: ``AnimatedImageError/Code/cancelled`` when `isCancelled` says true; what was
-  ///   drawn is dropped. ``AnimatedImageError/Code/limitExceeded`` when the system has no memory
-  ///   for the result.
-  /// - Precondition: the picture has ``sourceSize``.
+  /// - Throws: ``AnimatedImageError/Code/cancelled`` if `isCancelled` returns true;
+  ///   ``AnimatedImageError/Code/limitExceeded`` if allocation fails.
+  /// - Precondition: `bitmap` has ``sourceSize``.
   public func scale(
     _ bitmap: Bitmap, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bitmap {
@@ -153,16 +150,15 @@ extension FrameScaler {
     return buffer.finish()
   }
 
-  /// The picture at ``size``, recomputing only what `dirty` has touched.
+  /// Returns `bitmap` scaled to ``size``, recomputing only what depends on `dirty`.
   ///
-  /// `previous` is what this scaler (or an equal one) made of a picture that differs from
-  /// `bitmap` nowhere but in `dirty`. The result is bit-identical to `scale(bitmap)`, and
-  /// `dirtyOut` holds every pixel in which it can differ from `previous`: `dirty` scaled and
-  /// grown by the filter's reach. Costs a copy of `previous` plus the share of the work that
-  /// `dirtyOut` is of the picture; formats other than 32-bit and ``PixelFormat/rgba16`` are
-  /// converted whole.
+  /// `previous` must be the result of this scaler (or an equal one) for a bitmap that differs from `bitmap`
+  /// only in `dirty`. The result is bit-identical to `scale(bitmap)`, and `dirtyOut` contains every pixel
+  /// that can differ from `previous`: `dirty` scaled and grown by the filter's support. Costs a copy of
+  /// `previous` plus work proportional to `dirtyOut`; formats other than 32-bit and ``PixelFormat/rgba16``
+  /// are converted completely.
   ///
-  /// - Precondition: the picture has ``sourceSize``; `previous` has ``size`` and its format.
+  /// - Precondition: `bitmap` has ``sourceSize``; `previous` has ``size`` and the same format.
   public func rescale(
     _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect
   ) -> (bitmap: Bitmap, dirtyOut: PixelRect) {
@@ -196,7 +192,7 @@ extension FrameScaler {
     return (buffer.finish(), region)
   }
 
-  /// The target pixels that depend on source pixels in `dirty`; empty when none does.
+  /// Returns the target pixels that depend on source pixels in `dirty`; empty if there are none.
   public func touched(by dirty: PixelRect) -> PixelRect {
     let inside = dirty.intersection(PixelRect(sourceSize))
     guard !inside.isEmpty else { return .empty }
@@ -224,7 +220,7 @@ extension FrameScaler {
     return first..<last
   }
 
-  /// The format in which pictures of `format` are scaled, when not in their own.
+  /// The intermediate format for scaling bitmaps of `format`; nil if they are scaled directly.
   private func detour(of format: PixelFormat) -> PixelFormat? {
     switch (plan, format) {
     case (.pick, _), (.same, _), (.nothing, _): nil

@@ -1,8 +1,8 @@
 extension Bitmap {
-  /// The picture in another format; the picture itself when it has that format already.
+  /// Returns the bitmap converted to `format`, or itself if it already has that format.
   ///
-  /// Exact, and the same everywhere: each step rounds to nearest. Between formats that are both
-  /// not ``PixelFormat/rgba8`` the way leads over it, so that:
+  /// Deterministic: each step rounds to nearest. Conversions between other formats go through
+  /// ``PixelFormat/rgba8``, so that:
   /// - 16 bits become 8 (`v / 257`) before anything else; 8 become 16 by `v * 257`;
   /// - multiplying by alpha is `c * a / 255`, dividing `c * 255 / a` clamped to 255, with 0 for
   ///   alpha 0; dividing and multiplying again gives the same byte;
@@ -10,8 +10,7 @@ extension Bitmap {
   /// - levels of 5 and 6 bits are the nearest ones both ways, and survive the round trip;
   /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values, halves up, after blending.
   ///
-  /// Straight colours under alpha 0 are kept between straight formats. The process ends when the
-  /// system has no memory for the new picture.
+  /// Colours with alpha 0 are preserved between straight formats. The process ends if allocation fails.
   public func converted(to format: PixelFormat) -> Bitmap {
     do {
       return try converted(asking: format)
@@ -22,7 +21,7 @@ extension Bitmap {
 
   /// As ``converted(to:)``.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory for the new picture.
+  /// - Throws: `limitExceeded` if allocation fails.
   package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
     if format == self.format { return self }
     let buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
@@ -34,17 +33,17 @@ extension Bitmap {
 }
 
 extension Bitmap {
-  /// The picture scaled into a box.
+  /// Returns the bitmap scaled into a box.
   ///
-  /// For more than one picture of a size, make a ``FrameScaler`` once: it keeps the weights.
-  /// Formats other than those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as
-  /// ``PixelFormat/rgbx8`` and converted back.
+  /// For several bitmaps of one size, create one ``FrameScaler``: it stores the weights. Formats other than
+  /// those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as ``PixelFormat/rgbx8`` and
+  /// converted back.
   ///
   /// - Parameters:
   ///   - target: The box.
-  ///   - fit: How the picture is laid into it.
-  ///   - filter: How pixels are weighed.
-  ///   - linearLight: Weighs sRGB colours as light rather than as coded.
+  ///   - fit: How the bitmap is fitted into it.
+  ///   - filter: The resampling filter.
+  ///   - linearLight: Resamples in linear light instead of sRGB values.
   public func scaled(
     to target: TargetSize, fit: ScalingFit = .fit, filter: ScalingFilter = .bilinear,
     linearLight: Bool = false
@@ -55,7 +54,7 @@ extension Bitmap {
   }
 }
 
-/// The rules by which pixels change their format, one pixel at a time; exact.
+/// The conversion rules, pixel by pixel.
 ///
 /// Every rule rounds to nearest; no tie needs breaking but where halves go up.
 enum PixelConversion {

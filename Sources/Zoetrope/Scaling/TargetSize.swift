@@ -6,21 +6,21 @@
   internal import Darwin
 #endif
 
-/// The box that a picture is scaled into, in device pixels or samples that need not be square.
+/// The box that an image is scaled into, in device pixels or samples that need not be square.
 public struct TargetSize: Sendable, Hashable {
-  /// Pixels across; nil when only the height binds.
+  /// The width in pixels; nil if only the height is limited.
   public var width: Int?
-  /// Rows; nil when only the width binds.
+  /// The height in pixels; nil if only the width is limited.
   public var height: Int?
-  /// The width of one target pixel over its height; 1 (default) is square, 0.5 twice as high as
-  /// wide. Source pixels are square.
+  /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as wide.
+  /// Source pixels are square.
   public var pixelAspect: Double
-  /// Whether a picture smaller than the box grows; true by default. ``ScalingFit/fill`` and
-  /// ``ScalingFit/stretch`` always yield the box and take no notice of it.
+  /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill`` and
+  /// ``ScalingFit/stretch``, which always yield the box.
   public var allowsEnlarging: Bool
 
-  /// Makes a box; a side left out (or nil) follows from the other by the picture's shape, and
-  /// both left out keep the picture's size.
+  /// Creates a box. A nil side follows from the other by the aspect ratio; with both nil, the size is
+  /// unchanged.
   public init(
     width: Int? = nil, height: Int? = nil, pixelAspect: Double = 1, allowsEnlarging: Bool = true
   ) {
@@ -30,13 +30,13 @@ public struct TargetSize: Sendable, Hashable {
     self.allowsEnlarging = allowsEnlarging
   }
 
-  /// Makes a box of exactly `size` square pixels.
+  /// Creates a box of exactly `size` square pixels.
   public init(_ size: PixelSize) {
     self.init(width: size.width, height: size.height)
   }
 
-  /// Makes a box of terminal cells, each `cell` device pixels large and holding `samples`
-  /// picture samples: 1x2 for half blocks, 2x4 for Braille, `cell` itself for true pixels.
+  /// Creates a box of terminal cells, each `cell` device pixels large with `samples` image samples: 1x2 for
+  /// half blocks, 2x4 for Braille, `cell` itself for pixels.
   public init(
     columns: Int?, rows: Int?, samples: PixelSize, cell: PixelSize, allowsEnlarging: Bool = true
   ) {
@@ -48,9 +48,9 @@ public struct TargetSize: Sendable, Hashable {
       pixelAspect: sampleWidth / sampleHeight, allowsEnlarging: allowsEnlarging)
   }
 
-  /// The size that a picture of `source` square pixels gets; each side is at least 1.
+  /// Returns the scaled size of an image of `source` square pixels; each side is at least 1.
   ///
-  /// Sides round to nearest, and never past the box.
+  /// Sides are rounded to nearest and never exceed the box.
   public func size(of source: PixelSize, fit: ScalingFit) -> PixelSize {
     let aspect = pixelAspect.isFinite && pixelAspect > 0 ? pixelAspect : 1
     // The picture in target pixels at scale 1: one of its pixels is `1 / aspect` wide.
@@ -93,7 +93,7 @@ public struct TargetSize: Sendable, Hashable {
     guard scale.isFinite else { return 1 }
     var factor = scale
     if fit == .integer {
-      // A hair of slack, so that 30 in 90 is 3 whatever the division's last bit says.
+      // Tolerates rounding errors, so that 90 / 30 is exactly 3.
       factor = scale >= 1 ? (scale + 1e-9).rounded(.down) : 1 / (1 / scale - 1e-9).rounded(.up)
     }
     return allowsEnlarging ? factor : min(factor, 1)
@@ -106,26 +106,25 @@ public struct TargetSize: Sendable, Hashable {
   }
 }
 
-/// How a picture is laid into a box of another shape.
+/// How an image is fitted into a box of another aspect ratio.
 public enum ScalingFit: String, Sendable, Hashable, CaseIterable {
-  /// As large as the box allows, nothing cut off, shape kept.
+  /// As large as fits in the box, keeping the aspect ratio.
   case fit
-  /// As small as covers the box, shape kept, what sticks out cut off evenly on both sides.
+  /// As small as covers the box, keeping the aspect ratio, cropped evenly on both sides.
   case fill
-  /// Exactly the box, shape given up.
+  /// Exactly the box, ignoring the aspect ratio.
   case stretch
-  /// As ``fit``, by a whole factor, or the inverse of one: each source pixel becomes a block of
-  /// equal size, which keeps pixel art even. A box narrower or lower than the picture is met by
-  /// a half, a third and so on.
+  /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that each
+  /// source pixel becomes a block of equal size. For pixel art.
   case integer
 }
 
-/// How pixels are weighed when a picture changes its size.
+/// The filter for resampling an image.
 ///
-/// When a side shrinks, the filter grows with the ratio, so that every source pixel counts; this
-/// is the convention of Pillow's `resize`, and the results compare with it.
+/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as in
+/// Pillow's `resize`.
 public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
-  /// The nearest source pixel, unchanged: the fastest, and the one for pixel art.
+  /// The nearest source pixel, unchanged. The fastest filter, for pixel art.
   case nearest
   /// The mean of the source pixels that a target pixel covers.
   case box
@@ -133,10 +132,10 @@ public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
   case bilinear
   /// Catmull-Rom (a = -0.5) over four source pixels; overshoots at edges, which looks sharp.
   case bicubic
-  /// A sinc windowed by a wider one, over six source pixels: the sharpest, and the slowest.
+  /// A sinc windowed by a wider one, over six source pixels. The sharpest and slowest filter.
   case lanczos3
 
-  /// How far from its middle the filter reaches, in pixels of the coarser side.
+  /// The radius of the filter, in pixels of the coarser side.
   var support: Double {
     switch self {
     case .nearest: 0
@@ -147,7 +146,7 @@ public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The weight of a source pixel `distance` away from the middle of a target pixel.
+  /// The weight of a source pixel at `distance` from the centre of a target pixel.
   func weight(at distance: Double) -> Double {
     let x = abs(distance)
     switch self {

@@ -1,41 +1,40 @@
-/// Reads composited frames in any order on the calling thread, at the price of few decoded frames.
+/// Reads composited frames in any order on the calling thread, decoding few frames per request.
 ///
-/// Forward it is a ``FrameReader`` that leaves checkpoints behind. A jump starts at the nearest
-/// checkpoint or independent frame. Stepping back replays a stretch once and keeps what its frames
-/// changed, so that the next steps back decode nothing: about one decoded frame a step, as forward.
-/// One owner at a time; the store may be shared.
+/// Forward it is a ``FrameReader`` that records checkpoints. A jump starts at the nearest checkpoint or
+/// independent frame. Stepping back replays a range once and keeps what its frames changed, so that the
+/// next steps back decode nothing: about one decoded frame per step, as forward. Not `Sendable`.
 public final class SeekingReader {
   private let reader: FrameReader
   private let store: CheckpointStore
-  /// Cached frames that replays may start from, if any; asked for each time.
+  /// Cached frames that replays may start from, if any; queried each time.
   package var shownFrames: @Sendable () -> ShownFrames? = { nil }
   private let trail: ChargedTrail
-  /// Frames back that count as a step, so that more of them are likely; further is a jump.
+  /// Going back up to this many frames is a step, after which more are likely; further is a jump.
   private static let longestStep = 8
-  /// Whether canvases are kept along the way.
+  /// Whether checkpoints are recorded.
   private var keepsCheckpoints: Bool
-  /// Whether the frames between the last one and the next are known to whoever asks, who goes on in
-  /// order: then one canvas is kept for the next time, that of the frame asked for.
+  /// Whether the caller already has the frames between the last and the next one and continues in order.
+  /// Then one canvas is kept for the next time: that of the requested frame.
   var isFollowingOrder = false
-  /// The frame whose canvas is kept although no others are; -1 for none.
+  /// The frame whose canvas is kept even if no others are; -1 for none.
   private var keptTarget = -1
-  /// The frame given last; -1 before the first.
+  /// The last frame returned; -1 before the first.
   private var lastIndex = -1
-  /// Whether a checkpoint has the canvas too, which is then copied before it is drawn on.
+  /// Whether a checkpoint shares the canvas, which must then be copied before drawing.
   private var sharesCanvas = false
   /// Frames decoded so far, replays included.
   public private(set) var decodedCount = 0
 
-  /// A reader of `image`, on the canvases that random access to it keeps
-  /// (see ``AnimatedImage/bitmap(at:rendering:cache:)``). Nothing is decoded yet.
+  /// Creates a reader of `image` that shares the checkpoints of its random access (see
+  /// ``AnimatedImage/bitmap(at:rendering:cache:)``). Decodes nothing yet.
   public convenience init(_ image: AnimatedImage) {
     self.init(image, store: image.access.checkpoints(of: image))
   }
 
   /// A reader of `image`, with checkpoints in `store`.
   ///
-  /// - Parameter keepsCheckpoints: false for a player, which may never go anywhere but on and back to
-  ///   the start: it keeps none until it is first sent somewhere else.
+  /// - Parameter keepsCheckpoints: false for a player, which may only ever loop: it records none until the
+  ///   first seek.
   package init(_ image: AnimatedImage, store: CheckpointStore, keepsCheckpoints: Bool = true) {
     self.keepsCheckpoints = keepsCheckpoints
     reader = FrameReader(image)
@@ -43,20 +42,20 @@ public final class SeekingReader {
     trail = ChargedTrail(image, store: store)
   }
 
-  /// The image that is read.
+  /// The image.
   public var image: AnimatedImage { reader.image }
 
-  /// Frame `index`, composited.
+  /// Returns frame `index`, composited.
   ///
-  /// Its dirty rectangle is against the frame given before it, when that is the one before in the
-  /// animation; else it is the whole canvas.
+  /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the whole
+  /// canvas.
   ///
-  /// - Throws: As ``FrameReader/frame(at:)``.
+  /// - Throws: the errors of ``FrameReader/frame(at:)``.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
 
-  /// As ``frame(at:)``; throws `cancelled` between frames once `isCancelled` gives true.
+  /// Like ``frame(at:)``, but throws `cancelled` between frames once `isCancelled` returns true.
   public func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -73,7 +72,7 @@ public final class SeekingReader {
       lastIndex = index
       return frame
     }
-    // The first frame needs nothing before it: a short loop that begins again is not going back.
+    // Frame 0 needs no replay: a short loop that starts over is not stepping back.
     let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
     if !isBackward, !trail.isEmpty { try trail.withTrail { $0.removeAll() } }
     try seek(to: index, isBackward: isBackward, isCancelled)
@@ -86,12 +85,12 @@ public final class SeekingReader {
     return index == previous + 1 ? frame : frame.allDirty
   }
 
-  /// Brings the reader to where its next frame is `index`.
+  /// Moves the reader so that its next frame is `index`.
   private func seek(
     to index: Int, isBackward: Bool, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     let current = reader.nextIndex
-    // Further frames are decoded ahead only for somebody who takes one after the other.
+    // Decode ahead only for sequential reading.
     reader.limitDecodingAhead(to: index == lastIndex + 1 ? nil : index)
     if index == current { return }
     var start = store.start(for: index)
@@ -129,8 +128,8 @@ public final class SeekingReader {
     }
   }
 
-  /// Where a stretch begins that is worth the two copies of the canvas which going back along it takes,
-  /// one to draw on and one to step back on: further back than `start` while it stays cheap and fits.
+  /// The start of a range worth the two canvas copies that stepping back through it takes: further back
+  /// than `start` while that is cheap and fits.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
   ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {
@@ -173,7 +172,7 @@ public final class SeekingReader {
       throw AnimatedImageError(.parameter, "no frame \(reader.nextIndex)", format: image.format)
     }
     decodedCount += 1
-    // Where the canvas is shared with a checkpoint, the time is mostly that of copying it.
+    // If a checkpoint shares the canvas, the time is mostly that of copying it.
     if !sharesCanvas { store.record(begin.duration(to: .now), of: frame.index) }
     sharesCanvas = false
     return frame
@@ -193,7 +192,7 @@ extension CheckpointStore {
 }
 
 extension CompositedFrame {
-  /// The same picture for somebody who has not seen the one before it.
+  /// The same frame with everything dirty.
   var allDirty: CompositedFrame {
     CompositedFrame(
       index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)

@@ -40,7 +40,7 @@ package struct Compositor: ~Copyable {
     isFirst = true
   }
 
-  /// Says that whoever takes the next frame has not seen the one before it.
+  /// Marks the whole canvas dirty, because the next frame's consumer has not seen the previous one.
   package mutating func markAllDirty() { isFirst = true }
 
   /// The canvas with the last frame disposed of: what the next frame is drawn on.

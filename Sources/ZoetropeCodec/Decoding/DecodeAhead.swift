@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// Decodes the frames of one image on several threads and hands them over in order.
 ///
-/// The consumer takes part: it decodes the frame it needs when nobody has begun it, and others while
-/// it would wait; so with one helper two cores are busy, and with none it is one thread. Frames wait
-/// in decoded form within a byte budget, whatever their number. Small frames are claimed in batches,
-/// since a hand-over costs as much as a thousand pixels.
+/// The consumer takes part: it decodes the frame it needs if no thread has begun it, and others while it
+/// would wait; so with one helper two cores are busy, and with none it is one thread. Frames wait in
+/// decoded form within a byte budget, whatever their number. Small frames are claimed in batches, since a
+/// hand-over costs as much as a thousand pixels.
 package final class DecodeAhead: Sendable {
   let source: any ByteSource
   let frames: [FrameControl]

@@ -16,7 +16,7 @@ struct DecodeQueue {
   /// What each slot is charged with.
   var charges: [Int] = []
   var base = 0
-  /// The next frame nobody has begun.
+  /// The next frame that no thread has begun.
   var nextClaim = 0
   /// Frames from here on are not begun ahead.
   var end = Int.max

@@ -52,7 +52,7 @@ package struct GIFFastDecoder: FrameDecoding {
     pixels.note(kind, detail, control, at: dataStart + offset)
   }
 
-  /// What was wrong with the data, if anything.
+  /// The defect of the data, if any.
   private static func damage(
     _ result: LZWResult, _ blocks: GIFDeblocker.Blocks, count: Int
   ) -> (Damage.Kind, String)? {

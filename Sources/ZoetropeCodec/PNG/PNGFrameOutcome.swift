@@ -114,7 +114,7 @@ struct PNGFrameOutcome {
   /// What libpng said, or nothing.
   var message = ""
 
-  /// What is wrong with the frame, the worst of several faults; nil for a sound one.
+  /// The frame's worst defect; nil for a sound frame.
   ///
   /// - Parameter byteCount: Bytes of the frame's range that were there.
   func damage(of control: FrameControl, in data: PNGStreamAssembler, byteCount: Int) -> Damage? {

@@ -72,7 +72,7 @@ struct PNGHeader: Sendable {
   let colorType: UInt8
   let isInterlaced: Bool
 
-  /// What is wrong with a chunk.
+  /// The defect of a chunk.
   struct Fault: Error {
     let detail: String
 
@@ -123,7 +123,7 @@ struct PNGFrameControl: Sendable {
   let disposal: DisposalMethod
   let blend: BlendOperation
 
-  /// What is wrong with a chunk.
+  /// The defect of a chunk.
   struct Fault: Error {
     let detail: String
 

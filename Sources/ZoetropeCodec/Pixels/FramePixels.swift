@@ -40,7 +40,7 @@ package final class FramePixels: @unchecked Sendable {
   package var isOpaque = false
   /// Pixels in stored order that could be decoded: `width * height` when all.
   package var validPixels = 0
-  /// What was wrong with the frame, if anything.
+  /// The damage found in the frame, if any.
   package var damage: Damage?
   /// The samples.
   package private(set) var storage = PixelStorage(byteCount: 64)
@@ -63,7 +63,7 @@ package final class FramePixels: @unchecked Sendable {
   ///
   /// Sizes are rounded up, though not past that of a frame of the whole canvas.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory for it.
+  /// - Throws: `limitExceeded` if allocation fails.
   package func reserve(byteCount: Int) throws(AnimatedImageError) {
     guard storage.byteCount < byteCount else { return }
     let rounded = Self.rounded(byteCount, largest: largestByteCount)
@@ -126,7 +126,7 @@ package protocol FrameDecoding: Sendable {
 }
 
 extension FramePixels {
-  /// Throws what is wrong with the frame when `policy` refuses it.
+  /// Throws the frame's damage if `policy` rejects it.
   package func refuse(
     under policy: DamagePolicy, format: AnimationFormat
   ) throws(AnimatedImageError) {

@@ -21,7 +21,7 @@ package struct ScannedImage: Sendable, Hashable {
   package var frames: [FrameControl] = []
   /// The frame in whose data the file ends; decoding tells whether its pixels are complete.
   package var cutFrame: FrameControl?
-  /// PNG: the picture of a reader that knows no animation, when it is not a frame of it.
+  /// PNG: the static image for readers without animation support, if it is not a frame.
   package var staticImage: FrameControl?
   /// The loop count as stored: repeats in GIF, plays in APNG; nil when the file has none.
   package var storedLoopCount: UInt32?

@@ -110,7 +110,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
 
   /// As ``init(size:format:zeroed:)``.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory for it.
+  /// - Throws: `limitExceeded` if allocation fails.
   package init(
     asking size: PixelSize, format: PixelFormat = .rgba8, zeroed: Bool = true
   ) throws(AnimatedImageError) {

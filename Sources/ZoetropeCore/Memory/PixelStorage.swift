@@ -275,7 +275,7 @@ package enum PixelMemory {
 extension [UInt8] {
   /// Makes the array at least `count` bytes long, by a new one of `byteCount`; what was there is lost.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory for it.
+  /// - Throws: `limitExceeded` if allocation fails.
   package mutating func makeRoom(for count: Int, taking byteCount: Int) throws(AnimatedImageError) {
     guard self.count < count else { return }
     // The old one goes first: two at once would be more than anybody counted with.

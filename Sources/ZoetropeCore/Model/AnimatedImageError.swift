@@ -42,7 +42,7 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
   public let frameIndex: Int?
   /// The byte of the file at which it was noticed, from 0.
   public let byteOffset: Int?
-  /// One plain clause that says what was found.
+  /// A plain clause that describes the error.
   public let detail: String
 
   /// Makes an error.
@@ -69,6 +69,6 @@ extension AnimatedImageError: CustomStringConvertible {
 }
 
 extension AnimatedImageError: LocalizedError {
-  /// As ``description``, so that `localizedDescription` says what was found.
+  /// Same as ``description``, so that `localizedDescription` describes the error.
   public var errorDescription: String? { description }
 }

@@ -26,7 +26,7 @@ public struct Damage: Sendable, Hashable {
   public let byteOffset: Int
   /// Complete rows of the frame's own rectangle that could be decoded; nil when all, or not known.
   public let validRows: Int?
-  /// One plain clause that says what was found.
+  /// A plain clause that describes the damage.
   public let detail: String
 
   package init(

@@ -6,7 +6,7 @@ package protocol ByteSource: Sendable {
   /// What the file system says of the file now; nil for bytes in memory.
   var currentStamp: FileStamp? { get }
 
-  /// Whether the bytes are still those that were there at first. Costs one `fstat` of a file.
+  /// Whether the bytes are unchanged since opening. For a file, costs one `fstat`.
   var isUnchanged: Bool { get }
 
   /// Whether the bytes of `range` can be had without waiting for a disk or a network. Costs what it

@@ -64,7 +64,7 @@ package final class FileSource: ByteSource {
 
   private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
-      // Without waiting, or a pipe that nobody writes to would hold the caller up here.
+      // Non-blocking: otherwise opening a pipe without a writer would block here.
       return try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw failure(error)

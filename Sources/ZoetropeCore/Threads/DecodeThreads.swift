@@ -112,10 +112,10 @@ package final class CancelFlag: Sendable {
 
   package init() {}
 
-  /// Says that nobody wants the result any more.
+  /// Marks the result as no longer wanted.
   package func raise() { raised.store(true, ordering: .relaxed) }
 
-  /// Whether nobody wants the result any more.
+  /// Whether the result is no longer wanted.
   package var isRaised: Bool { raised.load(ordering: .relaxed) }
 }
 
@@ -169,7 +169,7 @@ package final class ResultHandover<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the wait with `value`; false, and nothing is done, when it has ended.
+  /// Ends the wait with `value`. Returns false and does nothing if it has already ended.
   @discardableResult
   package func close(with value: Value?) -> Bool {
     let (isFirst, waiting) = state.withLock { state in
@@ -189,7 +189,8 @@ package final class ResultHandover<Value: Sendable>: Sendable {
 }
 
 extension DecodeThreads {
-  /// As ``result(of:)``, but nil as soon as the calling task is cancelled; `work` then goes on for nobody.
+  /// Like ``result(of:)``, but returns nil as soon as the calling task is cancelled; `work` still
+  /// completes, and its result is discarded.
   package func resultUnlessCancelled<Value: Sendable>(
     of work: @escaping @Sendable () -> Value
   ) async -> Value? {

@@ -57,8 +57,8 @@ package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
 /// A counting signal between threads.
 @safe
 package final class ThreadSignal: @unchecked Sendable {
-  // Sendable: `sem_t` is made to be used from several threads, and the pointer itself never changes;
-  // it is freed in `deinit`, when nobody holds this object any more.
+  // Sendable: `sem_t` is made to be used from several threads, and the pointer itself never changes; it is
+  // freed in `deinit`, when no reference is left.
   private let semaphore: UnsafeMutablePointer<sem_t>
 
   package init() {
