@@ -9,8 +9,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// A handful: one file is scanned at a time by each of a few threads.
-enum { zt_slot_count = 8 };
+// Files being scanned, one at a time by each of a few threads, and the frame tables that are open.
+enum { zt_slot_count = 64 };
 
 // What the handler looks at. `start` is 0 in a slot that is free; `end` is set before it, and both
 // are sound for as long as anybody may touch the mapping.
@@ -76,18 +76,18 @@ static bool zt_is_in_memory(uint8_t *bytes, size_t count) {
   return true;
 }
 
-const uint8_t *zt_map(int descriptor, size_t count) {
+static const uint8_t *zt_map_guarded(int descriptor, size_t count, bool for_scan) {
   if (count == 0) return NULL;
   pthread_mutex_lock(&zt_lock);
   zt_slot *slot = zt_find(0);
   void *bytes = slot ? mmap(NULL, count, PROT_READ, MAP_SHARED, descriptor, 0) : MAP_FAILED;
-  if (bytes != MAP_FAILED && !zt_is_in_memory(bytes, count)) {
+  if (bytes != MAP_FAILED && for_scan && !zt_is_in_memory(bytes, count)) {
     munmap(bytes, count);
     bytes = MAP_FAILED;
   }
   if (bytes != MAP_FAILED) {
     // Should parts of it not be in memory after all, more is read ahead.
-    madvise(bytes, count, MADV_SEQUENTIAL);
+    if (for_scan) madvise(bytes, count, MADV_SEQUENTIAL);
     if (zt_used++ == 0) {
       zt_page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
       struct sigaction action = {.sa_sigaction = zt_handle, .sa_flags = SA_SIGINFO};
@@ -102,6 +102,12 @@ const uint8_t *zt_map(int descriptor, size_t count) {
   }
   pthread_mutex_unlock(&zt_lock);
   return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+const uint8_t *zt_map(int descriptor, size_t count) { return zt_map_guarded(descriptor, count, true); }
+
+const uint8_t *zt_map_table(int descriptor, size_t count) {
+  return zt_map_guarded(descriptor, count, false);
 }
 
 void zt_unmap(const uint8_t *bytes) {

@@ -8,8 +8,8 @@ internal import CXXHash
 /// collide could be constructed, and one would be shown in place of the other. It is not a
 /// cryptographic hash all the same: do not let strangers see identities.
 ///
-/// An identity means nothing in another process. A store that outlives the process needs a key of its
-/// own, kept with it, and the name of the algorithm.
+/// An identity means nothing in another process, unless it comes from a ``FrameStore``, which keeps a key
+/// of its own.
 public struct ContentIdentity: Sendable, Hashable {
   /// The upper 64 bits of the hash.
   public let high: UInt64
@@ -23,15 +23,7 @@ public struct ContentIdentity: Sendable, Hashable {
   }
 
   /// The identity of `bytes`. Reads every byte once.
-  public init(of bytes: borrowing RawSpan) {
-    let secret = unsafe HashSecret.process.bytes
-    // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
-    let hash = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe XXH3_128bits_withSecret(
-        buffer.baseAddress, buffer.count, secret.baseAddress, secret.count)
-    }
-    self.init(high: hash.high64, low: hash.low64)
-  }
+  public init(of bytes: borrowing RawSpan) { self = HashSecret.process.hash128(bytes) }
 
   /// The identity of `bytes`. Reads every byte once.
   public init(of bytes: [UInt8]) {
@@ -57,16 +49,21 @@ extension ContentIdentity: CustomStringConvertible {
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
+  /// Here because the state refers to its bytes.
+  private let secret: HashSecret
 
   /// A hasher of no bytes yet. Throws `limitExceeded` when the system has no memory for its state.
-  package init() throws(AnimatedImageError) {
+  package init() throws(AnimatedImageError) { try self.init(.process) }
+
+  /// As ``init()``, keyed with `secret`.
+  init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.limitExceeded, "no memory for a hash")
     }
     unsafe self.state = state
-    // The secret is never freed, so it outlives the state, which refers to it.
-    let secret = unsafe HashSecret.process.bytes
-    _ = unsafe XXH3_128bits_reset_withSecret(state, secret.baseAddress, secret.count)
+    self.secret = secret
+    _ = unsafe XXH3_128bits_reset_withSecret(
+      state, secret.bytes.baseAddress, secret.bytes.count)
   }
 
   deinit { _ = unsafe XXH3_freeState(state) }
@@ -85,25 +82,49 @@ package struct ContentHasher: ~Copyable {
   }
 }
 
-/// The random bytes that key the hashes of this process, so that nobody outside can construct two
-/// files that collide.
+/// The random bytes that key hashes, so that nobody outside can construct two files that collide.
 ///
-/// Sendable, and the pointer safe to use anywhere: written once before anybody else sees it, then only
-/// read, and never freed.
+/// Sendable, and the pointer safe to use while the object lives: written once before anybody else sees
+/// it, then only read, freed with the object.
 @safe
-struct HashSecret: @unchecked Sendable {
-  static let process = HashSecret()
+final class HashSecret: @unchecked Sendable {
+  /// That of this process.
+  static let process = HashSecret(random())
+  /// Twice the least that the hash takes.
+  static let byteCount = 2 * Int(XXH3_SECRET_SIZE_MIN)
 
-  let bytes: UnsafeRawBufferPointer
+  fileprivate let bytes: UnsafeRawBufferPointer
 
-  private init() {
-    // Twice the least that the hash takes.
-    let count = 2 * Int(XXH3_SECRET_SIZE_MIN)
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 64)
-    var random = SystemRandomNumberGenerator()
-    for place in memory.indices {
-      unsafe memory[place] = UInt8.random(in: 0...255, using: &random)
-    }
+  /// - Precondition: `content` has ``byteCount`` bytes, all random.
+  init(_ content: [UInt8]) {
+    precondition(content.count == Self.byteCount)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: content.count, alignment: 64)
+    unsafe memory.copyBytes(from: content)
     unsafe bytes = UnsafeRawBufferPointer(memory)
+  }
+
+  deinit { unsafe bytes.deallocate() }
+
+  static func random() -> [UInt8] {
+    var random = SystemRandomNumberGenerator()
+    return (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+  }
+
+  /// 128 bits that say what `data` is.
+  func hash128(_ data: borrowing RawSpan) -> ContentIdentity {
+    // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
+    let hash = unsafe data.withUnsafeBytes { buffer in
+      unsafe XXH3_128bits_withSecret(
+        buffer.baseAddress, buffer.count, bytes.baseAddress, bytes.count)
+    }
+    return ContentIdentity(high: hash.high64, low: hash.low64)
+  }
+
+  /// 64 bits that say what `data` is: a checksum.
+  func hash64(_ data: borrowing RawSpan) -> UInt64 {
+    unsafe data.withUnsafeBytes { buffer in
+      unsafe XXH3_64bits_withSecret(
+        buffer.baseAddress, buffer.count, bytes.baseAddress, bytes.count)
+    }
   }
 }

@@ -23,15 +23,47 @@ package final class FileMapping: @unchecked Sendable {
     self.byteCount = byteCount
   }
 
+  /// Maps a whole table, whose pages need not be in memory; nil when the system cannot.
+  package init?(table file: FileDescriptor, byteCount: Int) {
+    guard byteCount > 0, let start = unsafe zt_map_table(file.rawValue, byteCount) else {
+      return nil
+    }
+    unsafe self.start = start
+    self.byteCount = byteCount
+  }
+
   deinit { unsafe zt_unmap(start) }
+
+  /// The bytes of `range` as read-only pixels, without a copy.
+  ///
+  /// - Parameter owner: Kept as long as the pixels; it keeps this mapping, and others from replacing
+  ///   the bytes.
+  /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
+  package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount)
+    return unsafe PixelStorage(
+      lent: UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count), by: owner)
+  }
+
+  /// The 64-bit word at `offset`, a multiple of 8, which others may be changing.
+  package func word(at offset: Int) -> UInt64 {
+    precondition(offset >= 0 && offset & 7 == 0 && offset <= byteCount - 8)
+    return unsafe UnsafeRawPointer(start).load(fromByteOffset: offset, as: UInt64.self)
+  }
+
+  /// The byte at `offset`, which others may be changing.
+  package func byte(at offset: Int) -> UInt8 {
+    precondition(offset >= 0 && offset < byteCount)
+    return unsafe start[offset]
+  }
 
   /// Whether zeros stand in for bytes that could not be had. It stays so.
   package var hasGap: Bool { unsafe zt_map_has_gap(start) }
 
   /// Gives `body` the bytes of `range`.
-  func withBytes<Result>(
-    in range: Range<Int>, _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
-  ) throws(AnimatedImageError) -> Result {
+  package func withBytes<Result, Failure>(
+    in range: Range<Int>, _ body: (borrowing RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let range = range.clamped(to: 0..<byteCount)
     let bytes = unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
     return try unsafe body(bytes.bytes)

@@ -12,6 +12,9 @@
 /// passed on to the one that was there before.
 const uint8_t *_Nullable zt_map(int descriptor, size_t count);
 
+/// As `zt_map`, for a table that is read here and there: also when it is not in memory.
+const uint8_t *_Nullable zt_map_table(int descriptor, size_t count);
+
 /// Ends the mapping that begins at `bytes`.
 void zt_unmap(const uint8_t *_Nonnull bytes);
 
