@@ -125,7 +125,7 @@ public final class FrameStore: Sendable {
   /// Why a frame was last not kept, or could not be looked for.
   public var lastError: AnimatedImageError? { state.withLock { $0.lastError } }
 
-  private func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }
+  func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }
 
   // MARK: Tables
 
@@ -214,6 +214,7 @@ public final class FrameStore: Sendable {
         TableDirectory.remove(directory.appending(file.name))
       }
     }
+    if byteCount <= 0 { index.prune(to: 0) }
     for table in allTables() { try table.shrink() }
     for file in files().sorted(by: { $0.status.modified < $1.status.modified }) {
       let surplus = usedBytes - max(byteCount, 0)
@@ -257,6 +258,7 @@ public final class FrameStore: Sendable {
   /// Forgets everything, in every process. Bitmaps in use live on; the disk has their room back when the
   /// last process that had the table open has let it go.
   public func removeAll() {
+    index.prune(to: 0)
     for file in files() { TableDirectory.remove(directory.appending(file.name)) }
     let tables = state.withLock { state in
       defer { state.tables = [:] }
@@ -300,7 +302,13 @@ public final class FrameStore: Sendable {
   ///
   /// - Throws: As ``AnimatedImage/contentIdentity()``.
   public func identity(of image: AnimatedImage) throws(AnimatedImageError) -> ContentIdentity {
-    try image.identity(keyedWith: state.withLock { $0.secret.hash }) { Task.isCancelled }
+    try identity(of: image) { Task.isCancelled }
+  }
+
+  /// What is known of files.
+  var index: StoreIndex {
+    StoreIndex(
+      directory: directory.appending("index"), secret: state.withLock { $0.secret.hash })
   }
 }
 
@@ -322,7 +330,7 @@ public struct FrameStoreStatistics: Sendable, Hashable {
 
   /// Frames held, of all sizes and formats.
   public internal(set) var frameCount = 0
-  /// Bytes on the disk, of everything in the directory.
+  /// Bytes on the disk, of all tables.
   public internal(set) var byteCount = 0
   /// The tables.
   public internal(set) var tables: [Table] = []
