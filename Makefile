@@ -88,8 +88,9 @@ bench-cache: install ## cache hits, random access and stepping back, within 64 M
 bench-pressure: install ## a cache too large for its control group, in a real group; needs root
 	$(MAKE) -C Benchmarks pressure
 
-docs: install ## builds the documentation of the library; a broken link is an error
-	ZOETROPE_DOCS=1 swift package generate-documentation --target Zoetrope --warnings-as-errors
+docs: install ## builds the documentation of both libraries; a broken link is an error
+	BUILD=$(BUILD) Scripts/docs.sh Zoetrope
+	BUILD=$(BUILD) Scripts/docs.sh ZoetropeTerminal
 
 BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 

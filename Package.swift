@@ -73,7 +73,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "ZoetropeTerminal",
-      dependencies: ["Zoetrope", "CDeflate"],
+      dependencies: ["Zoetrope", "ZoetropeCodec"],
       swiftSettings: settings),
     .target(
       name: "ZoetropeProcess",
@@ -157,12 +157,6 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
-
-// Building the documentation needs a plugin that users of the library do not.
-if Context.environment["ZOETROPE_DOCS"] != nil {
-  package.dependencies.append(
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
-}
 
 // The stages of decoding, timed one by one, are out of reach for the benchmarks' own package.
 if Context.environment["ZOETROPE_BENCH"] != nil {

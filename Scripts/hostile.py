@@ -53,6 +53,9 @@ def lzw_bomb():
 def write_files(folder):
     zeros = zlib.compress(bytes(64 << 20), 9)
     row = zlib.compress(bytes(1 + 4 * 64) * 64, 9)
+    # Blocks that end on a byte and refer to nothing before them can be repeated.
+    packer = zlib.compressobj(9)
+    block = packer.compress(bytes(64 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
     files = {
         "gif-screen-65535": gif(65535, 65535, image(0, 0, 1, 1)),
         "gif-first-frame-65535": gif(1, 1, image(0, 0, 65535, 65535)),
@@ -70,6 +73,7 @@ def write_files(folder):
         "png-65535": png(65535, 65535, chunk(b"IDAT", zeros)),
         "png-2147483647": png(2**31 - 1, 2**31 - 1, chunk(b"IDAT", zeros)),
         "png-inflate-bomb": png(64, 64, chunk(b"IDAT", zeros)),
+        "png-inflate-bomb-of-6-gib": png(64, 64, chunk(b"IDAT", block + 100 * block[2:])),
         "png-profile-bomb": png(64, 64, chunk(b"iCCP", b"x\0\0" + zeros), chunk(b"IDAT", row)),
         "png-text-bombs": png(64, 64, chunk(b"zTXt", b"x\0\0" + zeros) * 200, chunk(b"IDAT", row)),
         "png-million-texts": png(64, 64, chunk(b"tEXt", b"a\0b") * 500_000, chunk(b"IDAT", row)),

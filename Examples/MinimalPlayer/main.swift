@@ -27,7 +27,7 @@ do {
   options.playCount = .once
   let scheduler = FrameScheduler(image, options: options)
   var bytes: [UInt8] = []
-  for try await frame in scheduler.throwingFrames() {
+  for try await frame in scheduler.frames() {
     // Only what changed since the frame before is sent.
     writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
     try send(bytes)

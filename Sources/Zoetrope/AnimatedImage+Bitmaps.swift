@@ -1,69 +1,108 @@
 extension AnimatedImage {
-  /// The canvas as it is shown during frame `index`.
+  /// The picture of frame `index`.
   ///
-  /// Frames may be asked for in any order, by many at once: equal ones are decoded once. What is not
-  /// in the cache is decoded on threads of the library's own, on from the frame asked for before when
-  /// that is near, else from the nearest of the canvases kept along the way, so that a jump decodes
-  /// a bounded number of frames (see ``MemoryBudget``; the first one into a part not seen yet decodes
-  /// what lies before it). A step back costs about what a step forward does. All of it is shared by
-  /// copies of this value, charged to ``MemoryBudget/shared``, and goes with the last copy.
+  /// Frames may be requested in any order, by many tasks at once: equal requests are decoded once.
+  /// Decoding happens on the library's own threads, on from the frame requested before when that is
+  /// near, else from the nearest of the canvases kept along the way, so that a jump decodes a bounded
+  /// number of frames (see ``MemoryBudget``; the first jump into an unseen part decodes what lies before
+  /// it). A step back costs about what a step forward does. Copies of this value share all of it; it is
+  /// charged to ``MemoryBudget/shared`` and freed with the last copy.
   ///
   /// - Parameters:
   ///   - index: the frame, from 0.
-  ///   - cache: where it is looked for and kept. Default: ``MemoryFrameCache/shared``; nil keeps no
-  ///     frame. With a cache, the first call reads the whole file once to tell it from others.
-  /// - Throws: `parameter` when there is no such frame, as ``FrameReader/next()``, and `cancelled` when
-  ///   the task is cancelled: at once. Decoding ends within a frame when nobody else waits for it.
+  ///   - rendering: its size and format. Default: as decoded.
+  ///   - cache: where it is looked up and kept. Default: nil, nowhere. With a cache, such as
+  ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, for its
+  ///     ``ContentIdentity``.
+  /// - Throws: `parameter` when there is no such frame, as ``FrameReader/next()``, and `cancelled`,
+  ///   never `CancellationError`, as soon as the task is cancelled. Decoding then ends within a frame
+  ///   unless others wait for it.
   public func bitmap(
-    at index: Int, cache: (any FrameCaching)? = MemoryFrameCache.shared
+    at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
     }
-    let key = cache == nil ? nil : try await cacheKey(index)
-    if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
+    let key: FrameKey?
+    if let cache, cache.mayBlock {
+      let found = try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in
+        try image.lookUp(index, rendering, in: cache) { flag.isRaised }
+      }
+      if let bitmap = found?.bitmap { return bitmap }
+      key = found?.key
+    } else {
+      key = cache == nil ? nil : try await cacheKey(index, rendering)
+      if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
+    }
     access.shownFrames = key.flatMap { ShownFrames($0.animation, of: self, in: cache) }
-    let frame = try await access.frames(of: self).frame(at: index)
-    // Pixels of a file that was written over meanwhile are not those of the bytes in the key.
-    if let key, source.isUnchanged {
-      cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+    var frame = try await access.frames(of: self).frame(at: index)
+    if rendering != Rendering() {
+      let composited = frame
+      frame = try await onThread(.shared) { (image, flag) throws(AnimatedImageError) in
+        var renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
+        return try renderer.render(composited) { flag.isRaised }
+      }
+    }
+    // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+    if let key, let cache, source.isUnchanged {
+      let stored = CachedFrame(frame.bitmap, damage: frame.damage)
+      if cache.mayBlock {
+        // Cancelled meanwhile, the frame is there all the same.
+        try? await onThread(.shared) { (_, _) throws(AnimatedImageError) in
+          cache.store(stored, for: key)
+        }
+      } else {
+        cache.store(stored, for: key)
+      }
     }
     access.budget.settle()
     return frame.bitmap
   }
 
-  /// The canvas as it is shown `time` after the start of the first play.
+  /// The picture that is shown `time` after the start of the first play.
   ///
-  /// Times past the last frame of the last play give the last frame.
-  ///
-  /// - Throws: As ``bitmap(at:cache:)``.
+  /// Times past the last frame of the last play give the last frame. Everything else is as with
+  /// ``bitmap(at:rendering:cache:)``.
   public func bitmap(
-    at time: Duration, policy: DelayPolicy = .browser,
-    cache: (any FrameCaching)? = MemoryFrameCache.shared
+    at time: Duration, policy: DelayPolicy = .browser, rendering: Rendering = .init(),
+    cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
-    try await bitmap(at: frameIndex(at: time, policy: policy), cache: cache)
+    try await bitmap(
+      at: frameIndex(at: time, policy: policy), rendering: rendering, cache: cache)
   }
 
-  /// Where frame `index` is cached; nil for a file that was written over since it was opened.
-  private func cacheKey(_ index: Int) async throws(AnimatedImageError) -> FrameKey? {
-    var identity = access.identity
-    if identity == nil {
-      do throws(AnimatedImageError) {
-        identity = try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in
-          try image.contentIdentity { flag.isRaised }
-        }
-      } catch {
-        if error.code == .cancelled { throw error }
-      }
+  /// The key of frame `index`; nil for a file that was overwritten since it was opened.
+  private func cacheKey(
+    _ index: Int, _ rendering: Rendering
+  ) async throws(AnimatedImageError) -> FrameKey? {
+    do throws(AnimatedImageError) {
+      let rendition = Rendition(rendering, of: canvasSize, options: options)
+      return AnimationKey(content: try await contentIdentity(), rendition: rendition)[index]
+    } catch {
+      if error.code == .cancelled { throw error }
+      return nil
     }
-    let rendition = Rendition.canvas(
-      canvasSize, format: options.canvasFormat, damage: options.damage)
-    return identity.map { AnimationKey(content: $0, rendition: rendition)[index] }
+  }
+
+  /// The key of frame `index`, and its pixels if `cache` has them; on the calling thread. Nil for a file
+  /// that was overwritten since it was opened.
+  private func lookUp(
+    _ index: Int, _ rendering: Rendering, in cache: any FrameCaching, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> (key: FrameKey, bitmap: Bitmap?)? {
+    do throws(AnimatedImageError) {
+      let identity = try cache.identity(of: self, isCancelled: isCancelled)
+      let rendition = Rendition(rendering, of: canvasSize, options: options)
+      let key = AnimationKey(content: identity, rendition: rendition)[index]
+      return (key, cache.bitmap(for: key))
+    } catch {
+      if error.code == .cancelled { throw error }
+      return nil
+    }
   }
 
   /// The picture that readers without animation show, when it is not a frame (APNG); else frame 0.
   ///
-  /// - Throws: As ``bitmap(at:cache:)``.
+  /// - Throws: As ``bitmap(at:rendering:cache:)``.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
     try await onThread(.shared) { (image, _) throws(AnimatedImageError) in
       try image.renderStaticBitmap()
@@ -74,8 +113,8 @@ extension AnimatedImage {
   public func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
     guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
     let pixels = FramePixels()
-    var worker = FrameWorker(header: header, options: options)
-    try worker.decode(staticImage, header: header, source: source, into: pixels)
+    var decoder = FrameDecoder(header: header, options: options)
+    try decoder.decode(staticImage, from: source, into: pixels)
     try pixels.refuse(under: options.damage, format: format)
     var compositor = try Compositor(size: canvasSize, format: options.canvasFormat)
     _ = try compositor.draw(pixels, staticImage)
@@ -88,15 +127,23 @@ extension AnimatedImage {
   /// bounded number of bytes. Frames before the range are decoded too when its first frame needs
   /// them. Each iterator starts over. Indices that the image does not have are left out, so a range
   /// past the end is empty: how many frames there are is the file's to choose.
-  public func bitmaps(_ range: some RangeExpression<Int> & Sendable = 0...) -> BitmapSequence {
-    // Resolved against all indices there can be: against those there are, a partial range that
-    // begins past them is a range with its bounds the wrong way round.
+  ///
+  /// - Parameters:
+  ///   - range: the frames. Default: all.
+  ///   - rendering: their size and format. Default: as decoded. Only what changed from one frame to the
+  ///     next is scaled.
+  public func bitmaps(
+    _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init()
+  ) -> BitmapSequence {
+    // Resolved against all possible indices first: a partial range that begins past the frames would
+    // otherwise have its bounds the wrong way round.
     BitmapSequence(
-      image: self, range: range.relative(to: 0..<Int.max).clamped(to: frames.indices))
+      image: self, range: range.relative(to: 0..<Int.max).clamped(to: frames.indices),
+      rendering: rendering)
   }
 
   /// Runs `work` on one of `threads`; the flag is raised when the task is cancelled.
-  private func onThread<Value: Sendable>(
+  func onThread<Value: Sendable>(
     _ threads: DecodeThreads,
     _ work: @escaping @Sendable (AnimatedImage, CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {

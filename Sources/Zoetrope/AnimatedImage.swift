@@ -118,3 +118,41 @@ public struct AnimatedImage: Sendable {
     return image
   }
 }
+
+// MARK: - Opening without blocking
+
+extension AnimatedImage {
+  /// Opens the file at `path` on a thread of the library's own, as ``init(contentsOf:options:)``.
+  ///
+  /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
+  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is
+  /// cancelled; a read that is under way is then completed for nobody.
+  public static func open(
+    _ path: FilePath, options: DecodingOptions = .init()
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await opened { () throws(AnimatedImageError) in
+      try AnimatedImage(contentsOf: path, options: options)
+    }
+  }
+
+  /// Opens the image in `bytes` on a thread of the library's own, as ``init(bytes:options:)``.
+  ///
+  /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
+  public static func open(
+    bytes: [UInt8], options: DecodingOptions = .init()
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await opened { () throws(AnimatedImageError) in
+      try AnimatedImage(bytes: bytes, options: options)
+    }
+  }
+
+  private static func opened(
+    _ open: @escaping @Sendable () throws(AnimatedImageError) -> AnimatedImage
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    let opened = await DecodeThreads.loading.resultUnlessCancelled {
+      Result { () throws(AnimatedImageError) in try open() }
+    }
+    guard let opened else { throw AnimatedImageError(.cancelled, "cancelled while opening") }
+    return try opened.get()
+  }
+}

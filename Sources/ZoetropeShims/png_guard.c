@@ -13,6 +13,10 @@
 #define PREFIX_CAPACITY (8 + 25 + (12 + 768) + (12 + 256) + 8)
 // The CRC of IDAT and an empty IEND.
 #define SUFFIX_COUNT (4 + 12)
+// Compressed bytes that are read after the last row: the end of the last block and the checksum need a
+// dozen. libpng inflates everything up to the end of the stream and throws it away, which a small file
+// can make take minutes; beyond this it is surplus and left unread.
+#define MAX_AFTER_ROWS 64
 // A chunk's length is a 31-bit number.
 #define MAX_CHUNK 0x7fffffffu
 // In front of every allocation, so that freeing can give its size back to the budget.
@@ -32,7 +36,9 @@ struct decode {
   size_t memory_left;
   // Rows that came out of the filters, in all passes: png_read_row may fail after its row is done,
   // when it looks for the end of the stream.
-  uint64_t filtered_rows;
+  uint64_t filtered_rows, stored_rows;
+  // Compressed bytes that libpng asked for when it had all rows.
+  size_t read_after_rows;
   int surplus;
   uint8_t *pixels;
   size_t bytes_per_row;
@@ -97,6 +103,11 @@ static void read_bytes(png_structp png, png_bytep out, size_t count) {
     size_t left = decode->pieces[decode->piece].count - decode->position;
     size_t part = left < count ? left : count;
     if (part > 0) {
+      if (decode->piece == 1 && decode->filtered_rows == decode->stored_rows &&
+          (decode->read_after_rows += part) > MAX_AFTER_ROWS) {
+        decode->surplus = 1;
+        png_error(png, "Too much image data");
+      }
       memcpy(out, decode->pieces[decode->piece].bytes + decode->position, part);
       decode->position += part;
       out += part;
@@ -186,6 +197,8 @@ static void start(struct decode *decode) {
   png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
   png_set_benign_errors(png, 1);
   png_set_read_fn(png, decode, read_bytes);
+  // What it has read it inflates to the end: 2 KiB are at most 2 MiB of surplus.
+  png_set_compression_buffer_size(png, 2048);
   png_read_info(png, decode->info);
   png_set_expand(png);
   if (!request->keeps_16_bit) png_set_strip_16(png);
@@ -228,6 +241,7 @@ zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uin
   decode.memory_left = request->memory_limit;
   decode.pixels = pixels;
   decode.bytes_per_row = bytes_per_row;
+  decode.stored_rows = stored_rows(request);
   size_t pixel = request->keeps_16_bit && request->bit_depth == 16 ? 8 : 4;
   if (request->width == 0 || request->height == 0 || bytes_per_row / pixel < request->width ||
       pixels_count / bytes_per_row < request->height) {
@@ -238,8 +252,8 @@ zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uin
   run(&decode);
   if (decode.png != NULL) png_destroy_read_struct(&decode.png, &decode.info, NULL);
   if (decode.result.code >= ZOETROPE_PNG_SHORT && decode.result.code != ZOETROPE_PNG_MEMORY &&
-      decode.filtered_rows == stored_rows(request)) {
-    decode.result.code = ZOETROPE_PNG_NO_END;
+      decode.filtered_rows == decode.stored_rows) {
+    decode.result.code = decode.surplus ? ZOETROPE_PNG_SURPLUS : ZOETROPE_PNG_NO_END;
     decode.result.rows = request->height;
     decode.result.passes = request->interlace == 0 ? 1 : 7;
   }

@@ -231,15 +231,15 @@ package final class MachineSequence {
         shown.deadline == now || shown.deadline + shown.lateness == now,
         "\(shown.lateness) late for \(shown.deadline) at \(now)")
       check(shown.skipped == 0, "skips under stretch")
-    case .catchUp:
+    case .skip, .latest:
+      check(
+        shown.deadline + shown.lateness == now,
+        "\(shown.lateness) late for \(shown.deadline) at \(now)")
+    default:
       check(
         shown.deadline + min(shown.lateness, .seconds(10)) == now,
         "\(shown.lateness) late for \(shown.deadline) at \(now)")
       check(shown.skipped == 0, "skips while catching up")
-    default:
-      check(
-        shown.deadline + shown.lateness == now,
-        "\(shown.lateness) late for \(shown.deadline) at \(now)")
     }
     if let last {
       check(shown.deadline >= last.deadline, "the deadline goes back from \(last.deadline)")

@@ -7,7 +7,7 @@ package struct PlayerSequence {
   private let options: PlaybackOptions
   private let frames: [FrameControl]
   private let shared: SharedFrames
-  private let scheduler: FrameScheduler<ManualClock>
+  private let scheduler: FrameScheduler
   private var iterator: AsyncStream<ScheduledFrame>.Iterator
   private var last: ScheduledFrame?
   /// The frame of each seek, by the number that frames bear from then on.
@@ -41,7 +41,7 @@ package struct PlayerSequence {
       keeping: choices.number(0...2)
     ) { () throws(AnimatedImageError) in OnePixelFrames() }
     scheduler = FrameScheduler(sharing: shared, options: options, clock: ManualClock(.jumping))
-    iterator = scheduler.frames().makeAsyncIterator()
+    iterator = scheduler.frames().stream.makeAsyncIterator()
   }
 
   private mutating func operate() async {

@@ -52,7 +52,8 @@ enum ScrollBench {
             images[number], rendering: rendering, cache: recorder, budget: budget)
           let scheduler = FrameScheduler(sharing: frames, options: options)
           players[number] = Player(
-            frames: frames, scheduler: scheduler, stream: scheduler.frames().makeAsyncIterator())
+            frames: frames, scheduler: scheduler,
+            stream: scheduler.frames().stream.makeAsyncIterator())
         case .show(let number):
           var player = players.removeValue(forKey: number)
           _ = await player?.stream.next()
@@ -89,7 +90,7 @@ enum ScrollBench {
 
 private struct Player {
   let frames: SharedFrames
-  let scheduler: FrameScheduler<ContinuousClock>
+  let scheduler: FrameScheduler
   var stream: AsyncStream<ScheduledFrame>.Iterator
 }
 

@@ -16,7 +16,7 @@ enum Cancelling {
         let scheduler = FrameScheduler(
           sharing: shared,
           options: PlaybackOptions(playCount: .indefinite, rate: 4, decodeAhead: 4))
-        let consumer = consume(scheduler.frames())
+        let consumer = consume(scheduler.frames().stream)
         let pause = Duration.microseconds(Int.random(in: 0..<20_000, using: &random))
         try await clock.sleep(for: pause, tolerance: .zero)
         let start = clock.now

@@ -86,9 +86,9 @@ enum Crowd {
   }
 
   @concurrent private static func play(
-    _ scheduler: FrameScheduler<ContinuousClock>
+    _ scheduler: FrameScheduler
   ) async -> (shown: Int, lost: Int) {
-    for await _ in scheduler.frames() {}
+    for await _ in scheduler.frames().stream {}
     return scheduler.shares
   }
 }

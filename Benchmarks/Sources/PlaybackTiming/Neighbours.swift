@@ -32,7 +32,7 @@ enum Neighbours {
       let scheduler = FrameScheduler(image, options: options)
       let shown = await Task.detached {
         var shown = 0
-        for await frame in scheduler.frames() {
+        for await frame in scheduler.frames().stream {
           shown += 1 + frame.skipped
           if shown >= count { break }
         }
@@ -57,9 +57,10 @@ enum Neighbours {
     case .zeroDelay:
       guard let image = try? Crowd.image(delay: 0, frames: 2) else { return 0 }
       let options = PlaybackOptions(playCount: .indefinite, delayPolicy: .exact)
-      for await _ in image.play(options: options) { count += 1 }
+      for await _ in image.play(options: options).stream { count += 1 }
     case .large:
-      for await _ in large.play(options: PlaybackOptions(playCount: .indefinite)) { count += 1 }
+      let options = PlaybackOptions(playCount: .indefinite)
+      for await _ in large.play(options: options).stream { count += 1 }
     case .loads:
       while !Task.isCancelled {
         // One loader has its own memory, so that nothing is known from the round before.
@@ -80,7 +81,7 @@ enum Neighbours {
     }
     for await phase in loader.phases(forFileAt: path) {
       guard case .playing(let scheduler) = phase else { continue }
-      for await _ in scheduler.frames() { return 1 }
+      for await _ in scheduler.frames().stream { return 1 }
     }
     return 0
   }

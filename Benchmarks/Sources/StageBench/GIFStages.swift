@@ -43,14 +43,14 @@ enum LZWStage {
     let indices = DitheredIndices.make(width: width, height: height)
     let codes = LZWEncoder.encode(indices)
     let size = LZWEncoder.minimumCodeSize(for: indices)
-    let room = LZWExpander.headroom + width * height + LZWExpander.slack
+    let room = LZWDecoder.headroom + width * height + LZWDecoder.slack
     let output = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
     unsafe output.initialize(repeating: 0, count: room)
-    var expander = LZWExpander()
+    var expander = LZWDecoder()
     func expand() -> Int {
       let result = unsafe codes.withUnsafeBytes {
         unsafe expander.expand(
-          $0, minimumCodeSize: size, into: output + LZWExpander.headroom, count: width * height)
+          $0, minimumCodeSize: size, into: output + LZWDecoder.headroom, count: width * height)
       }
       return result.pixelCount
     }

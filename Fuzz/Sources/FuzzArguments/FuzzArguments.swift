@@ -3,6 +3,7 @@ import FuzzSupport
 
 @testable import Zoetrope
 @testable import ZoetropeCLI
+@testable import ZoetropeCore
 @testable import ZoetropePlayer
 @testable import ZoetropeProcess
 @testable import ZoetropeTerminal

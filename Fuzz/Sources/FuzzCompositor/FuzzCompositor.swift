@@ -1,6 +1,8 @@
 import FuzzSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// The compositor against a plain one, driven by random operations: frames of every layout, wherever
 /// they lie, cut off anywhere, every disposal and blend, resets and resumptions.

@@ -1,4 +1,6 @@
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What the specifications say, pixel by pixel, on an array of colours.
 struct PlainCompositor {

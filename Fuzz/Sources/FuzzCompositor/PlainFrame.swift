@@ -1,6 +1,8 @@
 import FuzzSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// A frame made of random choices: as a decoder hands it over, and as a list of colours.
 struct PlainFrame {

@@ -1,6 +1,8 @@
 import FuzzSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// The readers that the scanners and decoders stand on, each against a plain one: collected records,
 /// joined GIF sub-blocks, joined PNG chunks, LZW codes.
@@ -66,7 +68,7 @@ private func checkSubBlocks(_ bytes: [UInt8]) {
     FuzzBytes.require(blocks.sourceCount == position, "\(blocks), not \(position)")
     FuzzBytes.require(blocks.isTerminated == isTerminated, "\(blocks)")
     for (offset, place) in places.enumerated() {
-      let found = unsafe GIFDeblocker.sourceOffset(ofPayload: offset, in: source)
+      let found = GIFDeblocker.sourceOffset(ofPayload: offset, in: bytes.rawBytes)
       FuzzBytes.require(found == place, "byte \(offset) at \(found), not \(place)")
     }
   }
@@ -87,11 +89,13 @@ private func checkChunks(_ bytes: [UInt8]) {
     guard bytes.count - position - 8 >= length + 4 else { break }
     position += 12 + length
   }
-  var data = PNGFrameData()
+  var data = PNGStreamAssembler()
   // Twice: what is left of one frame must not show in the next.
   for _ in 0..<2 {
     do { try unsafe data.collect(bytes.span.bytes) } catch { fatalError("\(error)") }
-    let stream = unsafe data.withBytes(of: bytes.span.bytes) { unsafe Array($0) }
+    let stream = data.withBytes(of: bytes.rawBytes) { span in
+      (0..<span.byteCount).map { span[$0] }
+    }
     FuzzBytes.require(stream == joined, "joined \(stream), not \(joined)")
     FuzzBytes.require(data.count == joined.count, "\(data.count) of \(joined.count)")
   }
@@ -102,19 +106,19 @@ private func checkCodes(_ choices: inout FuzzChoices) {
   let count = 1 + choices.below(2000)
   let codes = choices.remainder()
   var pixels = [UInt8](
-    repeating: 0xa5, count: LZWExpander.headroom + count + LZWExpander.slack)
-  var expander = LZWExpander()
+    repeating: 0xa5, count: LZWDecoder.headroom + count + LZWDecoder.slack)
+  var expander = LZWDecoder()
   let result = unsafe pixels.withUnsafeMutableBufferPointer { pixels in
     unsafe codes.withUnsafeBytes { codes in
       // The buffer is never empty, so it has an address; the room is what `expand` asks for.
       guard let base = pixels.baseAddress else { fatalError("no buffer") }
       return unsafe expander.expand(
-        codes, minimumCodeSize: size, into: base + LZWExpander.headroom, count: count)
+        codes, minimumCodeSize: size, into: base + LZWDecoder.headroom, count: count)
     }
   }
   let (status, output) = PlainLZW.expand(codes, minimumCodeSize: size, count: count)
   FuzzBytes.require(result.status == status, "\(result), not \(status)")
   FuzzBytes.require(
-    pixels[LZWExpander.headroom...].prefix(result.pixelCount).elementsEqual(output),
+    pixels[LZWDecoder.headroom...].prefix(result.pixelCount).elementsEqual(output),
     "\(result.pixelCount) pixels, not \(output.count), or others")
 }

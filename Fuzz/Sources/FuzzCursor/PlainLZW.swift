@@ -1,4 +1,6 @@
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// LZW in the words of the GIF specification: every string spelled out. Slow, and easy to trust.
 enum PlainLZW {

@@ -1,6 +1,8 @@
 import FuzzSupport
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 @testable import ZoetropeTestSupport
 
 /// The fast decoders against giflib and libpng: the same bytes, frame by frame.

@@ -1,6 +1,8 @@
 import Glibc
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 @testable import ZoetropeTestSupport
 
 /// Compares the fast decoders with giflib and libpng on mutated files, so many of each format:

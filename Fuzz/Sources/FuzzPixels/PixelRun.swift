@@ -1,6 +1,8 @@
 import Glibc
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 @testable import ZoetropeTestSupport
 
 /// The comparison of one format, and what came of it.

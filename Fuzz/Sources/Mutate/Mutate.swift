@@ -2,6 +2,8 @@ import Glibc
 import SystemPackage
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 @testable import ZoetropeTestSupport
 
 /// Cuts and flips whole files and reads what is left: `Mutate FILES-PER-RUN PATH...`

@@ -1,4 +1,6 @@
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// What became of the mutations of some files.
 struct MutationTally: CustomStringConvertible {

@@ -1,6 +1,8 @@
 import Synchronization
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 
 /// The frames of an image as they have to come out, made one by one and scaled whole.
 final class ExpectedPictures: Sendable {

@@ -1,6 +1,8 @@
 import SystemPackage
 
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 @testable import ZoetropeTestSupport
 
 /// The life of one image: opened, shown by a few players that share its frames, idle in between.

@@ -1,4 +1,6 @@
 @testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
 @testable import ZoetropeTestSupport
 
 /// The life of one player: steered before its first frame and after any, and ended in one of the ways
@@ -39,16 +41,16 @@ struct PlayerLife {
       &random)
   }
 
-  private func play<C: Clock>(
-    _ scheduler: FrameScheduler<C>, _ limit: Int, _ options: PlaybackOptions,
+  private func play(
+    _ scheduler: FrameScheduler, _ limit: Int, _ options: PlaybackOptions,
     _ random: inout SplitMix64
-  ) async -> [String] where C.Duration == Duration {
+  ) async -> [String] {
     let ending = Ending.allCases[Int.random(in: 0..<Ending.allCases.count, using: &random)]
     var steering = SplitMix64(seed: random.next())
     // With a stranger at the controls, what was asked for last is not known.
     let isAlone = Bool.random(using: &random)
     let strangerSeed = random.next()
-    let frames = scheduler.frames()
+    let frames = scheduler.frames().stream
     for _ in 0..<Int.random(in: 0...3, using: &random) { _ = steer(scheduler, &steering) }
     let wanted = isAlone ? steer(scheduler, &steering) : nil
     let consumer = Task { [steering] in
@@ -84,9 +86,9 @@ struct PlayerLife {
   }
 
   /// Does one thing to a player; gives the seek to a frame that this was, with its number among all.
-  private func steer<C: Clock>(
-    _ scheduler: FrameScheduler<C>, _ random: inout SplitMix64
-  ) -> (frame: Int, seekCount: Int)? where C.Duration == Duration {
+  private func steer(
+    _ scheduler: FrameScheduler, _ random: inout SplitMix64
+  ) -> (frame: Int, seekCount: Int)? {
     switch Int.random(in: 0..<6, using: &random) {
     case 0: scheduler.rate = [0.1, 0.5, 1, 3, 40].randomElement(using: &random) ?? 1
     case 1:

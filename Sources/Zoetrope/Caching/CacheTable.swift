@@ -260,8 +260,16 @@ struct UseList: Sendable {
 
   mutating func remove(_ index: Int, in array: inout [some Linked]) {
     let links = array[index].links
-    if links.older >= 0 { array[links.older].links.newer = links.newer } else { oldest = links.newer }
-    if links.newer >= 0 { array[links.newer].links.older = links.older } else { newest = links.older }
+    if links.older >= 0 {
+      array[links.older].links.newer = links.newer
+    } else {
+      oldest = links.newer
+    }
+    if links.newer >= 0 {
+      array[links.newer].links.older = links.older
+    } else {
+      newest = links.older
+    }
   }
 }
 

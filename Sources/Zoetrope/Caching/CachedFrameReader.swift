@@ -1,30 +1,31 @@
-/// Gives rendered frames in any order: from a cache when they are there, else decoded and put there.
+/// Reads rendered frames in any order, from a cache if there is one and it has them; what is decoded is
+/// stored there.
 ///
-/// Holds its animation in the cache from a frame on until it rests or is let go. One owner at a time;
-/// several readers of one image may share its cache and checkpoints.
+/// Holds its animation in the cache from its first frame until it rests or is freed. One owner at a
+/// time; several readers of one image may share its cache and checkpoints.
 package final class CachedFrameReader {
   /// The keys under which its frames are cached; nil before the first frame, and when they are not.
   package private(set) var animation: AnimationKey?
   private let image: AnimatedImage
-  private let cache: any FrameCaching
+  private let cache: (any FrameCaching)?
   private let reader: SeekingReader
   private var renderer: FrameRenderer
   private var hold: FrameHold?
-  /// The frame asked for last; -1 before the first.
+  /// The frame read last; -1 before the first.
   private var lastIndex = -1
-  /// Whether the image's bytes were looked at to find out where frames are cached.
+  /// Whether the identity of the image's bytes was requested.
   private var hasAskedForIdentity = false
 
   /// A reader of `image`. Nothing is read yet.
   package convenience init(
-    _ image: AnimatedImage, rendering: Rendering = .init(), cache: any FrameCaching
+    _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)?
   ) {
     self.init(
       image, renderer: FrameRenderer(rendering, of: image.canvasSize, options: image.options),
       cache: cache)
   }
 
-  init(_ image: AnimatedImage, renderer: FrameRenderer, cache: any FrameCaching) {
+  init(_ image: AnimatedImage, renderer: FrameRenderer, cache: (any FrameCaching)?) {
     self.image = image
     self.renderer = renderer
     self.cache = cache
@@ -37,9 +38,9 @@ package final class CachedFrameReader {
   /// Frames decoded so far, replays included.
   package var decodedCount: Int { reader.decodedCount }
 
-  /// Frame `index`. A frame from the cache is dirty all over.
+  /// Frame `index`. The dirty rectangle of a frame from the cache is the whole picture.
   ///
-  /// The first call reads the image's bytes whole, unless their identity is known.
+  /// With a cache, the first call reads all of the image's bytes, unless their identity is known.
   ///
   /// - Throws: As ``SeekingReader/frame(at:)``.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
@@ -51,29 +52,31 @@ package final class CachedFrameReader {
   package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
-    try findCachedFrames(isCancelled)
-    reader.isFollowingOrder = index == lastIndex + 1
+    if let cache { try findCachedFrames(in: cache, isCancelled) }
+    reader.isFollowingOrder = cache != nil && index == lastIndex + 1
     lastIndex = index
     let key = animation?[index]
-    if let key, let frame = cache.frame(for: key) {
+    if let key, let frame = cache?.frame(for: key) {
       return CompositedFrame(
         index: index, bitmap: frame.bitmap, dirtyRect: PixelRect(frame.bitmap.size),
         damage: frame.damage)
     }
     let frame = try renderer.render(
       reader.frame(at: index, isCancelled: isCancelled), isCancelled: isCancelled)
-    // Pixels of a file that was written over meanwhile are not those of the bytes in the key.
+    // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
     if let key, image.source.isUnchanged {
-      cache.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+      cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
     }
     return frame
   }
 
-  /// Finds out where frames are cached, once, and holds them there.
-  private func findCachedFrames(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
+  /// Determines the key of the cached frames, once, and holds them.
+  private func findCachedFrames(
+    in cache: any FrameCaching, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
     if !hasAskedForIdentity {
       do throws(AnimatedImageError) {
-        let identity = try image.contentIdentity(isCancelled: isCancelled)
+        let identity = try cache.identity(of: image, isCancelled: isCancelled)
         let animation = AnimationKey(content: identity, rendition: renderer.rendition)
         self.animation = animation
         if let shown = ShownFrames(animation, of: image, in: cache) {
@@ -81,7 +84,7 @@ package final class CachedFrameReader {
         }
       } catch {
         if error.code == .cancelled { throw error }
-        // A file that was written over since it was opened is played as it is and not cached.
+        // A file that was overwritten since it was opened is played but not cached.
       }
       hasAskedForIdentity = true
     }
@@ -90,7 +93,7 @@ package final class CachedFrameReader {
 }
 
 extension CachedFrameReader: FrameProducing {
-  /// Ends the hold on the cached frames until the next one is asked for.
+  /// Ends the hold on the cached frames until the next one is read.
   package func rest() {
     hold?.end()
     hold = nil

@@ -105,18 +105,21 @@ extension ContentIdentity {
 extension AnimatedImage {
   /// The identity of the file's bytes, under which its frames are cached.
   ///
-  /// Worked out once for all copies of the value: reads the whole file, 1 MiB at a time, on the
-  /// calling thread. A file that was hashed before by this process, and has the same device, inode,
-  /// size and times since, is not read.
+  /// Computed once for all copies of the value: reads the whole file, 1 MiB at a time, on a thread of
+  /// the library's own. A file that this process hashed before, whose device, inode, size and times are
+  /// unchanged, is not read.
   ///
   /// - Throws: `io` when it cannot be read or was written to after it was opened, `cancelled` when the
   ///   task is cancelled meanwhile.
-  public func contentIdentity() throws(AnimatedImageError) -> ContentIdentity {
-    try contentIdentity { Task.isCancelled }
+  public func contentIdentity() async throws(AnimatedImageError) -> ContentIdentity {
+    if let identity = access.identity { return identity }
+    return try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in
+      try image.contentIdentity { flag.isRaised }
+    }
   }
 
-  /// As ``contentIdentity()``, for threads without a task.
-  func contentIdentity(
+  /// As ``contentIdentity()``, on the calling thread.
+  package func contentIdentity(
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
     if let identity = access.identity { return identity }
@@ -153,12 +156,12 @@ extension AnimatedImage {
     _ secret: HashSecret, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
     var hasher = try ContentHasher(secret)
-    var scratch: [UInt8] = []
+    var buffer = ReadBuffer()
     var offset = 0
     while offset < byteCount {
       if isCancelled() { throw AnimatedImageError(.cancelled, "while hashing", format: format) }
       let end = min(offset + 1 << 20, byteCount)
-      try source.withBytes(in: offset..<end, scratch: &scratch) { bytes in hasher.update(bytes) }
+      try source.withBytes(in: offset..<end, buffer: &buffer) { bytes in hasher.update(bytes) }
       offset = end
     }
     return hasher.finish()

@@ -18,11 +18,22 @@ public final class MemoryFrameCache: FrameCaching {
   /// The budget that is charged.
   public let budget: MemoryBudget
 
+  /// Where frames that are not in memory are looked for, and all are kept beyond the process; nil for
+  /// nowhere.
+  public let backing: FrameStore?
+
   private let table = Mutex(CacheTable())
   package let share = BudgetShare(.frames)
 
   /// An empty cache. By default only ``MemoryBudget/shared`` limits it.
-  public init(costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared) {
+  ///
+  /// - Parameter backing: The second level: asked for what is not in memory, and given what is stored.
+  ///   Its frames take no memory here. Default: nil, none.
+  public init(
+    costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
+    backing: FrameStore? = nil
+  ) {
+    self.backing = backing
     self.costLimit = max(costLimit, 0)
     self.countLimit = max(countLimit, 0)
     self.budget = budget
@@ -30,10 +41,11 @@ public final class MemoryFrameCache: FrameCaching {
 
   deinit { budget.refundAll(of: share) }
 
-  /// The frame stored under `key`, if it is still there. Allocates and copies nothing.
+  /// The frame stored under `key`, if it is still there. Allocates and copies nothing, unless it comes
+  /// from ``backing``, which allocates a few words.
   public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(share)
-    return table.withLock { $0.lookUp(key) }
+    return table.withLock { $0.lookUp(key) } ?? backing?.frame(for: key)
   }
 
   /// The last frame of `range` that is there. Counts neither as a use nor as a miss.
@@ -65,10 +77,23 @@ public final class MemoryFrameCache: FrameCaching {
       budget.charge(table.statistics.cost - before, to: self)
     }
     budget.settle()
+    backing?.store(frame, for: key)
+  }
+
+  /// True when there is a ``backing``.
+  public var mayBlock: Bool { backing != nil }
+
+  /// The identity in the ``backing``'s keys, if there is one.
+  public func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    guard let backing else { return try image.contentIdentity(isCancelled: isCancelled) }
+    return try backing.identity(of: image, isCancelled: isCancelled)
   }
 
   /// Forgets every frame of the image with these bytes, floors included.
   public func remove(_ content: ContentIdentity) {
+    backing?.remove(content)
     remove { $0.content == content }
   }
 
@@ -77,6 +102,7 @@ public final class MemoryFrameCache: FrameCaching {
   /// The canvases that are kept for seeking are given up too, those of all images that are charged to
   /// the same budget.
   public func removeAll() {
+    backing?.removeAll()
     remove { _ in true }
     budget.removeAll(of: .checkpoints)
   }

@@ -2,8 +2,8 @@ package import SystemPackage
 
 /// Where the bytes of a load come from.
 package enum LoadSource: Sendable {
-  /// A closure that fetches them; it is given a function to tell its progress with, from 0 to 1.
-  case data(@Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8])
+  /// A closure that fetches them.
+  case data(FrameLoader.Fetch)
   /// A file.
   case file(FilePath)
 

@@ -13,6 +13,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
 
   private struct Flight: Sendable {
     let number: Int
+    let urgency: LoadUrgency
     var task: Task<Void, Never>?
     var waiters: [ResultHandover<Outcome>] = []
   }
@@ -35,16 +36,21 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
     state.withLock { $0.flights[key]?.waiters.count ?? 0 }
   }
 
+  /// The urgency of the run for `key`, if one is under way.
+  package func urgency(of key: Key) -> LoadUrgency? { state.withLock { $0.flights[key]?.urgency } }
+
   /// The value of `operation`, or of an equal key's run that is already under way.
   ///
-  /// `operation` runs in a task of its own, with the priority of whoever asks first.
+  /// `operation` runs in a task of its own, with the highest priority of those who ask.
+  ///
+  /// - Parameter priority: default: nil, that of the calling task.
   package func value(
-    for key: Key,
+    for key: Key, priority: TaskPriority? = nil,
     running operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     if Task.isCancelled { throw Self.cancelled }
     let waiter = ResultHandover<Outcome>()
-    join(key, waiter, operation)
+    join(key, waiter, priority ?? Task.currentPriority, operation)
     guard let outcome = await waiter.valueUnlessCancelled({ leave(key, waiter) }) else {
       throw Self.cancelled
     }
@@ -52,24 +58,29 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   }
 
   private func join(
-    _ key: Key, _ waiter: ResultHandover<Outcome>,
+    _ key: Key, _ waiter: ResultHandover<Outcome>, _ priority: TaskPriority,
     _ operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
   ) {
-    state.withLock { state in
-      if state.flights[key] == nil {
+    let slower = state.withLock { state -> Task<Void, Never>? in
+      var slower: Task<Void, Never>?
+      if let flight = state.flights[key] {
+        if flight.urgency.raise(to: priority) { slower = flight.task }
+      } else {
         state.lastNumber += 1
         let number = state.lastNumber
-        let task = Task { [weak self] in
+        let task = Task(priority: priority) { [weak self] in
           let outcome: Outcome
           do throws(AnimatedImageError) { outcome = .success(try await operation()) } catch {
             outcome = .failure(error)
           }
           self?.finish(key, number, outcome)
         }
-        state.flights[key] = Flight(number: number, task: task)
+        state.flights[key] = Flight(number: number, urgency: LoadUrgency(priority), task: task)
       }
       state.flights[key]?.waiters.append(waiter)
+      return slower
     }
+    slower?.escalatePriority(to: priority)
   }
 
   private func leave(_ key: Key, _ waiter: ResultHandover<Outcome>) {
@@ -96,14 +107,39 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   }
 }
 
-/// Lets a bounded number of loads run at one time; the others wait in order.
+/// How urgent a shared load is: as urgent as the most urgent of those who ask for it.
+package final class LoadUrgency: Sendable {
+  private let level: Atomic<UInt8>
+
+  package init(_ priority: TaskPriority) { level = Atomic(priority.rawValue) }
+
+  package var priority: TaskPriority { TaskPriority(rawValue: level.load(ordering: .relaxed)) }
+
+  /// Raises it to `priority`; false when it was as high before.
+  package func raise(to priority: TaskPriority) -> Bool {
+    level.max(priority.rawValue, ordering: .relaxed).oldValue < priority.rawValue
+  }
+}
+
+/// Lets a bounded number of loads run at one time; the others wait, the most urgent first, then in
+/// order.
 package final class LoadGate: Sendable {
   private let limit: Int
   private let state = Mutex(State())
 
   private struct State: Sendable {
     var running = 0
-    var queue: [ResultHandover<Void>] = []
+    var queue: [(urgency: LoadUrgency, waiter: ResultHandover<Void>)] = []
+
+    /// Removes the first of the most urgent waiters.
+    mutating func next() -> ResultHandover<Void>? {
+      var place: Int?
+      for other in queue.indices
+      where place.map({ queue[$0].urgency.priority < queue[other].urgency.priority }) ?? true {
+        place = other
+      }
+      return place.map { queue.remove(at: $0).waiter }
+    }
   }
 
   /// A gate for `limit` loads; at least one.
@@ -115,15 +151,19 @@ package final class LoadGate: Sendable {
   package var waitingCount: Int { state.withLock { $0.queue.count } }
 
   /// Runs `work` when there is room. Throws `cancelled` when the task is cancelled while it waits.
+  ///
+  /// - Parameter urgency: may rise while it waits. Default: nil, the calling task's priority.
   package func run<Value: Sendable>(
-    _ work: () async throws(AnimatedImageError) -> Value
+    _ urgency: LoadUrgency? = nil, _ work: () async throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    guard await enter() else { throw AnimatedImageError(.cancelled, "while waiting for its turn") }
+    guard await enter(urgency ?? LoadUrgency(Task.currentPriority)) else {
+      throw AnimatedImageError(.cancelled, "while waiting for its turn")
+    }
     defer { leave() }
     return try await work()
   }
 
-  private func enter() async -> Bool {
+  private func enter(_ urgency: LoadUrgency) async -> Bool {
     if Task.isCancelled { return false }
     let waiter = ResultHandover<Void>()
     let isRoom = state.withLock { state in
@@ -131,19 +171,19 @@ package final class LoadGate: Sendable {
         state.running += 1
         return true
       }
-      state.queue.append(waiter)
+      state.queue.append((urgency, waiter))
       return false
     }
     if isRoom { return true }
     return await waiter.valueUnlessCancelled {
-      state.withLock { state in state.queue.removeAll { $0 === waiter } }
+      state.withLock { state in state.queue.removeAll { $0.waiter === waiter } }
     } != nil
   }
 
-  /// Gives the place to the next in line that was not cancelled, or gives it up.
+  /// Passes the place on to the next waiter that was not cancelled, or frees it.
   private func leave() {
     while let next = state.withLock({ state -> ResultHandover<Void>? in
-      guard state.queue.isEmpty else { return state.queue.removeFirst() }
+      if let next = state.next() { return next }
       state.running -= 1
       return nil
     }) {

@@ -133,7 +133,7 @@ public final class MemoryBudget: Sendable {
   /// Bytes held now.
   public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
-  /// How short memory is: the greater of what was set here and what a ``MemoryPressureMonitor`` finds.
+  /// How short memory is: the greater of what was set here and what watching finds (see ``watchesPressure``).
   /// A rise evicts at once.
   public var pressure: MemoryPressure {
     get {

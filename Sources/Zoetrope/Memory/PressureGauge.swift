@@ -1,32 +1,41 @@
-/// How short the machine, or the control group this process runs in, is of memory.
-public enum MemoryPressure: Int, Sendable, Hashable, Comparable, CaseIterable {
-  /// Nothing to do: the whole budget may be used.
-  case none
-  /// Tasks wait for memory now and then: half of the budget.
-  case some
-  /// All tasks wait, or the limit was reached: an eighth of the budget.
-  case severe
-
+/// How short of memory the machine, or the control group of this process, is.
+///
+/// Not an enum, so that a later release may add a level: end a `switch` over it with `default`.
+public struct MemoryPressure: Sendable, Hashable, Comparable {
   /// The power of two by which the budget is divided.
-  var shift: Int {
-    switch self {
-    case .none: 0
-    case .some: 1
-    case .severe: 3
-    }
-  }
+  let shift: Int
 
-  init(shift: Int) {
-    self = Self.allCases.last { $0.shift <= shift } ?? .none
-  }
+  /// No shortage: the whole budget may be used.
+  public static let none = MemoryPressure(shift: 0)
+  /// Tasks wait for memory now and then: half of the budget.
+  public static let some = MemoryPressure(shift: 1)
+  /// All tasks wait, or the limit was reached: an eighth of the budget.
+  public static let severe = MemoryPressure(shift: 3)
 
-  /// Orders by shortness.
+  /// Every level, in order.
+  package static let allLevels = [none, some, severe]
+
+  /// The level below this one.
+  var lower: MemoryPressure { Self.allLevels.last { $0 < self } ?? .none }
+
+  /// Orders by shortage.
   public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
-    left.rawValue < right.rawValue
+    left.shift < right.shift
   }
 }
 
-/// What was read of memory at one moment; parts that the system does not tell are nil.
+extension MemoryPressure: CustomStringConvertible {
+  /// The level's name, as it is logged.
+  public var description: String {
+    switch self {
+    case .none: "none"
+    case .some: "some"
+    default: "severe"
+    }
+  }
+}
+
+/// One reading of the memory facts; those that the system does not report are nil.
 package struct MemoryReading: Sendable, Hashable {
   /// Per cent of the last ten seconds in which some tasks waited for memory.
   package var someStall: Double?
@@ -36,11 +45,11 @@ package struct MemoryReading: Sendable, Hashable {
   package var highEvents: Int?
   /// How often the group reached `memory.max` or was killed for it, ever.
   package var maxEvents: Int?
-  /// Bytes that the group with the least room uses, file pages that are not in use aside.
+  /// Bytes used by the group with the least room, without inactive file pages.
   package var usage: Int?
   /// Bytes that it may use.
   package var limit: Int?
-  /// The part of ``usage`` that is file pages in use: given up before anybody is killed.
+  /// The part of ``usage`` that is active file pages, which the system reclaims before it kills.
   package var filePages: Int?
 
   package init(
@@ -56,9 +65,9 @@ package struct MemoryReading: Sendable, Hashable {
     self.filePages = filePages
   }
 
-  /// Bytes that caches may add (or, below 0, have to give back) so that some of the group's limit stays
-  /// free, for canvases under way and for what the rest of the process takes between two looks: an
-  /// eighth of it, at most 64 MiB. Nil without a limit.
+  /// Bytes that caches may add (or, below 0, must release) so that an eighth of the group's limit, at
+  /// most 64 MiB, stays free for canvases in use and for what the rest of the process allocates
+  /// between two readings. Nil without a limit.
   package var room: Int? {
     guard let usage, let limit else { return nil }
     return limit - min(limit / 8, 64 << 20) - (usage - (filePages ?? 0))
@@ -79,7 +88,7 @@ package struct PressureGauge: Sendable, Hashable {
 
   package init() {}
 
-  /// Takes one reading and gives the level that holds now.
+  /// Takes one reading and returns the current level.
   package mutating func update(_ reading: MemoryReading) -> MemoryPressure {
     let seen = Self.level(of: reading, after: last)
     last = reading
@@ -89,16 +98,16 @@ package struct PressureGauge: Sendable, Hashable {
     } else {
       calm += 1
       if calm >= Self.calmReadings {
-        level = MemoryPressure(rawValue: level.rawValue - 1) ?? .none
+        level = level.lower
         calm = 0
       }
     }
     return level
   }
 
-  /// The level that a reading shows by itself. 5 % of stall is where interactive work is felt to
-  /// drag. A group that reads large files runs into its limit for ever, because their pages count as
-  /// its own until they are dropped: that is no shortness unless the rest fills the limit too.
+  /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large
+  /// files hits its limit all the time, because their pages count as its own until they are dropped:
+  /// that is no shortage unless the rest fills the limit too.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
     let fill: Double? =

@@ -6,19 +6,17 @@ enum ImageScan {
   static func scan(
     _ source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> ScannedImage {
-    var scratch: [UInt8] = []
-    let first = try source.withBytes(in: 0..<1, scratch: &scratch) {
+    var buffer = ReadBuffer()
+    let first = try source.withBytes(in: 0..<1, buffer: &buffer) {
       (bytes) throws(AnimatedImageError) in bytes.byteCount > 0 ? bytes[0] : nil
     }
     guard let first else {
       throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
     }
     if first == PNGScanner.signature[0] {
-      return try run(
-        PNGScanner(limits: options.limits), over: source, options: options)
+      return try run(PNGScanner(limits: options.limits), over: source)
     }
-    return try run(
-      GIFScanner(limits: options.limits), over: source, options: options)
+    return try run(GIFScanner(limits: options.limits), over: source)
   }
 
   /// Throws `notAnImage` when no image begins with the bytes in `start`, as many as a GIF header has.
@@ -33,36 +31,12 @@ enum ImageScan {
   }
 
   private static func run(
-    _ start: some Scanning, over source: any ByteSource, options: DecodingOptions
+    _ start: some Scanning, over source: any ByteSource
   ) throws(AnimatedImageError) -> ScannedImage {
-    if let file = source as? FileSource, let mapping = file.mapping() {
-      do throws(AnimatedImageError) {
-        let image = try run(start, over: mapping, threadCount: options.threadCount)
-        if !file.hasShrunk(under: mapping) { return image }
-      } catch {
-        if !file.hasShrunk(under: mapping) { throw error }
-      }
-      // What was seen may be zeros that are not in the file: read what there is of it.
-    }
     // Fed where it lies: a copy would share the list of frames, which the next frame then copies.
     var scanner = start
-    try BlockReader.forEachBlock(of: source, threadCount: options.threadCount) {
-      (bytes) throws(AnimatedImageError) in
+    try source.forEachBlock { (bytes) throws(AnimatedImageError) in
       try scanner.feed(bytes)
-      return !scanner.isAtEnd
-    }
-    try scanner.finish()
-    return scanner.image
-  }
-
-  private static func run<Scanner: Scanning>(
-    _ start: Scanner, over mapping: FileMapping, threadCount: Int
-  ) throws(AnimatedImageError) -> ScannedImage {
-    var scanner = start
-    try MappedReader.forEachBlock(
-      of: mapping, threadCount: threadCount, lookingAhead: { Scanner.lookAhead(in: $0) }
-    ) { (bytes, chains) throws(AnimatedImageError) in
-      try scanner.feed(bytes, knowing: chains ?? SubBlockChains())
       return !scanner.isAtEnd
     }
     try scanner.finish()
@@ -77,12 +51,8 @@ enum ImageScan {
   ) throws(AnimatedImageError) {
     guard let control = scan.cutFrame else { return }
     let pixels = FramePixels()
-    var decoder = FrameDecoders.make(header: header, options: options)
-    var scratch: [UInt8] = []
-    try source.withBytes(in: control.byteRange, scratch: &scratch) {
-      (bytes) throws(AnimatedImageError) in
-      try decoder.decode(control, header: header, bytes: bytes, into: pixels)
-    }
+    var decoder = FrameDecoder(header: header, options: options)
+    try decoder.decode(control, from: source, into: pixels)
     let all = control.rect.size.area
     if pixels.validPixels >= all {
       scan.frames.append(control)
@@ -105,14 +75,6 @@ enum ImageScan {
         .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
         byteOffset: scan.byteCount)
     }
-  }
-}
-
-extension FileSource {
-  /// Whether `mapping` may have shown zeros that are not in the file: where a page is gone, or behind
-  /// the new end in the last one that is left.
-  fileprivate func hasShrunk(under mapping: FileMapping) -> Bool {
-    mapping.hasGap || (currentStamp?.byteCount ?? 0) < byteCount
   }
 }
 

@@ -2,12 +2,12 @@ public import SystemPackage
 
 /// Plays the animation in the file at `path`: calls `handler` with each frame at its time.
 ///
-/// What `CGAnimateImageAtURLWithBlock` is on other systems, with two differences: it returns when the
-/// animation is over, and its handler runs where the caller runs. Delays are shown by
-/// ``DelayPolicy/imageIO`` unless ``AnimationOptions/delayTime`` is set. A still picture is handed over
-/// once and held for its delay. The handler gets every frame of every play once, in order: one that
-/// takes longer than its frame lasts delays those after it, which keep their own durations. The file
-/// is read and decoded on threads of the library's own.
+/// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the
+/// animation is over, and its handler runs where the caller runs. Delays follow
+/// ``DelayPolicy/imageIO`` unless ``AnimationOptions/delayTime`` is set. A still picture is passed
+/// once and held for its delay. The handler gets every frame of every play once, in order; if it takes
+/// longer than its frame lasts, it delays the following frames, which keep their own durations. The
+/// file is read and decoded on the library's own threads.
 ///
 /// - Parameters:
 ///   - path: the file.
@@ -21,10 +21,11 @@ public func animateImage(
   clock: some Clock<Duration> = ContinuousClock(),
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> AnimationStatus {
-  await animate(options: options, clock: clock, handler: handler) {
-    () throws(AnimatedImageError) in
-    try AnimatedImage(contentsOf: path, options: options.decoding)
-  }
+  do throws(AnimatedImageError) {
+    let image = try await AnimatedImage.open(path, options: options.decoding)
+    return await animate(
+      SharedFrames(image, keeping: 0), options: options, clock: clock, handler: handler)
+  } catch { return AnimationStatus(error) }
 }
 
 /// Plays an animation in memory: calls `handler` with each frame at its time.
@@ -35,32 +36,14 @@ public func animateImage(
   clock: some Clock<Duration> = ContinuousClock(),
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> AnimationStatus {
-  await animate(options: options, clock: clock, handler: handler) {
-    () throws(AnimatedImageError) in
-    try AnimatedImage(bytes: bytes, options: options.decoding)
-  }
-}
-
-/// Opens an image off the caller's thread, then plays it.
-private func animate(
-  options: AnimationOptions, clock: some Clock<Duration>,
-  handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void,
-  open: @escaping @Sendable () throws(AnimatedImageError) -> AnimatedImage
-) async -> AnimationStatus {
-  let opened = await DecodeThreads.loading.resultUnlessCancelled {
-    () -> Result<AnimatedImage, AnimatedImageError> in
-    Result { () throws(AnimatedImageError) in try open() }
-  }
-  switch opened {
-  case nil: return .cancelled
-  case .failure(let error): return AnimationStatus(error)
-  case .success(let image):
+  do throws(AnimatedImageError) {
+    let image = try await AnimatedImage.open(bytes: bytes, options: options.decoding)
     return await animate(
       SharedFrames(image, keeping: 0), options: options, clock: clock, handler: handler)
-  }
+  } catch { return AnimationStatus(error) }
 }
 
-/// Plays frames that are already at hand.
+/// Plays the frames of an opened image.
 package func animate(
   _ shared: SharedFrames, options: AnimationOptions, clock: some Clock<Duration>,
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
@@ -71,17 +54,14 @@ package func animate(
       playCount: options.loopCount, startIndex: options.startIndex, fixedDelay: options.delayTime,
       delayPolicy: .imageIO, latePolicy: .stretch, buffering: .lossless),
     clock: clock)
-  for await frame in scheduler.frames() {
+  for await frame in scheduler.frames().stream {
     var stop = false
     handler(frame.index, frame.bitmap, &stop)
     if stop { scheduler.stop() }
   }
-  switch scheduler.state {
-  case .finished: return .finished
-  case .stopped: return .stopped
-  case .failed(let error): return AnimationStatus(error)
-  case .cancelled, .idle, .playing, .paused: return .cancelled
-  }
+  let state = scheduler.state
+  if let error = state.error { return AnimationStatus(error) }
+  return state == .finished ? .finished : state == .stopped ? .stopped : .cancelled
 }
 
 /// The options of ``animateImage(at:options:clock:handler:)``, as Image I/O documents them.
@@ -108,34 +88,34 @@ public struct AnimationOptions: Sendable, Hashable {
 }
 
 /// How a call of ``animateImage(at:options:clock:handler:)`` ended. Failures are named after Image I/O's.
-public enum AnimationStatus: Sendable, Hashable {
-  /// Every play was shown.
-  case finished
-  /// The handler set `stop`.
-  case stopped
-  /// The calling task was cancelled.
-  case cancelled
-  /// An option makes no sense, such as a start index past the end, or the file cannot be read.
-  case parameterError
-  /// The data breaks its format's rules.
-  case corruptInputImage
-  /// The data is of no format that is decoded.
-  case unsupportedFormat
-  /// The data ends before the first frame.
-  case incompleteInputImage
-  /// A limit on memory would be passed (see ``DecodingLimits``).
-  case allocationFailure
+///
+/// Not an enum, so that a later release may add a status: end a `switch` over it with `default`.
+public struct AnimationStatus: Sendable, Hashable {
+  private let name: String
+  /// The number that Image I/O gives to the status; 0 for the three that are not failures.
+  public let code: Int
 
-  /// The number that Image I/O gives to the status; 0 for the three that are no failures.
-  public var code: Int {
-    switch self {
-    case .finished, .stopped, .cancelled: 0
-    case .parameterError: -22140
-    case .corruptInputImage: -22141
-    case .unsupportedFormat: -22142
-    case .incompleteInputImage: -22143
-    case .allocationFailure: -22144
-    }
+  /// Every play was shown.
+  public static let finished = AnimationStatus(name: "finished", code: 0)
+  /// The handler set `stop`.
+  public static let stopped = AnimationStatus(name: "stopped", code: 0)
+  /// The calling task was cancelled.
+  public static let cancelled = AnimationStatus(name: "cancelled", code: 0)
+  /// An option is invalid, such as a start index past the end, or the file cannot be read.
+  public static let parameterError = AnimationStatus(name: "parameterError", code: -22140)
+  /// The data breaks its format's rules.
+  public static let corruptInputImage = AnimationStatus(name: "corruptInputImage", code: -22141)
+  /// The data is of no supported format.
+  public static let unsupportedFormat = AnimationStatus(name: "unsupportedFormat", code: -22142)
+  /// The data ends before the first frame.
+  public static let incompleteInputImage = AnimationStatus(
+    name: "incompleteInputImage", code: -22143)
+  /// A memory limit was exceeded (see ``DecodingLimits``).
+  public static let allocationFailure = AnimationStatus(name: "allocationFailure", code: -22144)
+
+  private init(name: String, code: Int) {
+    self.name = name
+    self.code = code
   }
 
   /// The status for an error.
@@ -150,4 +130,9 @@ public enum AnimationStatus: Sendable, Hashable {
       default: .corruptInputImage
       }
   }
+}
+
+extension AnimationStatus: CustomStringConvertible {
+  /// The status's name.
+  public var description: String { name }
 }

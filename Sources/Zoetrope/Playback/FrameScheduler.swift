@@ -4,27 +4,26 @@ internal import Synchronization
 /// Plays an animation: publishes composited frames through a stream, each at its deadline.
 ///
 /// Deadlines are absolute, start + sum of durations, so a late frame never delays the ones after it
-/// (see ``LatePolicy``). Frames are decoded before their time on threads of their own, never on the
-/// cooperative pool. Time comes from the clock that is passed in; tests pass a manual one.
+/// (see ``LatePolicy``). Frames are decoded ahead of time on the library's own threads, never on the
+/// cooperative pool.
 ///
 /// ```swift
 /// let scheduler = FrameScheduler(image)
-/// for await frame in scheduler.frames() { show(frame.bitmap) }
+/// for try await frame in scheduler.frames() { show(frame.bitmap) }
 /// print(scheduler.state)
 /// ```
 ///
 /// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of
 /// the last play was held for its full time; `stopped` by ``stop()``; `cancelled` when the consumer's
-/// task is cancelled, or the loop is left, or the stream or this object is dropped (so keep the
-/// scheduler while frames are wanted, or use ``AnimatedImage/play(options:cache:clock:logger:)``);
-/// `failed` when a frame cannot be decoded, once the frame before had its time, or when the options
-/// make no sense for the image. Ending is immediate; of the work, at most one frame's decoding is
-/// still completed.
+/// task is cancelled, the loop is left or the stream is dropped; `failed` when a frame cannot be
+/// decoded, once the frame before had its time, or when the options are invalid for the image. Ending
+/// is immediate: at most one frame's decoding is still completed.
 ///
-/// Methods may be called from any thread.
-public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Duration {
+/// A stream keeps its scheduler, so `FrameScheduler(image).frames()` plays. Methods may be called from
+/// any thread.
+public final class FrameScheduler: Sendable {
   package let shared: SharedFrames
-  private let clock: C
+  private let makeTime: @Sendable () -> any PlaybackTime
   private let logger: Logger?
   private let current: Mutex<Current>
 
@@ -32,7 +31,7 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
     var session: PlaybackSession
     var isTaken = false
     var options: PlaybackOptions { didSet { optionsVersion += 1 } }
-    /// Which options these are. Comparing them would not do: those with a NaN never equal themselves.
+    /// Counts changes of ``options``, which cannot be compared: a NaN never equals itself.
     private(set) var optionsVersion = 0
 
     init(session: PlaybackSession, options: PlaybackOptions) {
@@ -41,44 +40,53 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
     }
   }
 
-  /// A scheduler for frames that others may be showing too. Nothing is decoded yet.
+  /// Creates a scheduler for frames that others may be showing too. Nothing is decoded yet.
   ///
   /// - Parameters:
   ///   - shared: the frames, and the decoding that its consumers share.
   ///   - options: how they are played.
-  ///   - clock: where time comes from.
-  ///   - logger: gets endings with statistics (info, failures as warnings) and skipped frames
+  ///   - clock: where time comes from. Default: the system's clock.
+  ///   - logger: receives endings with statistics (info, failures as warnings) and skipped frames
   ///     (debug), on a thread for logging only. Default: nil, no logging.
   public init(
-    sharing shared: SharedFrames, options: PlaybackOptions = .init(), clock: C,
-    logger: Logger? = nil
+    sharing shared: SharedFrames, options: PlaybackOptions = .init(),
+    clock: some Clock<Duration> = ContinuousClock(), logger: Logger? = nil
   ) {
     self.shared = shared
-    self.clock = clock
     self.logger = logger
-    let session = PlaybackSession(
-      shared, options: options, time: Self.time(of: clock), logger: logger)
+    makeTime =
+      if clock is ContinuousClock {
+        { SystemTime() }
+      } else if let clock = clock as? any SystemClockAhead {
+        { SystemTime(clock) }
+      } else {
+        { ClockTime(clock) }
+      }
+    let session = PlaybackSession(shared, options: options, time: makeTime(), logger: logger)
     current = Mutex(Current(session: session, options: options))
   }
 
-  /// A scheduler for `image` alone. Nothing is decoded yet.
+  /// Creates a scheduler for `image` alone. Nothing is decoded yet.
   ///
   /// - Parameters:
   ///   - image: what is played.
+  ///   - rendering: the size and format of the frames. Default: as decoded.
   ///   - options: how it is played.
-  ///   - cache: where frames are looked for before they are decoded, and kept. Default: nil, no frame
+  ///   - cache: where frames are looked up before they are decoded, and kept. Default: nil, no frame
   ///     is kept, and playing takes some canvases of memory however long the animation is. With
-  ///     ``MemoryFrameCache/shared``, frames that fit the budget are decoded once for all players.
-  ///   - clock: where time comes from.
-  ///   - logger: gets endings with statistics (info, failures as warnings) and skipped frames
+  ///     ``MemoryFrameCache/shared``, frames that fit the budget are decoded once for all players; the
+  ///     whole file is then read once before the first frame, for its ``ContentIdentity``.
+  ///   - clock: where time comes from. Default: the system's clock.
+  ///   - logger: receives endings with statistics (info, failures as warnings) and skipped frames
   ///     (debug), on a thread for logging only. Default: nil, no logging.
   public convenience init(
-    _ image: AnimatedImage, options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
-    clock: C, logger: Logger? = nil
+    _ image: AnimatedImage, rendering: Rendering = .init(), options: PlaybackOptions = .init(),
+    cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),
+    logger: Logger? = nil
   ) {
     self.init(
-      sharing: SharedFrames(image, cache: cache, keeping: 0), options: options, clock: clock,
-      logger: logger)
+      sharing: SharedFrames(image, rendering: rendering, cache: cache, keeping: 0),
+      options: options, clock: clock, logger: logger)
   }
 
   deinit { session.endInDeinit(.cancelled) }
@@ -87,27 +95,12 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
 
   /// The frames, from the start. Playback begins when the first one is awaited.
   ///
-  /// Has one consumer; several need a scheduler each (see ``SharedFrames``). Calling it again stops
-  /// the stream before and starts anew. The stream does not throw: ``state`` tells a failure, or use
-  /// ``throwingFrames()``.
-  public func frames() -> AsyncStream<ScheduledFrame> {
-    stream(of: FrameSubscription(takeSession()))
-  }
-
-  /// As ``frames()``; the stream keeps the scheduler, which nobody else has.
-  func framesKeepingScheduler() -> AsyncStream<ScheduledFrame> {
-    stream(of: FrameSubscription(takeSession(), keeping: self))
-  }
-
-  private func stream(of subscription: FrameSubscription) -> AsyncStream<ScheduledFrame> {
-    AsyncStream(unfolding: { await subscription.next() })
-  }
-
-  /// As ``frames()``, and throws what playback fails with.
-  public func throwingFrames() -> ThrowingFrames {
-    let subscription = FrameSubscription(takeSession())
-    return ThrowingFrames(
-      nextFrame: { await subscription.next() }, failure: { subscription.error })
+  /// Throws what playback fails with, after the last good frame was taken; take
+  /// ``ScheduledFrames/stream`` where a failure need only end the loop. Has one consumer; several need
+  /// a scheduler each (see ``SharedFrames``). Calling it again stops the previous stream and starts
+  /// over.
+  public func frames() -> ScheduledFrames {
+    ScheduledFrames(FrameSubscription(takeSession(), of: self))
   }
 
   /// What the scheduler is doing, or why the stream ended.
@@ -116,23 +109,23 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
   /// What it has done since the stream began.
   public var statistics: PlaybackStatistics { session.state.withLock { $0.statistics } }
 
-  /// The times of each frame since the stream began, with ``PlaybackOptions/recordsTrace``; some 60
-  /// bytes a frame.
+  /// The times of each frame since the stream began, if ``PlaybackOptions/recordsTrace`` is set; some
+  /// 60 bytes a frame.
   public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
 
-  /// Waits for the stream to end and says why. Does not start it.
+  /// Waits for the stream to end and returns why. Does not start it.
   ///
-  /// When the calling task is cancelled it returns at once, with the state there is.
+  /// Returns the current state as soon as the calling task is cancelled.
   public func ending() async -> PlaybackState { await session.ending() }
 
-  /// Stops time. The stream stays open; what is on screen stays. Before the first frame: that frame is
-  /// still shown.
+  /// Stops time. The stream stays open and the current frame on screen. Before the first frame, that
+  /// frame is still shown.
   public func pause() { session.control(.pause) }
 
-  /// Lets time go on where it was paused.
+  /// Resumes time where it was paused.
   public func resume() { session.control(.resume) }
 
-  /// Ends the stream at once: after this call no further frame is handed over. Harmless when repeated.
+  /// Ends the stream at once: after this call no further frame is delivered. Harmless when repeated.
   public func stop() { session.end(.stopped) }
 
   /// Shows frame `index` as soon as it is decoded and goes on from there; paused, it stays paused.
@@ -161,10 +154,10 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
     session.control(.seek(frame: frame, offset: offset))
   }
 
-  /// How often the stream was sent to another place.
+  /// The number of seeks so far.
   ///
-  /// Who seeks while another task takes frames compares it with ``ScheduledFrame/seekCount``: frames
-  /// with less are from before.
+  /// Compare it with ``ScheduledFrame/seekCount`` when seeking while another task takes frames: a frame
+  /// with a lower count is from before the seek.
   public var seekCount: Int { session.state.withLock { $0.seekCount } }
 
   /// How fast time runs. A change takes effect at once, without a jump; a frame that is overdue keeps
@@ -192,11 +185,11 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
     }
   }
 
-  /// A session for a new stream: the one at hand, unless a stream has it already.
+  /// A session for a new stream: the prepared one, unless a stream has taken it.
   private func takeSession() -> PlaybackSession {
     var made: (session: PlaybackSession, version: Int)?
     while true {
-      // Sessions are made and ended outside of the lock: both run code of the user's.
+      // Sessions are made and ended outside of the lock, since both run code of the user's.
       let (taken, old, options, version) = current.withLock { current in
         let version = current.optionsVersion
         if !current.isTaken {
@@ -215,85 +208,31 @@ public final class FrameScheduler<C: Clock>: Sendable where C.Duration == Durati
       old?.end(.stopped)
       if let taken { return taken }
       let session = PlaybackSession(
-        shared, options: options, time: Self.time(of: clock), logger: logger)
+        shared, options: options, time: makeTime(), logger: logger)
       made = (session, version)
     }
-  }
-
-  private static func time(of clock: C) -> any PlaybackTime {
-    if clock is ContinuousClock { return SystemTime() }
-    if let clock = clock as? any SystemClockAhead { return SystemTime(clock) }
-    return ClockTime(clock)
-  }
-}
-
-extension FrameScheduler where C == ContinuousClock {
-  /// A scheduler for `image` alone, on the system's clock. Nothing is decoded yet.
-  ///
-  /// - Parameters:
-  ///   - image: what is played.
-  ///   - options: how it is played.
-  ///   - cache: where frames are looked for and kept. Default: nil, none is.
-  ///   - logger: gets endings with statistics and skipped frames. Default: nil, no logging.
-  public convenience init(
-    _ image: AnimatedImage, options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
-    logger: Logger? = nil
-  ) {
-    self.init(image, options: options, cache: cache, clock: ContinuousClock(), logger: logger)
-  }
-
-  /// A scheduler for frames that others may be showing too, on the system's clock.
-  public convenience init(
-    sharing shared: SharedFrames, options: PlaybackOptions = .init(), logger: Logger? = nil
-  ) {
-    self.init(sharing: shared, options: options, clock: ContinuousClock(), logger: logger)
   }
 }
 
 extension AnimatedImage {
   /// The frames on time, each at its deadline, for one consumer who needs no control.
   ///
-  /// A ``FrameScheduler`` of its own plays as long as the stream is there: it begins when the first
-  /// frame is awaited, and ends after the last one, when the loop is left or its task is cancelled.
-  /// The stream does not throw; a frame that cannot be decoded ends it. To pause, seek or learn why it
-  /// ended, make a scheduler and keep it.
+  /// Playback begins when the first frame is awaited, and ends after the last one, when the loop is
+  /// left or its task is cancelled. To pause, seek or learn why it ended, make a ``FrameScheduler``.
   ///
   /// - Parameters:
+  ///   - rendering: the size and format of the frames. Default: as decoded.
   ///   - options: how it is played.
-  ///   - cache: where frames are looked for and kept. Default: nil, none is.
-  ///   - clock: where time comes from. Default: the system's.
-  ///   - logger: gets endings with statistics and skipped frames. Default: nil, no logging.
-  public func play<C: Clock>(
-    options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
-    clock: C = ContinuousClock(), logger: Logger? = nil
-  ) -> AsyncStream<ScheduledFrame> where C.Duration == Duration {
-    FrameScheduler(self, options: options, cache: cache, clock: clock, logger: logger)
-      .framesKeepingScheduler()
-  }
-
-  /// The image as a player reads it: on one core, unless that may be too slow.
-  ///
-  /// A scheduler decodes ahead of time anyway, and decoding on several cores holds four more canvases
-  /// and wakes threads for every frame. From some 40 million pixels a second on, a tenth of what a
-  /// core does to a GIF and a third of what it does to an APNG, all cores are used.
-  var preparedForPlaying: AnimatedImage {
-    guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
-    var image = self
-    image.options.parallelism = 1
-    return image
-  }
-
-  /// Whether decoding takes little of the time for which frames are shown, and a canvas takes little
-  /// memory.
-  var isLightToPlay: Bool {
-    pixelRate < Self.lightPixelRate && canvasSize.area <= Self.lightArea
-  }
-
-  private static let lightPixelRate = 40_000_000.0
-  private static let lightArea = 1 << 20
-
-  /// Pixels that are decoded for each second of playing.
-  private var pixelRate: Double {
-    frames.reduce(0.0) { $0 + Double($1.rect.size.area) } / (duration() / .seconds(1))
+  ///   - cache: where frames are looked up and kept. Default: nil, nowhere.
+  ///   - clock: where time comes from. Default: the system's clock.
+  ///   - logger: receives endings with statistics and skipped frames. Default: nil, no logging.
+  public func play(
+    rendering: Rendering = .init(), options: PlaybackOptions = .init(),
+    cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),
+    logger: Logger? = nil
+  ) -> ScheduledFrames {
+    FrameScheduler(
+      self, rendering: rendering, options: options, cache: cache, clock: clock, logger: logger
+    ).frames()
   }
 }

@@ -74,36 +74,44 @@ public struct PlaybackOptions: Sendable, Hashable {
 /// What happens when a frame is not ready at its deadline.
 ///
 /// A frame is late when its decoding, or with ``FrameBuffering/lossless`` its consumer, takes longer
-/// than the time there was. Waking up a fraction of a millisecond after a deadline is no lateness in
-/// this sense: no policy lets such delays add up.
-public enum LatePolicy: Sendable, Hashable {
+/// than the time there was. Waking up a fraction of a millisecond after a deadline does not count: no
+/// policy lets such delays add up. Not an enum, so that a later release may add a policy.
+public struct LatePolicy: Sendable, Hashable {
+  enum Kind: Sendable, Hashable {
+    case skip, stretch, latest
+    case catchUp(maximumRate: Double)
+  }
+
+  let kind: Kind
+
   /// Shows the frame that is due and counts the ones passed over; the schedule stays. The default.
   ///
   /// A frame whose time is not over is shown late instead of skipped. When even the frame that was
   /// due has been overtaken while it was decoded, it is shown: a slow machine sees fewer frames,
   /// never none.
-  case skip
+  public static let skip = LatePolicy(kind: .skip)
   /// Shows every frame for its full time and shifts the schedule by the lateness.
-  case stretch
+  public static let stretch = LatePolicy(kind: .stretch)
   /// Shows the newest frame that is due *and decoded*; the schedule stays.
   ///
   /// Unlike ``skip`` it never leaves a decoded frame for one that is yet to be decoded.
-  case latest
+  public static let latest = LatePolicy(kind: .latest)
   /// Shows every frame, up to `maximumRate` times as fast as playback runs, until it has caught up.
   ///
-  /// The schedule stays while it is at most ten seconds ahead. What a longer stall lasted beyond that,
-  /// as of a machine that slept, is not made up for: the schedule moves by it. Values below 1, and
-  /// values that are not a number, act as 1; those above 1000 as 1000.
-  case catchUp(maximumRate: Double)
+  /// The schedule stays while it is at most ten seconds ahead. A longer stall, as of a machine that
+  /// slept, moves the schedule by the rest. Values below 1 and NaN act as 1, those above 1000 as 1000.
+  public static func catchUp(maximumRate: Double) -> LatePolicy {
+    LatePolicy(kind: .catchUp(maximumRate: maximumRate))
+  }
 
-  /// What ``catchUp(maximumRate:)`` makes up for at most.
+  /// The most that ``catchUp(maximumRate:)`` makes up for.
   static let maximumDebt = Duration.seconds(10)
 }
 
 extension LatePolicy: CustomStringConvertible {
   /// The name by which the command line knows the policy: `skip`, `stretch`, `latest`, `catchup`.
   public var description: String {
-    switch self {
+    switch kind {
     case .skip: "skip"
     case .stretch: "stretch"
     case .latest: "latest"

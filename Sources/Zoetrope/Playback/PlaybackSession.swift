@@ -74,7 +74,7 @@ final class PlaybackSession: Sendable {
     user = shared.addUser()
     state = Mutex(State(machine: PlaybackStateMachine(for: shared, options: options)))
     shared.live.add(.session)
-    if case .failed(let error) = playbackState { end(.failed(error)) }
+    if let error = playbackState.error { end(.failed(error)) }
   }
 
   deinit { shared.live.remove(.session) }
@@ -369,7 +369,7 @@ extension PlaybackSession {
     guard let logger else { return announce() }
     Self.loggingThread.run {
       let metadata: Logger.Metadata = ["statistics": "\(statistics)"]
-      if case .failed(let error) = reason {
+      if let error = reason.error {
         logger.warning("playback failed: \(error)", metadata: metadata)
       } else {
         logger.info("playback \(reason)", metadata: metadata)

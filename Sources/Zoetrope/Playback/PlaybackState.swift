@@ -1,23 +1,39 @@
 /// What a scheduler is doing, and once it has ended, why.
-public enum PlaybackState: Sendable, Hashable {
+///
+/// Not an enum, so that a later release may add a state: end a `switch` over it with `default`.
+public struct PlaybackState: Sendable, Hashable {
+  private enum Kind: Sendable, Hashable {
+    case idle, playing, paused, finished, stopped, cancelled
+    case failed(AnimatedImageError)
+  }
+
+  private let kind: Kind
+
   /// Nobody has awaited a frame yet.
-  case idle
+  public static let idle = PlaybackState(kind: .idle)
   /// Frames are published at their deadlines.
-  case playing
+  public static let playing = PlaybackState(kind: .playing)
   /// Time stands still; the stream is open.
-  case paused
+  public static let paused = PlaybackState(kind: .paused)
   /// Every play was shown and the last frame was held for its full time.
-  case finished
+  public static let finished = PlaybackState(kind: .finished)
   /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/frames()`` began a new stream.
-  case stopped
-  /// The consumer's task was cancelled, or it dropped the stream or the scheduler.
-  case cancelled
-  /// A frame could not be decoded, or the options make no sense for this image.
-  case failed(AnimatedImageError)
+  public static let stopped = PlaybackState(kind: .stopped)
+  /// The consumer's task was cancelled, or it dropped the stream.
+  public static let cancelled = PlaybackState(kind: .cancelled)
+  /// A frame could not be decoded, or the options are invalid for this image.
+  public static func failed(_ error: AnimatedImageError) -> PlaybackState {
+    PlaybackState(kind: .failed(error))
+  }
+
+  /// Why playback failed; nil in every other state.
+  public var error: AnimatedImageError? {
+    if case .failed(let error) = kind { error } else { nil }
+  }
 
   /// Whether the stream is over; an ended state never changes again.
   public var isEnded: Bool {
-    switch self {
+    switch kind {
     case .idle, .playing, .paused: false
     case .finished, .stopped, .cancelled, .failed: true
     }
@@ -27,7 +43,7 @@ public enum PlaybackState: Sendable, Hashable {
 extension PlaybackState: CustomStringConvertible {
   /// The state's name; a failure adds its error.
   public var description: String {
-    switch self {
+    switch kind {
     case .idle: "idle"
     case .playing: "playing"
     case .paused: "paused"

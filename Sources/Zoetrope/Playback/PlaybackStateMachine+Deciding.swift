@@ -18,7 +18,7 @@ extension PlaybackStateMachine {
     if now < due { return .wait(until: due) }
     if let failure { return end(.failed(failure)) }
 
-    switch latePolicy {
+    switch latePolicy.kind {
     case .skip where !isChosen:
       let choice = stepDue(at: now, from: step)
       if choice.skipped > 0 { return choose(choice) }
@@ -179,7 +179,7 @@ extension PlaybackStateMachine {
 
   /// When the next frame may be shown while catching up.
   var earliestNext: Duration {
-    guard case .catchUp(let maximum) = latePolicy, let shown else { return anchor }
+    guard case .catchUp(let maximum) = latePolicy.kind, let shown else { return anchor }
     return shownAt + PlaybackRate(maximum > 1 ? maximum : 1).wallTime(duration(of: shown))
   }
 }

@@ -38,7 +38,7 @@ extension PlaybackStatistics: CustomStringConvertible {
 /// The memory it takes does not grow with the number of samples. Adding one costs a few
 /// nanoseconds.
 public struct LatenessHistogram: Sendable, Hashable {
-  /// Samples in each bucket; see ``bounds(of:)``. Buckets past the last one are empty.
+  /// Samples in each bucket. Buckets past the last one are empty.
   public private(set) var counts: [Int] = []
   /// Samples in all.
   public private(set) var count = 0
@@ -52,7 +52,7 @@ public struct LatenessHistogram: Sendable, Hashable {
   public init() {}
 
   /// Adds one sample; a negative one counts as zero.
-  public mutating func record(_ sample: Duration) {
+  package mutating func record(_ sample: Duration) {
     let bucket = Self.bucket(of: UInt64(max(sample.wholeNanoseconds, 0)))
     if bucket >= counts.count {
       counts.append(contentsOf: repeatElement(0, count: bucket + 1 - counts.count))
@@ -76,7 +76,7 @@ public struct LatenessHistogram: Sendable, Hashable {
   }
 
   /// The times that count towards bucket `bucket`, from the lower bound to just below the upper.
-  public static func bounds(of bucket: Int) -> Range<Duration> {
+  package static func bounds(of bucket: Int) -> Range<Duration> {
     .nanoseconds(lowerBound(bucket))..<Duration.nanoseconds(lowerBound(bucket + 1))
   }
 

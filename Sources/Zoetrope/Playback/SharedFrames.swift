@@ -4,14 +4,14 @@ internal import Synchronization
 ///
 /// Give one to several ``FrameScheduler``s and each keeps its own position, rate, direction and late
 /// policy, while those that show the same part of the animation share its decoding. Consumers that
-/// have drifted apart get a decoding position each, up to ``maximumPositions``.
+/// have drifted apart get a decoding position each, four at most.
 ///
 /// Memory: the frames its consumers hold at the moment (see ``PlaybackOptions/decodeAhead``), the
-/// `keeping` frames that were shown last, and one canvas for each decoding position. While nobody plays
-/// or waits, the last two are charged to the ``MemoryBudget`` and go when it asks for them.
+/// `keeping` frames shown last, and one canvas for each decoding position. While nobody plays or waits,
+/// the last two are charged to the ``MemoryBudget`` and released when it needs the memory.
 public final class SharedFrames: Sendable {
   /// Decoding positions kept at most for consumers that are apart.
-  public static let maximumPositions = 4
+  static let maximumPositions = 4
 
   /// The frames, in order.
   public let frames: [FrameControl]
@@ -19,7 +19,7 @@ public final class SharedFrames: Sendable {
   public let canvasSize: PixelSize
   /// How often the file asks to be played.
   public let playCount: PlayCount
-  /// What the consumers of these frames keep alive.
+  /// Counts what the consumers of these frames keep alive.
   package let live = LiveObjects()
   /// Width and height of the canvas on which frames are placed.
   private let sourceSize: PixelSize
@@ -29,8 +29,8 @@ public final class SharedFrames: Sendable {
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
   private let isAtHand: (@Sendable (Int) -> Bool)?
-  /// Frames that a consumer has decoded beyond those it wants ahead, in one go with them: not 0 only
-  /// where that takes little of the time, and little memory.
+  /// Frames that a consumer may decode in one go beyond those it wants ahead: more than 0 only where
+  /// decoding is cheap in time and memory.
   package let burst: Int
   private let makeProducer: DecodeLane.Factory
   private let resting: RestingCost?
@@ -48,10 +48,10 @@ public final class SharedFrames: Sendable {
   }
 
   private struct State {
-    /// In the order in which they were last used.
+    /// Least recently used first.
     var positions: [Position] = []
     var live: [Int: WeakTicket] = [:]
-    /// Decoded frames that were let go of last, the oldest first.
+    /// Decoded frames released last, the oldest first.
     var recent: [FrameTicket] = []
     var decodeCount = 0
     var userCount = 0
@@ -59,16 +59,49 @@ public final class SharedFrames: Sendable {
     var activeCount = 0
   }
 
-  /// Shares the frames of `image`; nothing is decoded yet.
+  /// Shares the frames of `image`. Nothing is decoded yet.
   ///
-  /// From the first seek or backward step on, canvases kept along the way bound what the next one
-  /// decodes (see ``MemoryBudget``); frames played on from the start keep nothing.
+  /// Frames may be requested in any order: from the first seek or backward step on, canvases kept along
+  /// the way bound what a jump decodes, and stepping back decodes about one frame a step. While one of
+  /// its decoding positions is in use, the cache keeps the two frames used last, whatever its limits.
   ///
   /// - Parameters:
   ///   - image: what is shown.
+  ///   - rendering: the size and format of the frames. Default: as decoded.
+  ///   - cache: where frames are looked up and kept. Default: nil, nowhere. With a cache, the whole file
+  ///     is read once before the first frame, for its ``ContentIdentity``.
+  ///   - identity: the identity of the image's bytes, if known, which saves that reading.
   ///   - keeping: frames kept for consumers that come a little later. Default: 2.
-  public convenience init(_ image: AnimatedImage, keeping: Int = 2) {
-    self.init(image, cache: nil, keeping: keeping)
+  ///   - budget: what canvases are charged to. Default: ``MemoryBudget/shared``.
+  public convenience init(
+    _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil,
+    identity: ContentIdentity? = nil, keeping: Int = 2, budget: MemoryBudget? = nil
+  ) {
+    let image = budget.map { image.charged(to: $0) } ?? image
+    if let identity { image.access.identity = identity }
+    let checkpoints = image.access.checkpoints(of: image)
+    let renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
+    // A cache of another type runs the caller's code.
+    let mayBlock = cache?.mayBlock ?? false
+    let isLight =
+      image.isLightToPlay && (cache == nil || cache is MemoryFrameCache) && !mayBlock
+    let player = image.preparedForPlaying
+    let isAtHand: @Sendable (Int) -> Bool = { player.source.isAtHand(player.frames[$0].byteRange) }
+    self.init(
+      frames: player.frames, canvasSize: player.canvasSize, scaler: renderer.scaler,
+      playCount: player.playCount, keeping: keeping,
+      // A cached reader reads the whole file first, unless its identity is known.
+      openingThreads: cache != nil && (mayBlock || player.access.identity == nil) ? .loading : nil,
+      isAtHand: isLight ? isAtHand : nil, burst: isLight ? 1 : 0,
+      resting: RestingCost(
+        in: player.access.budget,
+        ofReader: checkpoints.canvasCost + (renderer.scaler == nil ? 0 : renderer.bitmapCost))
+    ) { () throws(AnimatedImageError) in
+      if cache == nil, rendering == Rendering() {
+        return SeekingReader(player, store: checkpoints, keepsCheckpoints: false)
+      }
+      return CachedFrameReader(player, renderer: renderer, cache: cache)
+    }
   }
 
   package init(
@@ -95,15 +128,13 @@ public final class SharedFrames: Sendable {
 
   deinit { resting?.budget.refundAll(of: share) }
 
-  /// Frames that were asked to be decoded so far.
-  ///
-  /// Does not grow with the number of consumers that are in step.
+  /// Decodes requested so far, which do not grow with the number of consumers that are in step.
   public var decodeCount: Int { state.withLock { $0.decodeCount } }
 
   /// Frame `index`, composited, decoded on another thread.
   ///
   /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, what decoding throws, and
-  /// ``AnimatedImageError/Code/cancelled`` when the calling task is cancelled first.
+  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, when the task is cancelled first.
   public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     guard frames.indices.contains(index) else {
       throw AnimatedImageError(.parameter, "no frame \(index) among \(frames.count)")
@@ -118,17 +149,17 @@ public final class SharedFrames: Sendable {
     return try outcome.get()
   }
 
-  /// Returns once nothing is decoded, waited for or played any more.
+  /// Waits until nothing is decoded, waited for or played.
   ///
-  /// When every stream has ended, that is at most one frame's decoding away. Ends nothing itself. When
-  /// the calling task is cancelled it returns at once.
+  /// Once every stream has ended, that takes at most one frame's decoding. Ends nothing itself. Returns
+  /// at once when the calling task is cancelled.
   public func idle() async { await live.reach(.noWork) }
 
-  /// Somebody plays or waits from now on, until ``end()``.
+  /// Marks the frames as in use until ``end()``.
   func begin() {
     state.withLock { state in
       state.activeCount += 1
-      // Its users need it now: it cannot be given up, so it does not count.
+      // Not charged while in use, since it cannot be released.
       if state.activeCount == 1 { resting?.budget.refundAll(of: share) }
     }
   }
@@ -156,7 +187,7 @@ public final class SharedFrames: Sendable {
     state.withLock { $0.live[index]?.ticket }?.waiterCount ?? 0
   }
 
-  /// A number by which a consumer is told from others.
+  /// A number that identifies a consumer.
   func addUser() -> Int {
     state.withLock { state in
       state.userCount += 1
@@ -171,7 +202,7 @@ public final class SharedFrames: Sendable {
       let ticket = FrameTicket(index: index, live: live)
       var passing: [FrameTicket] = []
       if state.live.count > 64 {
-        // Looking at one holds it: the last holder must not let go of it under the lock.
+        // Loading a weak ticket retains it, and the last reference must not go under the lock.
         passing = state.live.values.compactMap(\.ticket)
         state.live = state.live.filter { $0.value.ticket != nil }
       }
@@ -184,7 +215,7 @@ public final class SharedFrames: Sendable {
     return (ticket, isNew)
   }
 
-  /// Keeps a decoded frame that a consumer is done with for those that come a little later.
+  /// Keeps a decoded frame that a consumer is done with for those a little behind.
   func keep(_ ticket: FrameTicket) {
     guard keeping > 0 else { return }
     let dropped = state.withLock { state -> FrameTicket? in
@@ -198,8 +229,8 @@ public final class SharedFrames: Sendable {
     _ = consume dropped
   }
 
-  /// The lane that gets to `index` most cheaply: one that is there, else one that only this consumer
-  /// uses, else a new one, else the one that was not used for longest.
+  /// The lane that reaches `index` most cheaply: one close by, else this consumer's own, else a new one,
+  /// else the least recently used.
   private func lane(for index: Int, user: Int, in state: inout State) -> DecodeLane {
     let isNear = { (position: Position) in
       let next = position.nextIndex == self.frames.count ? 0 : position.nextIndex
@@ -226,7 +257,7 @@ public final class SharedFrames: Sendable {
 
 extension SharedFrames: BudgetMember {
   package func shed(_ byteCount: Int) -> Int {
-    // Freed after the lock is given back. A lane at work goes on with its frame.
+    // Freed after the lock is released. A lane at work completes its frame.
     var dropped: (positions: [Position], recent: [FrameTicket]) = ([], [])
     let freed = state.withLock { state in
       guard state.activeCount == 0 else { return 0 }
@@ -237,14 +268,14 @@ extension SharedFrames: BudgetMember {
       resting?.budget.refund(freed, of: share)
       return freed
     }
-    // One that is at work ends its hold on cached frames with that work.
+    // A lane at work ends its hold on cached frames afterwards.
     for position in dropped.positions { position.lane.rest() }
     withExtendedLifetime(dropped) {}
     return freed
   }
 }
 
-/// What frames that nobody plays are charged as.
+/// The charge for frames that nobody plays.
 package struct RestingCost: Sendable {
   let budget: MemoryBudget
   /// Bytes that one decoding position holds.
@@ -257,11 +288,10 @@ package struct RestingCost: Sendable {
 }
 
 extension SharedFrames {
-  /// Where the pictures of two frames may differ, in pixels of the pictures; everywhere when there is
-  /// no earlier one.
+  /// Where the rendered pictures of two frames may differ; everywhere when there is no previous one.
   ///
-  /// A picture depends on its frame alone, not on how playback came to it, so whatever order they
-  /// are shown in, only the frames between them can have drawn or cleared anything.
+  /// A picture depends on its frame alone, not on the path of playback, so only the frames between the
+  /// two can have drawn or cleared anything.
   func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
     guard let previous else { return PixelRect(canvasSize) }
     let canvas = PixelRect(sourceSize)
@@ -276,55 +306,29 @@ extension SharedFrames {
   }
 }
 
-extension SharedFrames {
-  /// Shares the frames of `image`, rendered, looked for in a cache first and kept there.
+extension AnimatedImage {
+  /// The image as a player reads it: on one core, unless that may be too slow.
   ///
-  /// Frames may be asked for in any order: canvases kept along the way bound what a jump decodes, and
-  /// stepping back decodes about one frame a step (see ``frame(at:)``). While one of its decoding
-  /// positions is in use, the cache keeps the two frames used last, whatever its limits.
-  ///
-  /// - Parameters:
-  ///   - image: what is shown.
-  ///   - identity: its bytes' identity; nil, the default, finds it by
-  ///     ``AnimatedImage/contentIdentity()`` before the first frame, on a decoding thread.
-  ///   - rendering: how frames come out. Default: as they are.
-  ///   - cache: where frames are looked for and kept. Default: ``MemoryFrameCache/shared``.
-  ///   - budget: what canvases are charged to. Default: ``MemoryBudget/shared``.
-  public convenience init(
-    _ image: AnimatedImage, identity: ContentIdentity? = nil, rendering: Rendering = .init(),
-    cache: any FrameCaching = MemoryFrameCache.shared, budget: MemoryBudget = .shared
-  ) {
-    let charged = image.charged(to: budget)
-    if let identity { charged.access.identity = identity }
-    self.init(charged, rendering: rendering, cache: cache, keeping: 2)
+  /// A scheduler decodes ahead of time anyway, and decoding on several cores holds four more canvases
+  /// and wakes threads for every frame. All cores are used from some 40 million pixels a second on, a
+  /// tenth of what one core does for GIF and a third of what it does for APNG.
+  var preparedForPlaying: AnimatedImage {
+    guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
+    var image = self
+    image.options.parallelism = 1
+    return image
   }
 
-  /// The frames of `image`, in `cache` when there is one and the bytes can be told from others.
-  ///
-  /// Canvases are charged to the image's budget.
-  convenience init(
-    _ image: AnimatedImage, rendering: Rendering = .init(), cache: (any FrameCaching)?, keeping: Int
-  ) {
-    let checkpoints = image.access.checkpoints(of: image)
-    let renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
-    // A cache of the caller's runs code of the caller's.
-    let isLight = image.isLightToPlay && (cache == nil || cache is MemoryFrameCache)
-    let image = image.preparedForPlaying
-    let isAtHand: @Sendable (Int) -> Bool = { image.source.isAtHand(image.frames[$0].byteRange) }
-    self.init(
-      frames: image.frames, canvasSize: image.canvasSize, scaler: renderer.scaler,
-      playCount: image.playCount, keeping: keeping,
-      // A cached reader reads the whole file first, unless its identity is known.
-      openingThreads: cache != nil && image.access.identity == nil ? .loading : nil,
-      isAtHand: isLight ? isAtHand : nil, burst: isLight ? 1 : 0,
-      resting: RestingCost(
-        in: image.access.budget,
-        ofReader: checkpoints.canvasCost + (renderer.scaler == nil ? 0 : renderer.bitmapCost))
-    ) { () throws(AnimatedImageError) in
-      guard let cache else {
-        return SeekingReader(image, store: checkpoints, keepsCheckpoints: false)
-      }
-      return CachedFrameReader(image, renderer: renderer, cache: cache)
-    }
+  /// Whether decoding takes little of the playing time, and a canvas little memory.
+  var isLightToPlay: Bool {
+    pixelRate < Self.lightPixelRate && canvasSize.area <= Self.lightArea
+  }
+
+  private static let lightPixelRate = 40_000_000.0
+  private static let lightArea = 1 << 20
+
+  /// Pixels decoded for each second of playing.
+  private var pixelRate: Double {
+    frames.reduce(0.0) { $0 + Double($1.rect.size.area) } / (duration() / .seconds(1))
   }
 }

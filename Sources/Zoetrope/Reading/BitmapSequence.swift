@@ -12,9 +12,12 @@ public struct BitmapSequence: AsyncSequence, Sendable {
 
   let image: AnimatedImage
   let range: Range<Int>
+  let rendering: Rendering
 
   /// An iterator at the first frame of the range.
-  public func makeAsyncIterator() -> Iterator { Iterator(image: image, range: range) }
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(image: image, range: range, rendering: rendering)
+  }
 
   /// Pulls frames. Copies of an iterator share one decoder: while one of them waits for a frame, the
   /// others wait for their turn.
@@ -23,8 +26,8 @@ public struct BitmapSequence: AsyncSequence, Sendable {
     private let range: Range<Int>
     private var next: Int
 
-    init(image: AnimatedImage, range: Range<Int>) {
-      reader = LentReader(image, last: range.upperBound - 1)
+    init(image: AnimatedImage, range: Range<Int>, rendering: Rendering) {
+      reader = LentReader(image, last: range.upperBound - 1, rendering)
       self.range = range
       next = range.lowerBound
     }
@@ -56,12 +59,17 @@ public struct BitmapSequence: AsyncSequence, Sendable {
 /// copy back may be entered again during the await, and two decode threads then use one reader.
 private final class LentReader: Sendable {
   private let reader: Mutex<FrameReader>
+  /// Nil when frames are taken as decoded. Locked in the same calls as the reader.
+  private let renderer: Mutex<FrameRenderer?>
 
-  init(_ image: AnimatedImage, last: Int) {
+  init(_ image: AnimatedImage, last: Int, _ rendering: Rendering) {
     let reader = FrameReader(image)
     // Nobody takes the frames behind the range.
     reader.limitDecodingAhead(to: last)
     self.reader = Mutex(reader)
+    renderer = Mutex(
+      rendering == Rendering()
+        ? nil : FrameRenderer(rendering, of: image.canvasSize, options: image.options))
   }
 
   func frame(
@@ -69,7 +77,10 @@ private final class LentReader: Sendable {
   ) -> Result<CompositedFrame, AnimatedImageError> {
     Result { () throws(AnimatedImageError) in
       try reader.withLock { (reader) throws(AnimatedImageError) in
-        try reader.frame(at: index, isCancelled: isCancelled)
+        let frame = try reader.frame(at: index, isCancelled: isCancelled)
+        return try renderer.withLock { (renderer) throws(AnimatedImageError) in
+          try renderer?.render(frame, isCancelled: isCancelled) ?? frame
+        }
       }
     }
   }

@@ -10,10 +10,13 @@ public struct CompositedFrame: Sendable {
   /// What was wrong with the frame, if anything.
   public let damage: Damage?
 
-  package init(index: Int, bitmap: Bitmap, dirtyRect: PixelRect, damage: Damage? = nil) {
+  /// Creates a frame, such as for tests of code that takes frames.
+  ///
+  /// By default all of the bitmap is dirty and there is no damage.
+  public init(index: Int, bitmap: Bitmap, dirtyRect: PixelRect? = nil, damage: Damage? = nil) {
     self.index = index
     self.bitmap = bitmap
-    self.dirtyRect = dirtyRect
+    self.dirtyRect = dirtyRect ?? PixelRect(bitmap.size)
     self.damage = damage
   }
 }

@@ -9,7 +9,7 @@ public final class FrameReader {
   public let image: AnimatedImage
   /// On a canvas without pixels until the first frame is drawn.
   private var compositor = Compositor()
-  private var worker: FrameWorker
+  private var decoder: FrameDecoder
   private var pixels: FramePixels
   /// In place of a frame that was given back.
   private let noPixels: FramePixels
@@ -40,7 +40,7 @@ public final class FrameReader {
   /// - Parameter memory: What frames decoded ahead are charged to.
   init(_ image: AnimatedImage, sharingAbove threshold: Int, memory: DecodeMemory) {
     self.image = image
-    worker = FrameWorker(header: image.header, options: image.options)
+    decoder = FrameDecoder(header: image.header, options: image.options)
     noPixels = FramePixels()
     pixels = noPixels
     let helpers = image.options.threadCount - 1
@@ -87,7 +87,7 @@ public final class FrameReader {
         try decode(control)
       }
       try pixels.refuse(under: image.options.damage, format: image.format)
-      let becomesCanvas = pixels.isSettled
+      let becomesCanvas = pixels.isInPlace
       let dirty = try compositor.draw(pixels, control)
       if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
@@ -214,9 +214,9 @@ public final class FrameReader {
 
   private func decode(_ control: FrameControl) throws(AnimatedImageError) {
     if let ahead {
-      pixels = try ahead.take(nextIndex, with: &worker)
+      pixels = try ahead.take(nextIndex, with: &decoder)
     } else {
-      try worker.decode(control, header: image.header, source: image.source, into: pixels)
+      try decoder.decode(control, from: image.source, into: pixels)
     }
   }
 }

@@ -5,14 +5,13 @@
 public final class StoredFrameReader {
   /// The image that is read.
   public let image: AnimatedImage
-  private var decoder: any FrameDecoding
+  private var decoder: FrameDecoder
   private let pixels = FramePixels()
-  private var scratch: [UInt8] = []
 
   /// A reader of `image`. Nothing is decoded yet.
   public init(_ image: AnimatedImage) {
     self.image = image
-    decoder = FrameDecoders.make(header: image.header, options: image.options)
+    decoder = FrameDecoder(header: image.header, options: image.options)
   }
 
   /// The stored pixels of frame `index`; the bitmap has the size of its rectangle.
@@ -39,10 +38,7 @@ public final class StoredFrameReader {
 
   private func read(_ control: FrameControl) throws(AnimatedImageError) -> CompositedFrame? {
     guard !control.rect.isEmpty else { return nil }
-    try image.source.withBytes(in: control.byteRange, scratch: &scratch) {
-      (bytes) throws(AnimatedImageError) in
-      try decoder.decode(control, header: image.header, bytes: bytes, into: pixels)
-    }
+    try decoder.decode(control, from: image.source, into: pixels)
     try pixels.refuse(under: image.options.damage, format: image.format)
     let size = control.rect.size
     // A compositor of the frame's own size: the one place that knows how pixels are drawn.

@@ -1,7 +1,17 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 /// How pixels enter and leave the passes that blend: as four numbers, the colours multiplied by
 /// alpha, so that a transparent pixel's colour does not bleed into its neighbours.
 protocol BlendCodec {
   associatedtype Scalar: BlendScalar
+  /// A pixel as it lies in memory.
+  associatedtype Pixel: BitwiseCopyable
 
   /// Bytes of one pixel.
   static var bytesPerPixel: Int { get }
@@ -12,12 +22,12 @@ protocol BlendCodec {
   /// Whether vertical sums may be taken of whole-number products.
   static var allowsProducts: Bool { get }
 
-  /// The pixel at `address`, multiplied.
-  func decode(_ address: UnsafeRawPointer) -> SIMD4<Scalar>
+  /// A pixel, multiplied.
+  func decode(_ pixel: Pixel) -> SIMD4<Scalar>
 
-  /// Stores a sum of weighed pixels as one pixel: colours divided by alpha, all clamped to their
+  /// A sum of weighed pixels as one pixel: colours divided by alpha, all clamped to their
   /// range, and all zero when alpha rounds to 0.
-  func encode(_ sum: SIMD4<Scalar>, at address: UnsafeMutableRawPointer)
+  func encode(_ sum: SIMD4<Scalar>) -> Pixel
 }
 
 /// The number type of a blending pass.
@@ -61,4 +71,186 @@ extension Double: BlendScalar {
   static func add(_ one: SIMD4<Double>, _ other: SIMD4<Double>) -> SIMD4<Double> { one + other }
 
   static func weights(of kernel: ResamplingKernel) -> [Double] { kernel.weights }
+}
+
+/// Four 8-bit sRGB channels, alpha last, blended as light.
+struct LinearCodec8: BlendCodec {
+  static var bytesPerPixel: Int { 4 }
+  static var allowsFixedPoint: Bool { false }
+  static var allowsProducts: Bool { false }
+
+  private let toLight = SRGB.light8
+  private let toCode = SRGB.codes
+
+  @inline(__always)
+  func decode(_ bytes: SIMD4<UInt8>) -> SIMD4<Float> {
+    let light = SIMD4<Float>(
+      toLight[Int(bytes[0])], toLight[Int(bytes[1])], toLight[Int(bytes[2])], 1)
+    return light * SIMD4<Float>(repeating: Float(bytes[3]))
+  }
+
+  @inline(__always)
+  func encode(_ sum: SIMD4<Float>) -> SIMD4<UInt8> {
+    let total = sum[3]
+    var bytes = SIMD4<UInt8>()
+    if total >= 0.5 {
+      let scale = Float(SRGB.codeSteps) / total
+      bytes[0] = toCode[step(sum[0] * scale)]
+      bytes[1] = toCode[step(sum[1] * scale)]
+      bytes[2] = toCode[step(sum[2] * scale)]
+      bytes[3] = UInt8(min(total, 255) + 0.5)
+    }
+    return bytes
+  }
+
+  @inline(__always)
+  private func step(_ value: Float) -> Int {
+    Int(min(max(value, 0), Float(SRGB.codeSteps)) + 0.5)
+  }
+}
+
+/// Four 16-bit sRGB channels, alpha last, blended as light; one power a channel, so slow.
+struct LinearCodec16: BlendCodec {
+  static var bytesPerPixel: Int { 8 }
+  static var allowsFixedPoint: Bool { false }
+  static var allowsProducts: Bool { false }
+
+  private let toLight = SRGB.light16
+
+  @inline(__always)
+  func decode(_ words: SIMD4<UInt16>) -> SIMD4<Double> {
+    let light = SIMD4<Double>(
+      toLight[Int(words[0])], toLight[Int(words[1])], toLight[Int(words[2])], 1)
+    return light * SIMD4<Double>(repeating: Double(words[3]))
+  }
+
+  func encode(_ sum: SIMD4<Double>) -> SIMD4<UInt16> {
+    let total = sum[3]
+    var words = SIMD4<UInt16>()
+    if total >= 0.5 {
+      for channel in 0..<3 {
+        words[channel] = BlendMath.word(SRGB.code(of: sum[channel] / total) * 65535)
+      }
+      words[3] = BlendMath.word(total)
+    }
+    return words
+  }
+}
+
+/// Four 8-bit channels, alpha last, blended as coded.
+///
+/// Products of two bytes are whole numbers below 65536, exact in single precision.
+struct StraightCodec8: BlendCodec {
+  static var bytesPerPixel: Int { 4 }
+  static var allowsFixedPoint: Bool { true }
+  static var allowsProducts: Bool { true }
+
+  @inline(__always)
+  func decode(_ bytes: SIMD4<UInt8>) -> SIMD4<Float> {
+    let words = SIMD4<UInt16>(widening: bytes)
+    // Alpha goes in as 255 * alpha: all four numbers then have the same scale.
+    let full = SIMD4<UInt16>(words[0], words[1], words[2], 255)
+    let products = full &* SIMD4<UInt16>(repeating: words[3])
+    return BlendMath.float(products)
+  }
+
+  @inline(__always)
+  func encode(_ sum: SIMD4<Float>) -> SIMD4<UInt8> {
+    let total = sum[3]
+    var bytes = SIMD4<UInt8>()
+    // Half a step of alpha: below it, alpha rounds to 0.
+    if total >= 127.5 {
+      var scaled = sum * SIMD4<Float>(repeating: 255 / total)
+      scaled[3] = total * (1 / 255)
+      bytes = BlendMath.bytes(scaled)
+    }
+    return bytes
+  }
+}
+
+/// Four 16-bit channels, alpha last, blended as coded, in double precision.
+///
+/// Single precision would be off by hundreds where alpha is a few steps above 0.
+struct StraightCodec16: BlendCodec {
+  static var bytesPerPixel: Int { 8 }
+  static var allowsFixedPoint: Bool { false }
+  static var allowsProducts: Bool { false }
+
+  @inline(__always)
+  func decode(_ words: SIMD4<UInt16>) -> SIMD4<Double> {
+    let values = SIMD4<Double>(
+      Double(words[0]), Double(words[1]), Double(words[2]), 65535)
+    return values * SIMD4<Double>(repeating: Double(words[3]))
+  }
+
+  @inline(__always)
+  func encode(_ sum: SIMD4<Double>) -> SIMD4<UInt16> {
+    let total = sum[3]
+    var words = SIMD4<UInt16>()
+    if total >= 32767.5 {
+      let scale = 65535 / total
+      words[0] = BlendMath.word(sum[0] * scale)
+      words[1] = BlendMath.word(sum[1] * scale)
+      words[2] = BlendMath.word(sum[2] * scale)
+      words[3] = BlendMath.word(total / 65535)
+    }
+    return words
+  }
+}
+
+/// Conversions between whole numbers and floating point that become a few vector instructions.
+enum BlendMath {
+  /// Whole numbers below 65536 as floating point, exact.
+  ///
+  /// The number is put into the low bits of 2^23, whose unit is 1, and 2^23 taken away: the
+  /// generic conversion goes lane by lane.
+  @inline(__always)
+  static func float(_ words: SIMD4<UInt16>) -> SIMD4<Float> {
+    let bits = SIMD4<UInt32>(widening: words) | 0x4B00_0000
+    return SIMD4<Float>(bits: bits) - 8_388_608
+  }
+
+  /// Numbers clamped to 0 and 255 and rounded to nearest.
+  @inline(__always)
+  static func bytes(_ values: SIMD4<Float>) -> SIMD4<UInt8> {
+    let low = values.replacing(with: 0, where: values .< 0)
+    let clamped = low.replacing(with: 255, where: low .> 255)
+    let bits = SIMD4<UInt32>(bitsOf: clamped + 8_388_608)
+    return SIMD4<UInt8>(truncating: bits)
+  }
+
+  /// A number clamped to 0 and 65535 and rounded to nearest.
+  @inline(__always)
+  static func word(_ value: Double) -> UInt16 {
+    UInt16(min(max(value, 0), 65535) + 0.5)
+  }
+}
+
+/// The transfer curve of sRGB (IEC 61966-2-1), and tables of it, made when first used.
+enum SRGB {
+  /// The last index of ``codes``.
+  ///
+  /// The steepest part of the curve climbs 0.2 codes a step, so that light made of a code always
+  /// finds its code again, and any other is at most 1 off.
+  static let codeSteps = 16383
+
+  /// Light from 0 to 1 for each 8-bit code.
+  static let light8: [Float] = (0..<256).map { Float(light(of: Double($0) / 255)) }
+  /// Light from 0 to 1 for each 16-bit code; 512 KiB.
+  static let light16: [Double] = (0..<65536).map { light(of: Double($0) / 65535) }
+  /// The 8-bit code for light `index / codeSteps`.
+  static let codes: [UInt8] = (0...codeSteps).map {
+    UInt8((code(of: Double($0) / Double(codeSteps)) * 255).rounded())
+  }
+
+  /// The light, 0 to 1, that code `code`, 0 to 1, stands for.
+  static func light(of code: Double) -> Double {
+    code <= 0.04045 ? code / 12.92 : pow((code + 0.055) / 1.055, 2.4)
+  }
+
+  /// The code, 0 to 1, for an amount of light; clamped.
+  static func code(of light: Double) -> Double {
+    let light = min(max(light, 0), 1)
+    return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+  }
 }

@@ -1,3 +1,60 @@
+extension Bitmap {
+  /// The picture in another format; the picture itself when it has that format already.
+  ///
+  /// Exact, and the same everywhere: each step rounds to nearest. Between formats that are both
+  /// not ``PixelFormat/rgba8`` the way leads over it, so that:
+  /// - 16 bits become 8 (`v / 257`) before anything else; 8 become 16 by `v * 257`;
+  /// - multiplying by alpha is `c * a / 255`, dividing `c * 255 / a` clamped to 255, with 0 for
+  ///   alpha 0; dividing and multiplying again gives the same byte;
+  /// - formats without alpha are blended over black first, and come back opaque;
+  /// - levels of 5 and 6 bits are the nearest ones both ways, and survive the round trip;
+  /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values, halves up, after blending.
+  ///
+  /// Straight colours under alpha 0 are kept between straight formats. The process ends when the
+  /// system has no memory for the new picture.
+  public func converted(to format: PixelFormat) -> Bitmap {
+    do {
+      return try converted(asking: format)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// As ``converted(to:)``.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory for the new picture.
+  package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
+    if format == self.format { return self }
+    let buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
+    guard !size.isEmpty else { return buffer.finish() }
+    let hub = try PixelStorage(asking: PixelFormat.rgba8.bytesPerRow(width: width))
+    PixelRows.convert(self, into: buffer, hub: hub)
+    return buffer.finish()
+  }
+}
+
+extension Bitmap {
+  /// The picture scaled into a box.
+  ///
+  /// For more than one picture of a size, make a ``FrameScaler`` once: it keeps the weights.
+  /// Formats other than those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as
+  /// ``PixelFormat/rgbx8`` and converted back.
+  ///
+  /// - Parameters:
+  ///   - target: The box.
+  ///   - fit: How the picture is laid into it.
+  ///   - filter: How pixels are weighed.
+  ///   - linearLight: Weighs sRGB colours as light rather than as coded.
+  public func scaled(
+    to target: TargetSize, fit: ScalingFit = .fit, filter: ScalingFilter = .bilinear,
+    linearLight: Bool = false
+  ) -> Bitmap {
+    FrameScaler(
+      from: size, into: target, fit: fit, filter: filter, linearLight: linearLight
+    ).scale(self)
+  }
+}
+
 /// The rules by which pixels change their format, one pixel at a time; exact.
 ///
 /// Every rule rounds to nearest; no tie needs breaking but where halves go up.

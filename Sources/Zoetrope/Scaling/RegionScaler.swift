@@ -1,3 +1,8 @@
+// The order of passes over one region.
+//
+// Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the one entry, takes
+// them from values that outlive the call and checks that the region lies in the target.
+
 /// One drawing of a part of a scaled picture: addresses, scratch rows and the order of passes.
 ///
 /// Bounds: `region` lies in the target and holds at least one pixel; windows of its rows and
@@ -131,5 +136,180 @@ struct RegionScaler<Codec: BlendCodec> {
         min(bytes[0], alpha), min(bytes[1], alpha), min(bytes[2], alpha), alpha)
       unsafe pixel.storeBytes(of: lowered, as: SIMD4<UInt8>.self)
     }
+  }
+}
+
+extension RegionScaler {
+  /// For each target row: the source rows of its window scaled across, each once and kept while
+  /// later rows need it, then summed downwards.
+  mutating func runHorizontalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
+    var ring = unsafe RowRing<Scalar>(
+      slots: vertical.taps, width: region.maxX,
+      sourceWidth: max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound))
+    let all = unsafe region.x..<region.maxX
+    for y in all.isEmpty ? 0..<0 : unsafe region.y..<region.maxY {
+      try unsafe checkCancelled(at: y, isCancelled)
+      let rows = unsafe sourceRows(of: y)
+      unsafe classify(rows: rows)
+      for run in unsafe opacity.runs {
+        switch run.kind {
+        case .clear: unsafe clear(run.range, y: y)
+        case .opaque: unsafe drawFixed(run.range, y: y, rows: rows, ring: &ring)
+        case .blended: unsafe drawBlended(run.range, y: y, rows: rows, ring: &ring)
+        }
+      }
+      if unsafe isPremultiplied { unsafe clampToAlpha(y: y) }
+    }
+  }
+
+  private mutating func drawFixed(
+    _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
+  ) {
+    for row in rows where unsafe !ring.hasWords(row) {
+      // From a whole step on: rows are padded to one, and from elsewhere the last would end past them.
+      let first = unsafe columns.lowerBound & ~3
+      unsafe FixedRows.widen(
+        row: sourceRow(row) + first * 4, count: (columns.upperBound - first) * 4,
+        into: ring.wideSource + first * 8)
+      unsafe FixedRows.horizontalToWords(
+        row: ring.wideSource, starts: horizontal.starts, weights: horizontal.pairs,
+        quads: horizontal.taps / 4, bits: axes.horizontal.bits,
+        fraction: fraction(before: axes.vertical), range: region.x..<region.maxX,
+        into: ring.words(row))
+    }
+    for tap in unsafe 0..<taps.count {
+      unsafe taps[tap] = UnsafeRawPointer(
+        ring.words(min(rows.lowerBound + tap, rows.upperBound - 1)))
+    }
+    unsafe taps.withUnsafeBufferPointer { taps in
+      guard let addresses = taps.baseAddress else { return }
+      unsafe FixedRows.verticalToBytes(
+        rows: addresses, weights: vertical.pairs + y * (vertical.taps / 2),
+        pairs: vertical.taps / 2, range: range.lowerBound * 4..<range.upperBound * 4,
+        into: targetRow(y))
+    }
+  }
+
+  private mutating func drawBlended(
+    _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
+  ) {
+    for row in rows where unsafe !ring.hasNumbers(row) {
+      unsafe Rows.decode(codec, row: sourceRow(row), range: columns, into: ring.numberSource)
+      unsafe Rows.horizontal(
+        row: ring.numberSource, table: horizontal, range: region.x..<region.maxX,
+        into: ring.numbers(row))
+    }
+    for (tap, row) in rows.enumerated() {
+      unsafe taps[tap] = UnsafeRawPointer(ring.numbers(row))
+    }
+    unsafe taps.withUnsafeBufferPointer { taps in
+      guard let addresses = taps.baseAddress else { return }
+      unsafe Rows.verticalEncoded(
+        codec, rows: addresses, weights: vertical.weights + y * vertical.taps,
+        count: rows.count, range: range, into: targetRow(y))
+    }
+  }
+}
+
+extension RegionScaler {
+  /// For each target row: one row summed from the source rows, then its pixels from that row.
+  ///
+  /// The summed row stays in the nearest cache, whatever the picture's height.
+  mutating func runVerticalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
+    let width = unsafe max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound)
+    let words = PixelStorage(byteCount: (width + 16) * 8)
+    let numbers = PixelStorage(
+      byteCount: (width + 8) * MemoryLayout<SIMD4<Scalar>>.stride, zeroed: false)
+    let wordRow = unsafe words.baseAddress
+    let numberRow = unsafe numbers.baseAddress.bindMemory(
+      to: SIMD4<Scalar>.self, capacity: width + 8)
+    var products = unsafe ProductRing(slots: vertical.taps, width: width)
+    for y in unsafe region.y..<region.maxY {
+      try unsafe checkCancelled(at: y, isCancelled)
+      let rows = unsafe sourceRows(of: y)
+      for tap in unsafe 0..<taps.count {
+        unsafe taps[tap] = sourceRow(min(rows.lowerBound + tap, rows.upperBound - 1))
+      }
+      unsafe classify(rows: rows)
+      for run in unsafe opacity.runs {
+        switch run.kind {
+        case .clear: unsafe clear(run.range, y: y)
+        case .opaque: unsafe drawFixed(run.range, y: y, scratch: wordRow)
+        case .blended:
+          unsafe drawBlended(
+            run.range, y: y, rows: rows, products: &products, scratch: numberRow)
+        }
+      }
+      if unsafe isPremultiplied { unsafe clampToAlpha(y: y) }
+    }
+    extendLifetime(words)
+    extendLifetime(numbers)
+  }
+
+  private func drawFixed(_ range: Range<Int>, y: Int, scratch: UnsafeMutableRawPointer) {
+    let needed = unsafe axes.horizontal.sources(of: range)
+    unsafe taps.withUnsafeBufferPointer { taps in
+      guard let rows = taps.baseAddress else { return }
+      unsafe FixedRows.vertical(
+        rows: rows, weights: vertical.pairs + y * (vertical.taps / 2), pairs: vertical.taps / 2,
+        bits: axes.vertical.bits, fraction: fraction(before: axes.horizontal),
+        range: needed.lowerBound * 4..<needed.upperBound * 4, into: scratch)
+    }
+    unsafe FixedRows.horizontalToBytes(
+      row: scratch, starts: horizontal.starts, weights: horizontal.pairs,
+      quads: horizontal.taps / 4, range: range, into: targetRow(y))
+  }
+
+  private func drawBlended(
+    _ range: Range<Int>, y: Int, rows: Range<Int>, products: inout ProductRing,
+    scratch: Rows.Pixels
+  ) {
+    let needed = unsafe axes.horizontal.sources(of: range)
+    if Codec.allowsProducts, let weights = unsafe vertical.finePairs {
+      let addresses = unsafe products.addresses(rows, count: vertical.taps) { row, target in
+        unsafe ProductRows.multiply(row: sourceRow(row), range: columns, into: target)
+      }
+      // Only the codec of `Float` allows products.
+      let target = unsafe UnsafeMutableRawPointer(scratch)
+        .assumingMemoryBound(to: SIMD4<Float>.self)
+      unsafe ProductRows.vertical(
+        rows: addresses, weights: weights + y * vertical.taps, pairs: vertical.taps / 2,
+        range: needed, into: target)
+    } else {
+      unsafe taps.withUnsafeBufferPointer { taps in
+        guard let addresses = taps.baseAddress else { return }
+        unsafe Rows.vertical(
+          codec, rows: addresses, weights: vertical.weights + y * vertical.taps,
+          count: rows.count, range: needed, into: scratch)
+      }
+    }
+    unsafe Rows.horizontalEncoded(
+      codec, row: scratch, table: horizontal, range: range, into: targetRow(y))
+  }
+}
+
+extension RegionScaler {
+  /// Draws `region` of the scaled picture into `buffer`.
+  ///
+  /// - Precondition: `region` is not empty and lies in the buffer, whose format is the bitmap's.
+  @safe static func draw(
+    _ codec: Codec, _ bitmap: Bitmap, _ axes: FrameScaler.Axes, region: PixelRect,
+    into buffer: inout PixelBuffer, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    precondition(!region.isEmpty && PixelRect(buffer.size).contains(region))
+    // Addresses of two blocks that outlive the call: the bitmap and the buffer hold them.
+    let target = unsafe buffer.baseAddress
+    let targetStride = buffer.bytesPerRow
+    try unsafe axes.horizontal.withTable(of: Codec.Scalar.self) {
+      (horizontal) throws(AnimatedImageError) in
+      try unsafe axes.vertical.withTable(of: Codec.Scalar.self) {
+        (vertical) throws(AnimatedImageError) in
+        var scaler = unsafe RegionScaler(
+          codec: codec, bitmap: bitmap, axes: axes, horizontal: horizontal, vertical: vertical,
+          target: target, targetStride: targetStride, region: region)
+        try unsafe scaler.run(isCancelled: isCancelled)
+      }
+    }
+    extendLifetime(bitmap)
   }
 }

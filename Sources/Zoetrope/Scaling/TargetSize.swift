@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 /// The box that a picture is scaled into, in device pixels or samples that need not be square.
 public struct TargetSize: Sendable, Hashable {
   /// Pixels across; nil when only the height binds.
@@ -96,4 +104,73 @@ public struct TargetSize: Sendable, Hashable {
     let limit = min(box ?? 1e9, 1e9)
     return Int(min(max(exact.rounded(), 1), max(limit, 1)))
   }
+}
+
+/// How a picture is laid into a box of another shape.
+public enum ScalingFit: String, Sendable, Hashable, CaseIterable {
+  /// As large as the box allows, nothing cut off, shape kept.
+  case fit
+  /// As small as covers the box, shape kept, what sticks out cut off evenly on both sides.
+  case fill
+  /// Exactly the box, shape given up.
+  case stretch
+  /// As ``fit``, by a whole factor, or the inverse of one: each source pixel becomes a block of
+  /// equal size, which keeps pixel art even. A box narrower or lower than the picture is met by
+  /// a half, a third and so on.
+  case integer
+}
+
+/// How pixels are weighed when a picture changes its size.
+///
+/// When a side shrinks, the filter grows with the ratio, so that every source pixel counts; this
+/// is the convention of Pillow's `resize`, and the results compare with it.
+public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
+  /// The nearest source pixel, unchanged: the fastest, and the one for pixel art.
+  case nearest
+  /// The mean of the source pixels that a target pixel covers.
+  case box
+  /// A triangle over two source pixels.
+  case bilinear
+  /// Catmull-Rom (a = -0.5) over four source pixels; overshoots at edges, which looks sharp.
+  case bicubic
+  /// A sinc windowed by a wider one, over six source pixels: the sharpest, and the slowest.
+  case lanczos3
+
+  /// How far from its middle the filter reaches, in pixels of the coarser side.
+  var support: Double {
+    switch self {
+    case .nearest: 0
+    case .box: 0.5
+    case .bilinear: 1
+    case .bicubic: 2
+    case .lanczos3: 3
+    }
+  }
+
+  /// The weight of a source pixel `distance` away from the middle of a target pixel.
+  func weight(at distance: Double) -> Double {
+    let x = abs(distance)
+    switch self {
+    case .nearest: return 0
+    // Half-open, so that a source pixel on the border of two target pixels counts once.
+    case .box: return distance > -0.5 && distance <= 0.5 ? 1 : 0
+    case .bilinear: return x < 1 ? 1 - x : 0
+    case .bicubic:
+      if x < 1 { return (1.5 * x - 2.5) * x * x + 1 }
+      return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0
+    case .lanczos3: return x < 3 ? Self.sinc(x) * Self.sinc(x / 3) : 0
+    }
+  }
+
+  private static func sinc(_ x: Double) -> Double {
+    x == 0 ? 1 : sin(x * .pi) / (x * .pi)
+  }
+}
+
+/// A part of a source picture with edges that may lie between pixels.
+struct SourceBox: Sendable, Hashable {
+  var x: Double
+  var y: Double
+  var width: Double
+  var height: Double
 }

@@ -32,7 +32,9 @@ package final class CheckpointStore: Sendable {
   ) {
     // A compressed byte costs about four times what a pixel does; only the ratio between frames counts.
     let costs = ReplayCosts(
-      estimates: frames.map { min($0.rect.size.area, 1 << 61) + min(4 * $0.byteRange.count, 1 << 61) }
+      estimates: frames.map {
+        min($0.rect.size.area, 1 << 61) + min(4 * $0.byteRange.count, 1 << 61)
+      }
     )
     let independent = frames.indices.filter { frames[$0].isIndependent }
     let cost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)

@@ -24,7 +24,7 @@ package final class FrameAccess: Sendable {
   var budget: MemoryBudget { ownBudget ?? .shared }
 
   /// The identity of the image's bytes, once somebody has worked it out.
-  var identity: ContentIdentity? {
+  package var identity: ContentIdentity? {
     get { state.withLock { $0.identity } }
     set { state.withLock { $0.identity = newValue } }
   }

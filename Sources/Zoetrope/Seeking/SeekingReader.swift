@@ -27,7 +27,7 @@ public final class SeekingReader {
   public private(set) var decodedCount = 0
 
   /// A reader of `image`, on the canvases that random access to it keeps
-  /// (see ``AnimatedImage/bitmap(at:cache:)``). Nothing is decoded yet.
+  /// (see ``AnimatedImage/bitmap(at:rendering:cache:)``). Nothing is decoded yet.
   public convenience init(_ image: AnimatedImage) {
     self.init(image, store: image.access.checkpoints(of: image))
   }

@@ -342,7 +342,10 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   public internal(set) var insertions = 0
 }
 
-extension FrameStore: FrameCaching {}
+extension FrameStore: FrameCaching {
+  /// True: tables are read and written.
+  public var mayBlock: Bool { true }
+}
 
 extension TableShape {
   /// The table in which a frame lies.

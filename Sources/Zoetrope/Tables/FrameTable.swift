@@ -13,7 +13,7 @@ package final class FrameTable: Sendable {
   let layout: TableLayout
   private let secret: HashSecret
   private let file: TableFile
-  private let mapping: FileMapping
+  private let mapping: TableMapping
   private let state: Mutex<State>
 
   private struct State {
@@ -28,7 +28,7 @@ package final class FrameTable: Sendable {
   private init(
     _ layout: TableLayout, _ file: TableFile, _ secret: HashSecret
   ) throws(AnimatedImageError) {
-    guard let mapping = FileMapping(table: file.descriptor, byteCount: layout.fileBytes) else {
+    guard let mapping = TableMapping(file, byteCount: layout.fileBytes) else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
     }
     self.layout = layout

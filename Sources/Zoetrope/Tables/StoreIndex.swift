@@ -120,8 +120,8 @@ extension FrameStore {
     return image
   }
 
-  /// As ``identity(of:)``, for threads without a task.
-  package func identity(
+  /// As ``identity(of:)``, which asks the task whether it is cancelled.
+  public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
     let index = index

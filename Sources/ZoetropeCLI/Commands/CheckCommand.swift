@@ -7,24 +7,23 @@ import ZoetropeProcess
 struct CheckCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Decode everything and say what is wrong, where, and what it costs.",
+    abstract: "Decode everything and report damage, where it is and what is lost.",
     discussion: """
-      Exit status: 0 nothing is lost, 1 something is but there are frames, 3 nothing can be decoded; \
-      with --strict, 6 for any deviation from the format, also one that costs nothing; of several \
-      files the status that all have, else 1. Equal remarks are told once, with their number; \
-      --json lists each. Results come as files are done.
+      Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded; with --strict, 6 \
+      for any deviation from the format, even a harmless one. Several files give the status they share, \
+      else 1. Repeated findings are counted; --json lists each. Results are printed as files are done.
 
-      --json prints one object a line for each file, in their order (schema zoetrope.check/2); of a \
-      file that cannot be decoded it has "error" with "code", "message", "byte" and "frame".
+      --json prints one object per file and line, in order (schema zoetrope.check/2); for a file that \
+      cannot be decoded it has "error" with "code", "message", "byte" and "frame".
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
-  @Flag(help: "Refuse every deviation from the format, also those that cost nothing.")
+  @Flag(help: "Fail on any deviation from the format, even a harmless one.")
   var strict = false
 
-  @Flag(help: "Print JSON, one object a line for each file.")
+  @Flag(help: "Print JSON, one object per file and line.")
   var json = false
 
   @OptionGroup var decoding: DecodingArguments
@@ -33,7 +32,7 @@ struct CheckCommand: ZoetropeSubcommand {
     CommandRunner.forEach(files, asJSON: json, schema: DamageReport.schema) {
       input throws(CommandFailure) in
       let image = try input.open(decoding.options)
-      // Caught while there may be a bar on the terminal, which is not to be left there.
+      // Signals are caught so that no progress bar is left on the terminal.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try DamageReport(of: image, input: input)
       }
@@ -43,7 +42,7 @@ struct CheckCommand: ZoetropeSubcommand {
   }
 }
 
-/// What `check` says about one file: everything was decoded, and this was wrong.
+/// What `check` reports about a file, after decoding everything.
 struct DamageReport {
   static let schema = "zoetrope.check/2"
 
@@ -52,7 +51,7 @@ struct DamageReport {
   let frameCount: Int
   let damage: [Damage]
 
-  /// What tells one item from another.
+  /// What distinguishes one item from another.
   private struct Place: Hashable {
     let kind: String
     let frameIndex: Int32
@@ -65,11 +64,11 @@ struct DamageReport {
     }
   }
 
-  /// Decodes every frame of `image`, with a bar on a terminal meanwhile.
+  /// Decodes every frame of `image`, with a progress bar on a terminal.
   init(of image: AnimatedImage, input: InputFile) throws(CommandFailure) {
     var damage = image.damage
-    // A file may report a hundred thousand things: each is looked up, not searched for, and by as
-    // little as tells it apart, since they are all in memory.
+    // A file may have a hundred thousand items: they are hashed, by as little as distinguishes
+    // them, since all are kept in memory.
     var known = Set(damage.lazy.map(Place.init))
     let reader = FrameReader(image)
     var progress = ProgressReporter(style: .auto, total: image.frames.count)
@@ -101,7 +100,7 @@ struct DamageReport {
     return hasLosses ? .partial : .success
   }
 
-  /// What is the same thing, wherever it is.
+  /// What makes two items the same finding, wherever they are.
   private struct Remark: Hashable {
     let kind: String
     let detail: String
@@ -112,8 +111,7 @@ struct DamageReport {
     }
   }
 
-  /// A line for the file and one for each remark: equal ones are told where they come first, with
-  /// how many there are.
+  /// A line for the file and one for each finding, where it first occurs, with its count.
   var text: String {
     let verdict = damage.isEmpty ? "ok" : hasLosses ? "damaged" : "ok, with deviations"
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"

@@ -6,23 +6,23 @@ import ZoetropeProcess
 struct ExtractCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "extract",
-    abstract: "Write frames as PNG files, or as raw pixels.",
+    abstract: "Write frames as PNG files or as raw pixels.",
     discussion: """
-      Frames are composited: each shows the whole canvas as a browser would. Nothing that exists is \
-      overwritten without --force, an input never, and no partial file ever has a final name; after \
-      an interruption --resume writes only what is missing. All names are settled before the first \
-      frame is written.
+      Frames are composited: each shows the whole canvas as a browser would. Existing files are not \
+      overwritten without --force, inputs never, and no partial file ever has a final name; after an \
+      interruption --resume writes only what is missing. All names are checked before the first frame \
+      is written.
 
       OUTPUT is a directory (files are called {stem}-{index:04}.png), a template with {name} (the \
       input's, with its extension) {stem} {index} {time_ms} {delay_ms} {ext} or %04d, where numbers \
-      take a width as in {time_ms:06}, or - for standard output. A pipe or device is written one \
-      frame after another.
+      take a width as in {time_ms:06}, or - for standard output. Pipes and devices get one frame after \
+      another.
 
       FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). \
-      They come in the order of the file, each once; ranges that run backwards are refused.
+      They are written in the file's order, each once; ranges must not run backwards.
 
-      Times, given and in names, are those of --timing. Exit status of several files: the one that \
-      all have, else 1; when output fails, that of the failure.
+      Times, on the command line and in names, follow --timing. Exit status for several files: the one \
+      they share, else 1; when output fails, that of the failure.
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
@@ -41,34 +41,35 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional,
-    help: "Frames shown in a stretch of time, such as 1.5s-3s, 500ms-, -200ms or 2s.")
+    help: "Frames shown in a time range, such as 1.5s-3s, 500ms-, -200ms or 2s.")
   var time: TimeRange?
 
-  @Option(parsing: .unconditional, help: "Every Nth of the frames chosen.")
+  @Option(parsing: .unconditional, help: "Every Nth of the selected frames.")
   var every = 1
 
-  @Option(parsing: .unconditional, help: "At most this many of them.")
+  @Option(parsing: .unconditional, help: "At most this many frames.")
   var max: Int?
 
   @Option(
     parsing: .unconditional,
     help: """
-      Pictures by the clock instead of frames: so many a second over one play. A frame comes \
-      again while it is shown; {index} counts pictures.
+      Resample one play to a constant frame rate. A frame is repeated while it is shown; {index} \
+      counts pictures.
       """)
   var fps: PictureRate?
 
-  @Flag(help: "The frames as stored, each the size of its own rectangle, not composited.")
+  @Flag(help: "Frames as stored, each the size of its own rectangle, not composited.")
   var raw = false
 
   @Option(
     help: """
-      png, or rgba: width x height x 4 bytes a frame, straight alpha; 8 bytes with --depth 16, the \
-      low byte of each channel first.
+      png, or rgba: width x height x 4 bytes per frame, straight alpha; 8 bytes with --depth 16, \
+      little-endian.
       """)
   var format = OutputFormat.png
 
-  @Option(help: "Bits a channel: 8, or 16, which keeps those of a deep PNG and widens others.")
+  @Option(
+    help: "Bits per channel: 8, or 16, which keeps the depth of a 16-bit PNG and widens others.")
   var depth = 8
 
   @Option(
@@ -78,22 +79,22 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   @Option(
     help: """
-      Write JSON, a line for each input: its frames, their times and files; - is standard output.
+      Write JSON, one line per input, with its frames, their times and files; - is standard output.
       """,
     completion: .file())
   var manifest: String?
 
   @Option(
     name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "Threads. (default: one for each processor)")
+    help: "Threads. (default: one per processor)")
   var jobs: Int?
 
-  @Flag(help: "Replace files that exist.")
+  @Flag(help: "Replace existing files.")
   var force = false
 
   @Flag(
     help: """
-      Keep files that exist, as finished, and write the others; not when they are older than FILE.
+      Keep existing files and write only the others; refused if they are older than FILE.
       """)
   var resume = false
 
@@ -126,7 +127,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       guard frames == nil, time == nil, every == 1, !raw, staticImage == .skip, manifest == nil
       else {
         throw ValidationError(
-          "--fps takes pictures of a whole play: no --frames, --time, --every, --raw, --static or "
+          "--fps resamples a whole play: no --frames, --time, --every, --raw, --static or "
             + "--manifest with it")
       }
     }

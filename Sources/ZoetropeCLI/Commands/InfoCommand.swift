@@ -8,19 +8,19 @@ struct InfoCommand: ZoetropeSubcommand {
     commandName: "info",
     abstract: "Show size, frames, plays, delays and metadata, without decoding pixels.",
     discussion: """
-      --json prints one object a line for each file, in their order and as they are done (schema \
+      --json prints one object per file and line, in order and as files are done (schema \
       zoetrope.animation/2). A file that cannot be read has "error" with "code", "message", "byte" \
       and "frame" instead of the rest. "plays" is null when "forever" is true; "delay" is the stored \
-      fraction, "start_ms" and "effective_ms" are times as --timing has them; "file_base64" is there \
-      when the name is not UTF-8.
+      fraction; "start_ms" and "effective_ms" follow --timing; "file_base64" is present when the name \
+      is not valid UTF-8.
 
-      Exit status of several files: the one that all have, else 1.
+      Exit status for several files: the one they share, else 1.
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
-  @Flag(help: "Print JSON, one object a line for each file, with frames and metadata.")
+  @Flag(help: "Print JSON, one object per file and line, with frames and metadata.")
   var json = false
 
   @Flag(help: "List every frame.")
@@ -33,14 +33,13 @@ struct InfoCommand: ZoetropeSubcommand {
 
   @OptionGroup var decoding: DecodingArguments
 
-  /// Prints a report for every file that can be opened and an error for every other one, in the order
-  /// of the files, each as soon as it is there.
+  /// Prints a report or an error for each file in order, as soon as it is there.
   func execute() -> ExitStatus {
     let (options, policy) = (decoding.options, timing.policy)
     return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
       let report = AnimationReport(
-        input: input, image: try input.open(options, isOnlyScanned: true), policy: policy)
+        input: input, image: try input.open(options), policy: policy)
       if json { return (.success, CommandRunner.line { report.write(to: &$0) }) }
       return (.success, Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8))
     }

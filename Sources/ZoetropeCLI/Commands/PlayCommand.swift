@@ -10,14 +10,14 @@ import ZoetropeTerminal
 struct PlayCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
-    abstract: "Play a file on time.",
+    abstract: "Play files in the terminal, on time.",
     discussion: """
-      On a terminal one file plays as often as it says and its last frame stays until a key is \
-      pressed; of several files each plays once. ? shows the keys. Anywhere else one frame is \
-      written as characters. With --protocol none nothing is drawn: the frames are decoded, \
-      scheduled and taken once unless --loops or --duration says otherwise, and what came of it is \
-      printed, or written with --trace, also after Ctrl-C. Delays are \
-      shown as browsers show them unless --timing says otherwise.
+      On a terminal a single file plays as often as it says, and its last frame stays until a key is \
+      pressed; several files play once each. ? shows the keys. Elsewhere one frame is written as \
+      characters. With --protocol none nothing is drawn: the frames are decoded and scheduled, once \
+      unless --loops or --duration says otherwise, and statistics are printed, or a trace is written \
+      with --trace, even after Ctrl-C. Short delays are shown as in browsers unless --timing says \
+      otherwise.
       """)
 
   @Argument(
@@ -27,60 +27,63 @@ struct PlayCommand: ZoetropeSubcommand {
 
   @Option(
     name: .customLong("protocol"),
-    help: ArgumentHelp("How frames are drawn; auto takes the best.", valueName: "name"))
+    help: ArgumentHelp("How frames are drawn; auto picks the best.", valueName: "name"))
   var output = ProtocolArgument.auto
 
-  @Option(help: "How many colours are used.")
+  @Option(help: "How many colours to use.")
   var colors = ColorsArgument.auto
 
-  @Option(help: "How graphics get through a multiplexer; it must allow that.")
+  @Option(help: "How graphics pass through a multiplexer, which must allow it.")
   var passthrough = PassthroughArgument.auto
 
   @Option(
     name: .customLong("bg"),
-    help: "What transparent pixels lie on: terminal, checker, black, white or RRGGBB.")
+    help: "What is behind transparent pixels: terminal, checker, black, white or RRGGBB.")
   var backdrop = PlayerBackdrop.terminal
 
   @Option(help: "How the picture fits the screen.")
   var fit = FitArgument.contain
 
-  @Flag(name: .customLong("no-status"), help: "No line of text below the picture.")
+  @Flag(name: .customLong("no-status"), help: "Hide the status line below the picture.")
   var hidesStatus = false
 
-  @Flag(name: .customLong("inline"), help: "Draw below the text that is there, and leave it there.")
+  @Flag(
+    name: .customLong("inline"),
+    help: "Draw in the text below the prompt, and leave the picture there.")
   var isInline = false
 
   @Flag(name: .customLong("exact"), help: "Send every change, however small.")
   var isExact = false
 
-  @Flag(help: "Keep the last frame until a key is pressed, also of several files.")
+  @Flag(help: "Keep the last frame until a key is pressed, even with several files.")
   var hold = false
 
-  @Flag(help: "Play once, and end.")
+  @Flag(help: "Play once, then quit.")
   var once = false
 
   @Option(
-    parsing: .unconditional, help: "Draw only this frame, in the text, and end; -1 is the last.")
+    parsing: .unconditional, help: "Draw only this frame, inline, and quit; -1 is the last.")
   var frame: FrameNumber?
 
   @Flag(
     name: .customLong("no-motion"),
-    help: "Show one frame; the environment variables NO_MOTION and ZOETROPE_REDUCED_MOTION too.")
+    help: "Show one frame; so do the variables NO_MOTION and ZOETROPE_REDUCED_MOTION.")
   var hasNoMotion = false
 
   @Option(
     parsing: .unconditional,
-    help: "Plays in all: a number, file (as the file says) or inf. (default: file)")
+    help: "Total plays: a number, file (as the file says) or inf. (default: file)")
   var loops: LoopsArgument?
 
   @Option(
-    parsing: .unconditional, help: "The first frame (-1 is the last), or a time such as 1.5s.")
+    parsing: .unconditional,
+    help: "Where to start: a frame (-1 is the last), or a time such as 1.5s.")
   var start: PlayStart?
 
-  @Option(parsing: .unconditional, help: "How fast time runs; 2 is twice as fast.")
+  @Option(parsing: .unconditional, help: "The speed; 2 is twice as fast.")
   var speed = 1.0
 
-  @Option(help: "What happens to late frames: skip, stretch, latest or catchup[=RATE].")
+  @Option(help: "What to do with late frames: skip, stretch, latest or catchup[=RATE].")
   var late = LateArgument(policy: .skip)
 
   @Option(parsing: .unconditional, help: "Show every frame for this many milliseconds.")
@@ -91,21 +94,21 @@ struct PlayCommand: ZoetropeSubcommand {
   @Flag(help: "Play backwards.")
   var reverse = false
 
-  @Flag(help: "Turn round at the end of each play.")
+  @Flag(help: "Reverse at the end of each play.")
   var bounce = false
 
   @Option(
     parsing: .unconditional,
-    help: "Stop after this time by the clock on the wall: 10 or 10s, 500ms.")
+    help: "Stop after this much wall-clock time: 10 or 10s, 500ms.")
   var duration: TimeArgument?
 
   @Option(
     help:
-      "Write a JSON trace of every frame's times, of several files the last; - is standard output.",
+      "Write a JSON trace of every frame's times (of the last file); - is standard output.",
     completion: .file())
   var trace: String?
 
-  @Flag(help: "Let the trace replace a file that exists.")
+  @Flag(help: "Let the trace replace an existing file.")
   var force = false
 
   @OptionGroup var decoding: DecodingArguments
@@ -117,7 +120,7 @@ struct PlayCommand: ZoetropeSubcommand {
     guard !files.isEmpty else { throw ValidationError("a file is needed") }
   }
 
-  /// What `--speed` may be: with the longest delays, times stay such as the clock can tell.
+  /// The range of `--speed`, in which the longest delays do not overflow.
   static let speeds = 0.001...1000.0
 
   func execute() -> ExitStatus {
@@ -139,7 +142,7 @@ struct PlayCommand: ZoetropeSubcommand {
     return TerminalPlay(inputs, settings: settings).run()
   }
 
-  /// Told before anything is played: a trace that cannot be kept was played for nothing.
+  /// Checks that a trace can be written before anything is played.
   private func checkTrace(_ inputs: [InputFile], isPlayed: Bool) throws(CommandFailure) {
     guard let trace else { return }
     guard isPlayed else {
@@ -160,9 +163,9 @@ struct PlayCommand: ZoetropeSubcommand {
   private var playback: PlaybackOptions {
     var options = PlaybackOptions()
     options.playCount = once ? .once : loops?.playCount
-    // Nobody watches, and no key ends it: a file that plays for ever would never be done.
+    // Without a screen and keys, a file that plays for ever would never end.
     if output == .none, !once, loops == nil, duration == nil { options.playCount = .once }
-    // Of several files each has one turn, unless the user says otherwise.
+    // Several files play once each, unless the user says otherwise.
     if files.count > 1, options.playCount == nil { options.playCount = .once }
     options.fixedDelay = delay.map { .milliseconds(Int($0)) }
     options.delayPolicy = timing.policy
@@ -171,7 +174,7 @@ struct PlayCommand: ZoetropeSubcommand {
     options.bounces = bounce
     options.latePolicy = late.policy
     options.recordsTrace = trace != nil
-    // Without loss: late frames that are to be shown all the same must not replace each other.
+    // Late frames that must be shown must not replace each other.
     if late.policy != .skip, late.policy != .latest { options.buffering = .lossless }
     options.reducesMotion = isStandingStill || frame != nil
     return options
@@ -188,7 +191,7 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.isInline = isInline || frame != nil
     settings.isExact = isExact
     settings.isStill = frame != nil
-    // Files that stand still would otherwise be gone in no time.
+    // A file without motion would otherwise end at once.
     settings.holds = hold ? true : once || frame != nil ? false : isStandingStill ? true : nil
     settings.wallTime = duration?.time
     settings.start = frame.map { .frame($0.number) } ?? start

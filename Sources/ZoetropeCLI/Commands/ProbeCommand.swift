@@ -11,8 +11,8 @@ struct ProbeCommand: ZoetropeSubcommand {
     commandName: "probe",
     abstract: "Ask the terminal what it can show.",
     discussion: """
-      The terminal is asked once, for at most 150 ms (1 s over SSH). Without a terminal the \
-      environment alone is told, and the exit status is 7.
+      The terminal is queried once, for at most 150 ms (1 s over SSH). Without a terminal only the \
+      environment is reported, and the exit status is 7.
       """)
 
   @Flag(help: "Print one line of JSON.")
@@ -21,7 +21,7 @@ struct ProbeCommand: ZoetropeSubcommand {
   func execute() -> ExitStatus {
     var capabilities = TerminalCapabilities(environment: .current)
     var status = ExitStatus.terminal
-    // Also with standard output in a pipe: the answers come from the controlling terminal.
+    // This works with standard output in a pipe: the controlling terminal answers.
     if let answered = TerminalTakeover.probe() {
       if let ending = Signals.ending { return ending }
       capabilities = answered

@@ -9,11 +9,11 @@ struct StillCommand: ZoetropeSubcommand {
     commandName: "still",
     abstract: "Write one picture of an animation.",
     discussion: """
-      Without --frame or --at it is the poster: default is an APNG's static image where that is not \
-      a frame, else the first frame; nonblank is the first frame that is not all transparent.
+      Without --frame or --at it is the poster: default is an APNG's static image if that is not a \
+      frame, else the first frame; nonblank is the first frame that is not fully transparent.
 
-      OUTPUT is a file, a directory that is there or ends in a slash (the file is called \
-      {stem}-{index:04}.png), a template as extract has it, a pipe or device, or - for standard output.
+      OUTPUT is a file, a directory that exists or ends in a slash (the file is called \
+      {stem}-{index:04}.png), a template as for extract, a pipe or device, or - for standard output.
       """)
 
   @Argument(
@@ -31,7 +31,7 @@ struct StillCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional,
-    help: "The frame on screen at a time such as 1.5s, as --timing shows it; later plays count.")
+    help: "The frame on screen at a time such as 1.5s under --timing, later plays included.")
   var at: TimeArgument?
 
   @Option(help: "first, default or nonblank.")
@@ -40,7 +40,7 @@ struct StillCommand: ZoetropeSubcommand {
   @Option(help: "png, or rgba: width x height x 4 bytes, straight alpha.")
   var format = OutputFormat.png
 
-  @Flag(help: "Replace a file that exists.")
+  @Flag(help: "Replace an existing file.")
   var force = false
 
   @OptionGroup var timing: TimingArguments
@@ -84,10 +84,10 @@ struct StillRequest: Hashable {
   var file: String
   var output: String
   var choice: Choice
-  /// How the picture is scaled; nil when it is not.
+  /// How the picture is scaled; nil for its own size.
   var rendering: Rendering?
   var format = OutputFormat.png
-  /// How long each frame is shown, for everything that names a time.
+  /// How long each frame is shown.
   var policy = DelayPolicy.browser
   var isForced = false
   var options = DecodingOptions()
@@ -129,7 +129,7 @@ struct StillRequest: Hashable {
     }
   }
 
-  /// The static image, where it is asked for and there is one.
+  /// The static image, if it was requested and exists.
   private func staticImage(
     of image: AnimatedImage
   ) throws(AnimatedImageError) -> CompositedFrame? {
@@ -154,8 +154,8 @@ struct StillRequest: Hashable {
     }
   }
 
-  /// What the output is called; nil for standard output. Unlike the frames of `extract` one picture
-  /// needs no directory: only one that is there, or a slash at the end, makes it a file inside.
+  /// The name of the output; nil for standard output. Unlike with `extract`, a name is a file
+  /// unless it is an existing directory or ends in a slash.
   private func template() throws(CommandFailure) -> OutputTemplate? {
     let argument = RawArguments.bytes(of: output)
     if argument == [UInt8(ascii: "-")] { return nil }
@@ -197,7 +197,7 @@ struct StillRequest: Hashable {
 }
 
 extension Bitmap {
-  /// Whether any pixel of an 8-bit RGBA picture is not wholly transparent.
+  /// Whether any pixel of an 8-bit RGBA picture is not fully transparent.
   fileprivate var hasVisiblePixels: Bool {
     for y in 0..<height {
       let row = pixels(row: y)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import Synchronization
 import SystemPackage
 import Zoetrope
 import ZoetropeProcess
@@ -9,12 +8,11 @@ import ZoetropeProcess
 struct ZoetropeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "zoetrope",
-    abstract: "Look into animated GIF and PNG files, take their frames out, play them.",
+    abstract: "Inspect, extract and play animated GIF and PNG.",
     discussion: """
-      Exit status: 0 all good, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing to \
-      decode, 4 output cannot be written, 5 refused by limits, 6 damaged under a strict option, \
-      7 the terminal cannot be used, 130 interrupted. Several inputs give the status that all of them \
-      have, else 1, in whatever order they are.
+      Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
+      decoded, 4 output could not be written, 5 refused by a limit, 6 damaged under a strict option, \
+      7 the terminal cannot be used, 130 interrupted. Several inputs give the status they share, else 1.
       """,
     version: VersionText.text,
     subcommands: [
@@ -28,16 +26,15 @@ package enum ZoetropeTool {
   /// Runs the command that the process's arguments name, and ends the process.
   package static func main() -> Never {
     Signals.prepare()
-    SystemThread.beginsElsewhere.store(true, ordering: .relaxed)
     let status = run(Array(CommandLine.arguments.dropFirst()))
     Signals.endProcess(with: status)
     exit(status.rawValue)
   }
 
-  /// The file name that was read as a cluster with `-h` in it, where nobody asked for help.
+  /// A file name that was parsed as a cluster of options containing `-h`.
   ///
-  /// In `zoetrope info *` a file called `-dash.gif` would print the help, and a script would take
-  /// that for success.
+  /// In `zoetrope info *` a file called `-dash.gif` would print the help, which a script would take
+  /// for success.
   private static func fileThatLooksLikeHelp(_ arguments: [String]) -> String? {
     let options = arguments.prefix { $0 != "--" }
     if options.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }
@@ -55,7 +52,7 @@ package enum ZoetropeTool {
       return .success
     } catch {
       let text = ZoetropeCommand.fullMessage(for: error) + "\n"
-      // Help and version were asked for; everything else that is thrown here is wrong usage.
+      // Help and version are successes; everything else that is thrown here is wrong usage.
       guard ZoetropeCommand.exitCode(for: error) != .success else {
         if let name = fileThatLooksLikeHelp(arguments) {
           FileDescriptor.note(
@@ -76,7 +73,7 @@ package enum ZoetropeTool {
   }
 }
 
-/// A command that answers with an exit status instead of throwing.
+/// A command that returns an exit status instead of throwing.
 protocol ZoetropeSubcommand: ParsableCommand {
   func execute() -> ExitStatus
 }
@@ -86,9 +83,9 @@ extension ZoetropeSubcommand {
   func run() throws { throw ExitCode(execute().rawValue) }
 }
 
-/// What all commands do with results and failures.
+/// How commands report results and failures.
 enum CommandRunner {
-  /// Reports damage of `input` on standard error, as text or as JSON.
+  /// Reports damage in `input` on standard error, as text or as JSON.
   static func report(_ damage: Damage, of input: InputFile, asJSON: Bool) {
     if asJSON {
       let line = line { json in
@@ -105,15 +102,15 @@ enum CommandRunner {
     }
   }
 
-  /// What `body` writes, as one line.
+  /// What `body` writes, as a line.
   static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     var json = JSONWriter()
     body(&json)
     return json.bytes + [0x0a]
   }
 
-  /// Prints what `report` makes of each input, one after another and each at once, so that a reader
-  /// has what is done and an end in between takes nothing back.
+  /// Prints the result of `report` for each input as soon as it is there, so that an interruption
+  /// loses nothing that is done.
   ///
   /// A failure is an object of `schema` in its input's place when `asJSON`, else a line on standard
   /// error.
@@ -145,7 +142,7 @@ enum CommandRunner {
   }
 }
 
-/// What `--version` prints: this tool and the libraries that it runs with.
+/// What `--version` prints: the versions of the tool and of the libraries it is linked with.
 enum VersionText {
   /// The version of this package.
   static let number = "0.1.0"

@@ -8,18 +8,18 @@ struct ExtractRequest: Hashable {
   var files: [String]
   var output = "-"
   var selection = FrameSelection()
-  /// Pictures by the clock instead of the frames; nil for the frames.
+  /// The constant frame rate to resample to; nil for the frames themselves.
   var rate: PictureRate?
   /// Stored frames instead of composited ones.
   var isRaw = false
-  /// How frames are scaled; nil when they are not.
+  /// How frames are scaled; nil for their own size.
   var rendering: Rendering?
   var format = OutputFormat.png
   var staticImage = StaticImageChoice.skip
   var manifest: String?
-  /// How long each frame is shown, for everything that names a time.
+  /// How long each frame is shown.
   var policy = DelayPolicy.browser
-  /// Threads; 0 is one for each processor.
+  /// The number of threads; 0 is one per processor.
   var jobs = 0
   var isForced = false
   var isResuming = false
@@ -35,15 +35,15 @@ struct ExtractRequest: Hashable {
     return options
   }
 
-  /// Whether errors are JSON too: whoever reads progress as JSON is a program.
+  /// Whether errors are JSON too, for a program that reads the progress.
   var reportsJSON: Bool { progress == .json }
 }
 
 extension ExtractRequest {
-  /// Extracts every file; one that fails does not stop the others, output that fails does.
+  /// Extracts every file. A failed input does not stop the others; failed output does.
   ///
-  /// Before the first frame is written, all outputs of all files have their names: two of one name,
-  /// one that is an input, or one that may not be replaced ends the command with nothing written.
+  /// All names are checked before the first frame is written: a duplicate, an input, or a file that
+  /// may not be replaced ends the command with nothing written.
   func run() -> ExitStatus {
     do throws(CommandFailure) {
       let inputs = files.map { InputFile($0) }
@@ -63,7 +63,7 @@ extension ExtractRequest {
     }
   }
 
-  /// Extracts what was prepared, in order; gives the status of all.
+  /// Extracts the prepared files in order; returns the combined status.
   private func extract(
     _ preparations: [ExtractionPreparation], to stream: OutputStream,
     manifest: inout ManifestLines
@@ -91,7 +91,7 @@ extension ExtractRequest {
     return .combined(statuses)
   }
 
-  /// Whether a failure of this kind concerns the files that are left, too.
+  /// Whether a failure of this kind also affects the remaining files.
   private static func endsAll(_ status: ExitStatus) -> Bool {
     [.cannotWrite, .interrupted, .terminated].contains(status)
   }
@@ -127,10 +127,10 @@ extension ExtractRequest {
     return destination
   }
 
-  /// Settles the names of all outputs of all files.
+  /// Determines and checks the names of all outputs.
   ///
-  /// Of several files each is scanned here and opened again when its turn comes: there may be more
-  /// of them than a process may have open. What can be read only once is kept.
+  /// Several files are scanned here and opened again later, since a process may not be able to have
+  /// all of them open. Inputs that can be read only once are kept.
   private func prepare(
     _ inputs: [InputFile], for destination: OutputDestination,
     avoiding identities: InputIdentities
@@ -162,8 +162,8 @@ extension ExtractRequest {
     return preparations
   }
 
-  /// Refuses a manifest that would replace a file: only `--force` does that, and `--resume` with what
-  /// an earlier run of this command left.
+  /// Refuses to replace a file with the manifest, except with `--force`, or with `--resume` if the
+  /// file is a manifest.
   private func checkManifest(_ path: FilePath) throws(CommandFailure) {
     guard OutputFile.isTaken(path), !isForced else { return }
     if isResuming, ManifestLines.isManifest(path) { return }
@@ -174,7 +174,8 @@ extension ExtractRequest {
         : "\(path) exists; --force replaces it")
   }
 
-  /// Opens what all frames go to, once for all files: a pipe that is closed in between has ended.
+  /// Opens the stream that all frames go to, once for all files: closing a pipe in between would
+  /// end it.
   private static func open(_ destination: OutputDestination) throws(CommandFailure) -> OutputStream
   {
     guard case .stream(let path) = destination else { return .standardOutput }
@@ -199,7 +200,7 @@ extension ExtractRequest {
     }
   }
 
-  /// Threads to use.
+  /// The number of threads to use.
   var threadCount: Int {
     jobs > 0 ? jobs : max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   }
@@ -207,7 +208,7 @@ extension ExtractRequest {
 
 /// The lines of a manifest: one JSON object for each input.
 struct ManifestLines {
-  /// Whether each line goes to standard output as soon as it is there.
+  /// Whether each line is printed to standard output at once.
   let isPrintedAtOnce: Bool
   let isKept: Bool
   private(set) var bytes: [UInt8] = []
@@ -222,7 +223,7 @@ struct ManifestLines {
     body(&json)
     let line = json.bytes + [0x0a]
     if isPrintedAtOnce {
-      // After a signal the frames are not all there, and neither is their list.
+      // After a signal the frames are incomplete, and so is their list.
       if Signals.ending == nil { try OutputStream.print(line) }
     } else {
       bytes += line

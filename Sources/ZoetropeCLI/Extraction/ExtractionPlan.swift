@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What is to be written for one file, and where: settled before the first pixel is decoded.
+/// What to write for one file, and where; determined before any pixel is decoded.
 struct ExtractionPlan {
   struct Output: Hashable {
     /// Nil for the static image.
@@ -63,7 +63,7 @@ struct ExtractionPlan {
     self.outputs = outputs
   }
 
-  /// The frames of one play by the clock: what is sampled is what is seen.
+  /// The frame shown at each sample time of a play.
   private static func pictures(
     of image: AnimatedImage, at rate: PictureRate, _ request: ExtractRequest
   ) throws(CommandFailure) -> [Int] {
@@ -80,27 +80,26 @@ struct ExtractionPlan {
   }
 }
 
-/// One input of `extract` before anything is written.
+/// An input of `extract` before anything is written.
 struct ExtractionPreparation {
   let input: InputFile
   let destination: OutputDestination
-  /// Nil until the file has been opened, and again when it is to be opened later.
+  /// Nil before the file is opened, and if it is to be opened again later.
   var image: AnimatedImage?
-  /// Nil where outputs have no names, and are settled when the file is opened.
+  /// Nil for a stream, whose outputs are determined when the file is opened.
   var plan: ExtractionPlan?
-  /// Whether each output of the plan is already there and is to stay.
+  /// Whether each output of the plan exists and is kept.
   var isFinished: [Bool] = []
-  /// Why the file cannot be extracted, told when its turn comes.
+  /// Why the file cannot be extracted; reported when its turn comes.
   var failure: CommandFailure?
 
   init(input: InputFile, destination: OutputDestination) {
     (self.input, self.destination) = (input, destination)
   }
 
-  /// Opens the file and settles what its outputs are called.
+  /// Opens the file and determines the names of its outputs.
   mutating func scan(for request: ExtractRequest) throws(CommandFailure) {
-    let image = try input.open(
-      request.decodingOptions, isOnlyScanned: request.files.count > 1 && !input.isReadOnce)
+    let image = try input.open(request.decodingOptions)
     self.image = image
     let plan = try ExtractionPlan(
       image: image, input: input, request: request, destination: destination)
@@ -108,7 +107,7 @@ struct ExtractionPreparation {
     isFinished = plan.outputs.map { _ in false }
   }
 
-  /// Refuses names that are taken: by another output, by an input, by a file that is to stay.
+  /// Refuses names that are taken by another output, by an input, or by a file that must stay.
   mutating func check(
     names: inout OutputNames, avoiding identities: InputIdentities, for request: ExtractRequest
   ) throws(CommandFailure) {
@@ -129,7 +128,7 @@ struct ExtractionPreparation {
           .cannotWrite, code: "exists",
           "\(path) exists; --force replaces it, --resume keeps it and goes on")
       }
-      // Frames that were written before the input was last changed cannot be of this input.
+      // A frame older than the input cannot be one of its frames.
       if let source = input.path, OutputFile.isOlder(path, than: source) {
         throw CommandFailure(
           .cannotWrite, code: "stale",

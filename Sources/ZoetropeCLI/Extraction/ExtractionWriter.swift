@@ -2,11 +2,12 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Encodes and writes frames on several threads, with a bound on how many are in hand.
+/// Encodes and writes frames on several threads, with a bound on the number in progress.
 ///
-/// The thread that composites hands frames in, in order; when enough are waiting it encodes one
-/// itself, so `jobs` threads are busy and no more exist, and with one job there is only the
-/// caller's. Frames for a stream leave in order, files in the order in which they are ready.
+/// The compositing thread submits frames in order. When enough are waiting it encodes one itself,
+/// so
+/// `jobs` threads are busy, including the caller's. Frames for a stream are written in order, files as
+/// they are ready.
 final class ExtractionWriter {
   private let shared: Monitor<State>
   private let context: Context
@@ -14,7 +15,7 @@ final class ExtractionWriter {
   private var threads: [SystemThread] = []
   private let window: Int
 
-  /// What every thread knows.
+  /// What all threads share.
   struct Context: Sendable {
     let format: OutputFormat
     let metadata: AnimationMetadata?
@@ -26,7 +27,7 @@ final class ExtractionWriter {
 
   struct State {
     var queue: [FrameJob] = []
-    /// Frames handed in and not yet written.
+    /// Frames submitted and not yet written.
     var pending = 0
     /// Encoded frames for the stream that wait for an earlier one.
     var ready: [Int: [UInt8]] = [:]
@@ -50,12 +51,12 @@ final class ExtractionWriter {
         let encoder = FrameEncoder(format: context.format, metadata: context.metadata)
         while let job = Self.takeJob(shared) { Self.process(job, encoder, shared, context) }
       }
-      // With fewer threads than wished the work is the same, only slower.
+      // With fewer threads it is only slower.
       if let thread { threads.append(thread) }
     }
   }
 
-  /// Hands a frame in; returns at once while there is room, else helps until there is.
+  /// Submits a frame; returns at once while there is room, else helps until there is.
   func submit(_ job: FrameJob) throws(WriteFailure) {
     if threads.isEmpty {
       shared.update { $0.pending += 1 }
@@ -75,7 +76,7 @@ final class ExtractionWriter {
     shared.update { ($0.written.count, $0.byteCount) }
   }
 
-  /// Writes what is in hand and ends the threads.
+  /// Writes all pending frames and ends the threads.
   ///
   /// - Returns: What was written, by place, and why it stopped early, if it did.
   func finish() -> (written: [Int: WrittenFrame], failure: WriteFailure?) {
@@ -158,7 +159,7 @@ extension ExtractionWriter.State {
     pending -= 1
   }
 
-  /// The bytes to write next, when they are there and nobody is writing.
+  /// The bytes to write next, if they are ready and no thread is writing.
   fileprivate mutating func startStreaming() -> [UInt8]? {
     guard !isStreaming, failure == nil, let bytes = ready.removeValue(forKey: nextPlace) else {
       return nil
@@ -168,7 +169,7 @@ extension ExtractionWriter.State {
   }
 }
 
-/// Turns bitmaps into the bytes of one output format; one for each thread.
+/// Encodes bitmaps in an output format; one per thread.
 final class FrameEncoder {
   private let format: OutputFormat
   private let png: PNGEncoder

@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The extraction of one file: decodes in order, hands each frame to the ``ExtractionWriter``.
+/// The extraction of one file: decodes in order and passes frames to the ``ExtractionWriter``.
 struct FileExtraction {
   struct Result {
     let status: ExitStatus
@@ -18,10 +18,10 @@ struct FileExtraction {
   private let image: AnimatedImage
   private let plan: ExtractionPlan
   private let stream: OutputStream
-  /// Whether each output of the plan is already there and is to stay.
+  /// Whether each output of the plan exists and is kept.
   private let isFinished: [Bool]
 
-  /// Opens the file, where that was not done yet.
+  /// Opens the file, if that has not been done.
   init(
     _ preparation: ExtractionPreparation, request: ExtractRequest, stream: OutputStream
   ) throws(CommandFailure) {
@@ -68,7 +68,7 @@ struct FileExtraction {
     let frames = FrameSource(
       image: image, isRaw: request.isRaw, rendering: request.rendering,
       hasRepeats: request.rate != nil)
-    // Places count written frames only, so that standard output can wait for the next one.
+    // Places count only frames to be written, so that a stream can wait for the next place.
     var places: [Int] = []
     submitting: for (number, output) in plan.outputs.enumerated() where !isFinished[number] {
       if Signals.ending != nil { break }
@@ -112,7 +112,7 @@ struct FileExtraction {
         status, code: "interrupted",
         "interrupted, \(written) of \(plan.outputs.count) frames written\(way)", file: input.name)
     }
-    // A writer that a signal stopped knows less of it.
+    // A writer that was stopped by a signal knows less.
     let failure = stop ?? writing.flatMap(\.commandFailure) ?? decoding
     if !request.isQuiet {
       for item in report.damage where !item.kind.isTolerated {
@@ -126,8 +126,7 @@ struct FileExtraction {
       status: status, report: report, failure: failure, outputIsGone: writing == .closedPipe)
   }
 
-  /// What is there now for each frame, by index, and for the static image: written in this run, or
-  /// kept from an earlier one.
+  /// The output of each frame by index, and of the static image, whether written now or kept.
   private func outputs(places: [Int], written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
     var outputs: [Int?: WrittenFrame] = [:]
     for (place, number) in places.enumerated() {
@@ -158,17 +157,17 @@ struct WrittenFrame: Hashable, Sendable {
   let byteCount: Int
 }
 
-/// The frames of one image as they are asked for: composited, or as stored; scaled, or as they are.
+/// The frames of an image as requested: composited or stored, scaled or not.
 final class FrameSource {
   private let composited: FrameReader
   private let stored: StoredFrameReader
   private let isRaw: Bool
   private let rendering: Rendering?
-  /// Scales of each frame only what changed since the one before it.
+  /// Rescales only what changed since the previous frame.
   private var renderer: FrameRenderer?
-  /// Whether a frame may be asked for again at once.
+  /// Whether the same frame may be requested again at once.
   private let hasRepeats: Bool
-  /// The frame before, kept only for repeats: a picture that is held makes the next one a copy.
+  /// The previous frame, kept only for repeats: holding it makes the compositor copy.
   private var last: CompositedFrame?
 
   init(image: AnimatedImage, isRaw: Bool, rendering: Rendering?, hasRepeats: Bool) {

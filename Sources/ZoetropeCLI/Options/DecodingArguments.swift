@@ -1,19 +1,19 @@
 import ArgumentParser
 import Zoetrope
 
-/// The options that every command which opens files has.
+/// The options of every command that opens files.
 struct DecodingArguments: ParsableArguments {
-  @Option(help: "What a file may ask for: default, strict (files from strangers) or none.")
+  @Option(help: "Limits on what a file may use: default, strict (untrusted files) or none.")
   var limits = LimitsProfile.default
 
   @Option(
     help: """
-      Damaged files: salvage keeps every good frame, strict refuses, partial also keeps the rows \
-      of a frame in which the data ends.
+      Damaged files: salvage keeps every good frame, strict refuses them, partial also keeps the \
+      decoded rows of a truncated frame.
       """)
   var damage = DamageChoice.salvage
 
-  @Option(help: "Which decoders to use: fast, or reference (giflib and libpng) to compare.")
+  @Option(help: "For debugging: fast, or reference (giflib and libpng).")
   var decoder = DecoderChoice.fast
 
   /// The options for the library.
@@ -22,13 +22,13 @@ struct DecodingArguments: ParsableArguments {
   }
 }
 
-/// How long frames are shown: one option with one default for every command that names times.
+/// How long frames are shown, with one default for every command.
 struct TimingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How long short delays are shown, for every time given and told: browser, exact, ffmpeg, \
-      imageio, gtk, or MIN:REPL in ms.
+      How short delays are shown, for all times: browser, exact, ffmpeg, imageio, gtk, or \
+      MIN:REPL in ms.
       """,
       valueName: "policy"))
   var timing = TimingArgument(policy: .browser)

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Zoetrope
 
-/// Which frames of a file a command takes: by number, then by time, then every Nth, then the first.
+/// Which frames a command uses: by number, then by time, then every Nth, then at most so many.
 struct FrameSelection: Hashable, Sendable {
   /// All frames when nil.
   var frames: FrameSelector?
   /// The whole animation when nil.
   var time: TimeRange?
-  /// Every Nth of the frames chosen so far, the first one included.
+  /// Every Nth of the frames selected so far, including the first.
   var every = 1
-  /// No more than this many.
+  /// At most this many.
   var maximum = Int.max
 
-  /// The indices of the frames, in order; each is shown as long as `policy` says.
+  /// The indices of the frames, in order; `policy` decides how long each is shown.
   func indices(
     in frames: [FrameControl], policy: DelayPolicy
   ) throws(FrameSelector.MissingFrame) -> [Int] {
@@ -34,12 +34,12 @@ struct FrameSelection: Hashable, Sendable {
   }
 }
 
-/// Which frames are meant by text such as `0,3-7,-1,10-,::2`.
+/// A selection of frames such as `0,3-7,-1,10-,::2`.
 ///
 /// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end
-/// (`-1` is the last); `A-B` both ends included, `A-` to the end; `A:B:C` as in Python: from A,
-/// before B, every C, which is above 0. Ends past the file are cut; frames come in the file's order
-/// and once, so that ranges which run backwards are refused instead of being turned round.
+/// (`-1` is the last); `A-B` includes both ends, `A-` goes to the end; `A:B:C` is as in Python:
+/// from A, before B, every C, which is positive. Ends are clamped to the file. Frames are used in
+/// the file's order, each once, so ranges that run backwards are refused.
 struct FrameSelector: Hashable, Sendable {
   enum Item: Hashable, Sendable {
     case single(Int)
@@ -62,7 +62,7 @@ struct FrameSelector: Hashable, Sendable {
     self.items = items
   }
 
-  /// The indices meant in a file of `count` frames, in order.
+  /// The selected indices in a file of `count` frames, in order.
   ///
   /// - Throws: ``MissingFrame`` for a single frame that the file does not have.
   func indices(count: Int) throws(MissingFrame) -> [Int] {
@@ -91,7 +91,7 @@ struct FrameSelector: Hashable, Sendable {
     min(max(value < 0 ? value + count : value, 0), count)
   }
 
-  /// A single frame that was asked for and does not exist.
+  /// A single frame that was requested and does not exist.
   struct MissingFrame: Error, Hashable {
     let number: Int
     let count: Int
@@ -99,7 +99,7 @@ struct FrameSelector: Hashable, Sendable {
 }
 
 extension FrameSelector.Item {
-  /// Nil when `text` is no item of the grammar.
+  /// Nil when `text` does not follow the grammar.
   init?(_ text: Substring) {
     if text.contains(":") {
       self.init(slice: text)
@@ -117,7 +117,7 @@ extension FrameSelector.Item {
       return
     }
     guard let last = FrameNumber.read(&rest), rest.isEmpty else { return nil }
-    // One end counted from the front and one from the back may be anything, until the file is known.
+    // Ends counted from different sides can only be compared once the file is known.
     guard (first < 0) != (last < 0) || first <= last else { return nil }
     self = .range(first, last)
   }
@@ -142,8 +142,8 @@ extension FrameSelector.Item {
   }
 }
 
-/// The number of a frame: counted from 0, negative from the end (`-1` is the last). Every frame on the
-/// command line is read here.
+/// The number of a frame, counted from 0; negative from the end (`-1` is the last). Every frame
+/// number on the command line is parsed here.
 struct FrameNumber: Hashable, Sendable {
   let number: Int
 
@@ -155,11 +155,11 @@ struct FrameNumber: Hashable, Sendable {
     self.number = number
   }
 
-  /// The index that is meant in a file of `count` frames, which need not have it.
+  /// The index in a file of `count` frames, which may be out of range.
   func index(count: Int) -> Int { number < 0 ? count + number : number }
 
-  /// Takes a whole number, perhaps negative, from the front of `text`; nine digits at most, so that
-  /// no sum of two overflows.
+  /// Parses an integer at the start of `text`, of at most nine digits, so that sums do not
+  /// overflow.
   static func read(_ text: inout Substring) -> Int? {
     let isNegative = text.first == "-"
     let digits = text.dropFirst(isNegative ? 1 : 0).prefix { $0.isASCII && $0.isNumber }

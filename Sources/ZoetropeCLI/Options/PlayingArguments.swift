@@ -6,7 +6,7 @@ internal import ZoetropeTerminal
 
 /// The words of `--protocol`.
 enum ProtocolArgument: ExpressibleByArgument, Hashable {
-  /// What suits the terminal best.
+  /// The best for the terminal.
   case auto
   /// Nothing is drawn.
   case none
@@ -38,7 +38,7 @@ enum ColorsArgument: String, ExpressibleByArgument, CaseIterable {
   case basic = "16"
   case none
 
-  /// Nil believes the terminal.
+  /// Nil uses the terminal's.
   var depth: ColorDepth? { self == .auto ? nil : ColorDepth(rawValue: rawValue) }
 }
 
@@ -46,7 +46,7 @@ enum ColorsArgument: String, ExpressibleByArgument, CaseIterable {
 enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, tmux, screen, none
 
-  /// Nil takes the multiplexer that the terminal is inside of.
+  /// Nil uses the multiplexer in which the program runs.
   var passthrough: Passthrough? { Passthrough(rawValue: rawValue) }
 }
 
@@ -76,7 +76,7 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
 
   static var defaultCompletionKind: CompletionKind { .list(["file", "inf", "1"]) }
 
-  /// For the library; nil takes the file's.
+  /// The play count for the library; nil uses the file's.
   var playCount: PlayCount? {
     if case .count(let count) = self { return count }
     return nil

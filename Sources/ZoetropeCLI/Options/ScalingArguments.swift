@@ -2,22 +2,22 @@ public import ArgumentParser
 public import Zoetrope
 internal import ZoetropeProcess
 
-/// The options of commands that write pictures at another size.
+/// The options of commands that can scale pictures.
 struct ScalingArguments: ParsableArguments {
-  @Option(help: "Scale to 320x240, or to a width (320x) or height (x240) with the picture's shape.")
+  @Option(help: "Scale to 320x240, or to a width (320x) or height (x240).")
   var size: SizeArgument?
 
   @Option(
     help: """
-      With --size: fit keeps the shape inside it, fill covers it and cuts off, stretch gives up \
-      the shape, integer is fit by whole factors.
+      With --size: fit inside it, fill it and crop, stretch to it, or integer (fit by a whole \
+      factor).
       """)
   var fit = ScalingFit.fit
 
-  @Option(help: "With --size: how pixels are weighed.")
+  @Option(help: "With --size: the resampling filter.")
   var filter = ScalingFilter.bilinear
 
-  @Flag(help: "With --size: weigh colours as light; right for the brightness of fine patterns.")
+  @Flag(help: "With --size: average in linear light, which keeps the brightness of fine patterns.")
   var linearLight = false
 
   func validate() throws {
@@ -26,7 +26,7 @@ struct ScalingArguments: ParsableArguments {
     }
   }
 
-  /// How pictures come out; nil when they keep their size.
+  /// How pictures are scaled; nil when they keep their size.
   var rendering: Rendering? {
     size.map {
       Rendering(target: $0.target, fit: fit, filter: filter, linearLight: linearLight)
@@ -36,7 +36,7 @@ struct ScalingArguments: ParsableArguments {
 
 /// A size such as 320x240, 320x or x240.
 struct SizeArgument: ExpressibleByArgument, Hashable {
-  /// More than any display or format of ours takes, and small enough to compute with.
+  /// Larger than any display, and small enough not to overflow.
   private static let longestSide = 65535
 
   let target: TargetSize
@@ -62,7 +62,7 @@ extension ScalingFit: ExpressibleByArgument {}
 extension ScalingFilter: ExpressibleByArgument {}
 
 extension Rendering {
-  /// Refuses pictures of more pixels than a canvas may have: they take as much memory and time.
+  /// Refuses pictures with more pixels than a canvas may have.
   func check(against image: AnimatedImage, file: String) throws(CommandFailure) {
     let size = Rendition(self, of: image.canvasSize, options: image.options).size
     let (area, isTooMuch) = size.width.multipliedReportingOverflow(by: size.height)

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Zoetrope
 
-/// A stretch of an animation's first play: `1.5s-3s`, `500ms-`, `-2s`, or one moment, `2s`.
+/// A time range in an animation's first play: `1.5s-3s`, `500ms-`, `-2s`, or a single moment, `2s`.
 ///
-/// A number without a unit is seconds. The end is not part of the range.
+/// A number without a unit is in seconds. The end is not part of the range.
 struct TimeRange: Hashable, Sendable {
   let start: Duration
-  /// Nil means to the end. Equal to ``start`` for one moment.
+  /// Nil for the end of the play; equal to ``start`` for a single moment.
   let end: Duration?
 
-  /// Nil when `text` is no range, or ends before it starts.
+  /// Nil when `text` is not a range, or ends before it starts.
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     switch parts.count {
@@ -29,16 +29,16 @@ struct TimeRange: Hashable, Sendable {
     }
   }
 
-  /// Whether a frame shown from `first` until before `last` is on screen within the range. A frame
-  /// that is shown for no time belongs to a range, not to a moment.
+  /// Whether a frame that is shown from `first` until `last` is on screen within the range. A frame
+  /// of zero duration can be in a range, but not at a moment.
   func overlaps(from first: Duration, to last: Duration) -> Bool {
     guard let end else { return last > start || first >= start }
     if start == end { return first <= start && start < last }
     return first < end && (last > start || (first == last && first >= start))
   }
 
-  /// A number with an optional unit, `s` or `ms`, exact to the microsecond. Every time on the command
-  /// line is read here.
+  /// Parses a number with an optional unit, `s` or `ms`, exact to the microsecond. Every time on
+  /// the command line is parsed here.
   static func time(_ text: Substring) -> Duration? {
     var digits = text
     var scale = 1_000_000
@@ -62,7 +62,7 @@ struct TimeRange: Hashable, Sendable {
     return .microseconds(microseconds)
   }
 
-  /// One to nine digits: no product with a scale overflows.
+  /// Parses one to nine digits, so that products with a scale do not overflow.
   private static func number(_ text: Substring) -> Int? {
     guard (1...9).contains(text.count), text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
       return nil
@@ -71,7 +71,7 @@ struct TimeRange: Hashable, Sendable {
   }
 }
 
-/// One time, as ``TimeRange/time(_:)`` reads it: `1.5s`, `500ms`, and `2` for seconds.
+/// A time such as `1.5s`, `500ms`, or `2` for seconds.
 struct TimeArgument: Hashable, Sendable {
   let time: Duration
 
@@ -81,15 +81,15 @@ struct TimeArgument: Hashable, Sendable {
   }
 }
 
-/// Pictures a second at which `--fps` samples an animation: `25`, `29.97` or `30000/1001`.
+/// The frame rate to which `--fps` resamples an animation: `25`, `29.97` or `30000/1001`.
 struct PictureRate: Hashable, Sendable {
-  /// More pictures than this are a mistake, or want a limit.
+  /// The largest number of pictures without `--max`.
   static let mostPictures = 1_000_000
 
   let numerator: Int
   let denominator: Int
 
-  /// Nil when `text` is no number above 0 and up to 1000, to the thousandth.
+  /// Nil when `text` is not a number above 0 and up to 1000, with at most three decimals.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     switch parts.count {
@@ -110,7 +110,7 @@ struct PictureRate: Hashable, Sendable {
     guard numerator > 0, denominator > 0, numerator <= denominator * 1000 else { return nil }
   }
 
-  /// Up to nine digits, which no product here overflows.
+  /// Parses up to nine digits, so that no product here overflows.
   private static func number(_ text: Substring) -> Int? {
     guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
       return nil
@@ -118,7 +118,7 @@ struct PictureRate: Hashable, Sendable {
     return Int(text)
   }
 
-  /// When picture `number` is taken.
+  /// The time of picture `number`.
   func time(ofPicture number: Int) -> Duration {
     let second: Int128 = 1_000_000_000_000_000_000
     let time = Int128(number) * Int128(denominator) * second / Int128(numerator)
@@ -126,7 +126,7 @@ struct PictureRate: Hashable, Sendable {
       secondsComponent: Int64(time / second), attosecondsComponent: Int64(time % second))
   }
 
-  /// The frame that each picture of one play shows, when frame `i` is shown for `durations[i]`.
+  /// The frame that each picture of a play shows; frame `i` is shown for `durations[i]`.
   ///
   /// - Returns: At most `maximum` indices; nil when there would be more than ``mostPictures``.
   func frames(shownFor durations: [Duration], maximum: Int) -> [Int]? {

@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The name of an output file with places for the frame's number and times.
+/// A template for output names, with placeholders for the frame's number and times.
 ///
 /// `{name}` `{stem}` `{index}` `{time_ms}` `{delay_ms}` `{ext}`, numbers also with a width as in
 /// `{index:04}`, and `%d` or `%04d` for the index, as ffmpeg and ImageMagick have it; `{{` and `%%`
@@ -19,11 +19,11 @@ struct OutputTemplate: Hashable, Sendable {
     case fileExtension
   }
 
-  /// The values that the places take for one frame.
+  /// The values of the placeholders for one frame.
   struct Values {
     var name: [UInt8]
     var stem: [UInt8]
-    /// Nil for the static image, whose place in names is the word `static`.
+    /// Nil for the static image, which is called `static` in names.
     var index: Int?
     var timeMilliseconds: Int
     var delayMilliseconds: Int
@@ -50,7 +50,7 @@ struct OutputTemplate: Hashable, Sendable {
   /// Whether two files can have different names of which only the extensions differ.
   var hasName: Bool { tokens.contains(.name) }
 
-  /// Whether there is any place to fill.
+  /// Whether it has any placeholder.
   var hasTokens: Bool { tokens.contains { if case .text = $0 { false } else { true } } }
 
   /// The name for `values`.
@@ -61,7 +61,7 @@ struct OutputTemplate: Hashable, Sendable {
       case .name: values.name
       case .stem: values.stem
       case .index(let width):
-        // A word has no leading zeros.
+        // A word is not padded.
         values.index.map { Self.padded(String($0), width) } ?? Array("static".utf8)
       case .time(let width): Self.padded(String(values.timeMilliseconds), width)
       case .delay(let width): Self.padded(String(values.delayMilliseconds), width)
@@ -76,7 +76,7 @@ extension OutputTemplate {
     Array(text.paddedLeft(to: width, with: "0").utf8)
   }
 
-  /// - Throws: A usage failure that names the place that is not known.
+  /// - Throws: A usage failure that names the unknown placeholder.
   init(parsing bytes: [UInt8]) throws(CommandFailure) {
     var tokens: [Token] = []
     var text: [UInt8] = []
@@ -139,7 +139,7 @@ extension OutputTemplate {
 }
 
 extension OutputTemplate.Values {
-  /// The values for frame `index` of `image`, or for its static image, at the times of `policy`.
+  /// The values for frame `index` of `image`, or for its static image, with times under `policy`.
   init(
     input: InputFile, index: Int?, of image: AnimatedImage, policy: DelayPolicy,
     format: OutputFormat
@@ -150,7 +150,7 @@ extension OutputTemplate.Values {
       starts: starts ?? [], fileExtension: format.rawValue)
   }
 
-  /// The values for frame `index`; `starts` says when each frame is shown, and when the play ends.
+  /// The values for frame `index`; `starts` are the times at which frames start, and the end.
   init(name: [UInt8], stem: [UInt8], index: Int?, starts: [Int], fileExtension: String) {
     self.init(
       name: name, stem: stem, index: index, timeMilliseconds: index.map { starts[$0] } ?? 0,
@@ -158,7 +158,7 @@ extension OutputTemplate.Values {
       fileExtension: fileExtension)
   }
 
-  /// Whole milliseconds, cut.
+  /// Whole milliseconds, rounded down.
   static func milliseconds(_ time: Duration) -> Int { Decimal(time).thousandths / 1000 }
 }
 
@@ -176,10 +176,9 @@ enum OutputDestination: Hashable, Sendable {
 
   /// Reads the argument of `-o`.
   ///
-  /// `-` is standard output; what is there and is no file is written one frame after another. Text
-  /// with places in it is a template. A directory, or a name that ends
-  /// in a slash or has no extension, is a directory, in which files are called
-  /// `{stem}-{index:04}.{ext}`. Anything else names one file.
+  /// `-` is standard output, and an existing pipe or device is a stream. Text with placeholders is a
+  /// template. An existing directory, or a name that ends in a slash or has no extension, is a
+  /// directory, in which files are called `{stem}-{index:04}.{ext}`. Anything else names one file.
   init(
     parsing argument: [UInt8], isDirectory: ([UInt8]) -> Bool,
     isStream: ([UInt8]) -> Bool = { _ in false }
@@ -209,7 +208,7 @@ enum OutputDestination: Hashable, Sendable {
 }
 
 extension OutputTemplate {
-  /// What files in `directory` are called where nobody says otherwise.
+  /// The default names of files in `directory`.
   static func files(inDirectory directory: [UInt8]) -> OutputTemplate {
     let slash = UInt8(ascii: "/")
     return OutputTemplate(tokens: [
@@ -219,16 +218,15 @@ extension OutputTemplate {
   }
 }
 
-/// The extension of an output's name, held against what is written.
+/// Checks the extension of an output's name against the format.
 enum FileEnding {
-  /// What promises a file that the tool does not write.
+  /// Extensions of formats that the tool does not write.
   private static let others: Set<String> = [
     "avi", "avif", "bmp", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "jxl", "m4v", "mkv", "mov",
     "mp4", "pdf", "ppm", "svg", "tga", "tif", "tiff", "webm", "webp",
   ]
 
-  /// Refuses names that end like another kind of file than `format`: what opens such a file goes by
-  /// its name, and fails.
+  /// Refuses names with the extension of another format, which programs would fail to open.
   static func check(_ template: OutputTemplate, _ format: OutputFormat) throws(CommandFailure) {
     guard case .text(let bytes)? = template.tokens.last,
       let dot = bytes.lastIndex(of: UInt8(ascii: "."))

@@ -1,24 +1,23 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// What `info` and a manifest say about one file.
+/// What `info` and a manifest report about a file.
 struct AnimationReport {
-  /// The format of its JSON; the number changes when a field is taken away or means another thing.
+  /// The JSON schema; its number changes when a field is removed or changes its meaning.
   static let schemaName = "zoetrope.animation"
   static var schema: String { "\(schemaName)/2" }
 
   let input: InputFile
   let image: AnimatedImage
-  /// How long each frame is shown, for the times that are told beside the stored delays.
+  /// How long each frame is shown, for the times beside the stored delays.
   let policy: DelayPolicy
-  /// What was written for each frame, by index, and for the static image, by nil; nil when nothing
-  /// was meant to be.
+  /// The output of each frame by index, and of the static image at nil; nil without output.
   var outputs: [Int?: WrittenFrame]?
   /// The size that frames were scaled to; nil when they kept theirs.
   var outputSize: PixelSize?
-  /// What was wrong with frames that were decoded.
+  /// Damage found while decoding frames.
   var frameDamage: [Damage] = []
-  /// Why not everything was done, if so.
+  /// Why the work is incomplete, if it is.
   var failure: CommandFailure?
 
   init(input: InputFile, image: AnimatedImage, policy: DelayPolicy) {
@@ -31,7 +30,7 @@ struct AnimationReport {
   /// The time that one play takes under ``policy``.
   var shownDuration: Decimal { image.frames.total { Decimal(policy.shownDuration(of: $0)) } }
 
-  /// All damage, that of the structure first.
+  /// All damage, structural damage first.
   var damage: [Damage] { image.damage + frameDamage }
 
   /// Whether something was lost.
@@ -41,8 +40,9 @@ struct AnimationReport {
 extension AnimationReport {
   /// Writes the report as one object.
   ///
-  /// Names, sizes and delays are the file's; `start_ms` and `effective_ms` are times as ``policy``
-  /// has them, which `--at`, `--time` and `--start` name.
+  /// Sizes and delays are the file's; `start_ms` and `effective_ms` are times under ``policy``,
+  /// which
+  /// `--at`, `--time` and `--start` refer to.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("schema", Self.schema)
@@ -159,7 +159,7 @@ extension AnimationReport {
     json.object { writeFields(of: damage, to: &$0) }
   }
 
-  /// Writes what there is to say of one item of damage, as fields of the object in hand.
+  /// Writes an item of damage as fields of the current object.
   static func writeFields(of damage: Damage, to json: inout JSONWriter) {
     json.field("kind", damage.kind.name)
     json.field("tolerated", damage.kind.isTolerated)
@@ -189,7 +189,7 @@ extension WrittenFrame {
 }
 
 extension AnimationReport {
-  /// The report for people, some lines, newline at the end.
+  /// The report as text.
   func text(showsFrames: Bool, showsMetadata: Bool) -> String {
     var text = "\(input.name.sanitized): \(headline)\n"
     text += Self.row("bytes", "\(image.byteCount)")

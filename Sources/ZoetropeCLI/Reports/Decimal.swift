@@ -1,19 +1,18 @@
 import Zoetrope
 
-/// A number to the thousandth, most often of milliseconds, printed without binary rounding:
-/// `33.333`, `40`.
+/// A decimal number with three fractional digits, usually of milliseconds: `33.333`, `40`.
 struct Decimal: Hashable, Comparable, CustomStringConvertible {
   /// Microseconds.
   var thousandths: Int
 
   init(thousandths: Int) { self.thousandths = thousandths }
 
-  /// The stored delay in milliseconds, cut to the microsecond.
+  /// The stored delay in milliseconds, rounded down to the microsecond.
   init(_ delay: FrameDelay) {
     thousandths = Int(UInt64(delay.numerator) * 1_000_000 / UInt64(delay.denominator))
   }
 
-  /// A time in milliseconds, cut to the microsecond.
+  /// A time in milliseconds, rounded down to the microsecond.
   init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     thousandths = Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
@@ -27,8 +26,8 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
     return "\(thousandths / 1000).\(digits)"
   }
 
-  /// A time in milliseconds as people say it, from ten seconds on: `12.5 s`, `33 min 20 s`,
-  /// `2 h 5 min 0 s`; nil for less.
+  /// A time in milliseconds in larger units, such as `12.5 s`, `33 min 20 s` or `2 h 5 min 0 s`;
+  /// nil below ten seconds.
   var minutesAndSeconds: String? {
     let seconds = thousandths / 1_000_000
     if seconds < 10 { return nil }
@@ -53,7 +52,7 @@ extension JSONWriter {
 }
 
 extension Sequence<FrameControl> {
-  /// Calls `body` with each delay and how many frames in a row have it: most files have few delays.
+  /// Calls `body` with each delay and the number of consecutive frames that have it.
   func forEachDelay(_ body: (_ delay: FrameDelay, _ count: Int) -> Void) {
     var last: FrameDelay?
     var count = 0
@@ -68,7 +67,7 @@ extension Sequence<FrameControl> {
     if let last { body(last, count) }
   }
 
-  /// The sum of what `time` makes of each frame's delay.
+  /// The sum of `time` over each frame's delay.
   func total(_ time: (FrameDelay) -> Decimal) -> Decimal {
     var total = Decimal(thousandths: 0)
     forEachDelay { total.thousandths += time($0).thousandths * $1 }

@@ -5,18 +5,18 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Tells on standard error how far a long command is: a bar for people, lines of JSON for programs.
+/// Reports progress on standard error: a bar for people, lines of JSON for programs.
 struct ProgressReporter {
   private let style: ProgressStyle
   private let total: Int
   private let start = ContinuousClock.now
   private var lastUpdate: ContinuousClock.Instant?
-  /// Columns that the line on the terminal takes; 0 while there is none.
+  /// The width of the line on the terminal; 0 without one.
   private var shownWidth = 0
   private let hasBlocks = TerminalEnvironment.current.localeHasUTF8 ?? false
   private let isDumb = ["", "dumb"].contains(TerminalEnvironment.variable("TERM") ?? "")
 
-  /// `auto` is a bar when standard error is a terminal, else nothing.
+  /// `auto` is a bar if standard error is a terminal, else nothing.
   init(style: ProgressStyle, total: Int) {
     self.total = total
     if style == .auto {
@@ -26,11 +26,11 @@ struct ProgressReporter {
     }
   }
 
-  /// Tells of `done`, unless that was done less than a tenth of a second ago.
+  /// Reports `done`, at most ten times a second.
   mutating func update(_ done: (frames: Int, bytes: Int?)) {
     guard style != .none else { return }
     let now = ContinuousClock.now
-    // Nothing is shown for what is over in a moment.
+    // Short commands show nothing.
     guard now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
     lastUpdate = now
     show(done, elapsed: now - start, phase: "extract")
@@ -67,8 +67,7 @@ struct ProgressReporter {
     shownWidth = line.count
   }
 
-  /// Takes away what the line before has past `width` columns: with spaces where escapes are not
-  /// understood.
+  /// Erases what the previous line has beyond `width` columns; with spaces on a dumb terminal.
   private func erase(after width: Int) -> String {
     isDumb ? String(repeating: " ", count: max(0, shownWidth - width)) : "\u{1b}[K"
   }
@@ -76,28 +75,28 @@ struct ProgressReporter {
   private static var terminalWidth: Int { FileDescriptor.standardError.terminalSize?.columns ?? 80 }
 }
 
-/// One line that shows how far a command is.
+/// One line that shows progress.
 struct ProgressBar: Hashable {
   let done: Int
   let total: Int
-  /// Written so far; nil where nothing is written.
+  /// Bytes written so far; nil if nothing is written.
   let bytes: Int?
   let elapsed: Duration
-  /// Whether the terminal shows eighths of a column; else the bar is made of `#`.
+  /// Whether block characters can be used; else the bar is made of `#`.
   var hasBlocks = true
 
-  /// The line for a terminal of `width` columns; nil when there is no room for one.
+  /// The line for a terminal of `width` columns; nil if it does not fit.
   func line(width: Int) -> String? {
     guard width >= 20, total > 0 else { return nil }
     var text = " \(done)/\(total) frames"
     if width >= 50, let bytes { text += "  \(Self.size(bytes))" }
     if width >= 60, let left = secondsLeft { text += "  \(left) s left" }
-    // The last column stays free: some terminals wrap when it is filled.
+    // The last column stays free, because some terminals wrap when it is filled.
     let room = min(40, width - 1 - text.count)
     return room >= 4 ? bar(width: room) + text : text
   }
 
-  /// A bar in eighths of a column, or in whole ones.
+  /// A bar in eighths of a column, or in whole columns.
   private func bar(width: Int) -> String {
     guard hasBlocks else {
       return String(repeating: "#", count: min(done, total) * width / total)
@@ -115,7 +114,7 @@ struct ProgressBar: Hashable {
     return Int((seconds / Double(done) * Double(total - done)).rounded(.up))
   }
 
-  /// Bytes for people: `412 B`, `96 kB`, `1.2 MB`.
+  /// A byte count such as `412 B`, `96 kB` or `1.2 MB`.
   static func size(_ bytes: Int) -> String {
     if bytes < 1000 { return "\(bytes) B" }
     if bytes < 1_000_000 { return "\(bytes / 1000) kB" }
@@ -125,7 +124,7 @@ struct ProgressBar: Hashable {
   }
 }
 
-/// How a long command tells of its progress.
+/// How a long command reports progress.
 enum ProgressStyle: String, ExpressibleByArgument, CaseIterable, Sendable {
   case auto, bar, json, none
 }

@@ -110,7 +110,7 @@ package struct Canvas: ~Copyable {
   /// - Precondition: `rect`, the frame's, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
     precondition(!rect.isEmpty && bounds.contains(rect), "a rectangle outside the canvas")
-    precondition(pixels.isSettled && pixels.storage.byteCount >= bytesPerRow * size.height)
+    precondition(pixels.isInPlace && pixels.storage.byteCount >= bytesPerRow * size.height)
     if keepsContent { copyPixels(around: rect, to: pixels.storage) }
     if ownsStorage {
       storage.stamp = PictureStamp()
@@ -192,4 +192,149 @@ package struct Canvas: ~Copyable {
 package struct SavedRect {
   package let rect: PixelRect
   fileprivate let storage: PixelStorage
+}
+
+/// Where the last few pictures of a canvas differ, so that a block which held an earlier one catches
+/// up by copying that.
+///
+/// A player's consumer holds each picture until the next is there, so the canvas moves on to another
+/// block for every frame. Copying all of it cost several times what drawing a small frame does.
+struct CanvasHistory {
+  /// More pictures than are in flight while an animation plays.
+  private static let maximumCount = 8
+
+  /// The picture that is being drawn.
+  private(set) var stamp: PictureStamp
+  /// Where it differs from the one handed out before.
+  private var current = PixelRect.empty
+  /// The same for the pictures before it, the last one first.
+  private var earlier: [PixelRect] = []
+
+  /// Of a canvas on which nothing was drawn, whose first picture is `stamp`.
+  init(from stamp: PictureStamp = .newCanvas()) { self.stamp = stamp }
+
+  /// Writes down that `rect` is about to change.
+  mutating func note(_ rect: PixelRect) { current = current.union(rect) }
+
+  /// The picture is handed out as it is, and the next one begins.
+  mutating func advance() {
+    earlier.insert(current, at: 0)
+    if earlier.count > Self.maximumCount { earlier.removeLast() }
+    current = .empty
+    if let next = stamp.next {
+      stamp = next
+    } else {
+      stamp = .newCanvas()
+      earlier = []
+    }
+  }
+
+  /// Where the picture handed out last differs from the one that `stamp` names; nil when unknown.
+  func changes(since stamp: PictureStamp) -> PixelRect? {
+    guard stamp.canvas == self.stamp.canvas else { return nil }
+    let count = self.stamp.version - 1 - stamp.version
+    guard count >= 0, count <= earlier.count else { return nil }
+    return earlier.prefix(count).reduce(.empty) { $0.union($1) }
+  }
+}
+
+extension Canvas {
+  /// Draws the valid pixels of `pixels` that lie in `clip`.
+  ///
+  /// Rows are read from `pixels.storage` and written to the canvas by address: the preconditions say
+  /// that the valid rows lie in the one, and `clip` on the other and in the frame.
+  ///
+  /// - Parameter keepsContent: As of ``makeUnique(changing:keepsContent:)``.
+  /// - Precondition: `clip` lies on the canvas and within the frame's rect.
+  mutating func draw(
+    _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, keepsContent: Bool
+  ) throws(AnimatedImageError) {
+    try makeUnique(changing: clip, keepsContent: keepsContent)
+    precondition(control.rect.contains(clip) && control.rect.size == pixels.size)
+    let rows = pixels.width > 0 ? (pixels.validPixels - 1) / pixels.width + 1 : 0
+    guard pixels.validPixels > 0, rows > 0 else { return }
+    precondition(
+      rows <= pixels.height && pixels.offset >= 0
+        && pixels.offset + (rows - 1) * pixels.bytesPerRow
+          + pixels.width * pixels.layout.bytesPerPixel <= pixels.storage.byteCount
+    )
+    if pixels.hasBinaryAlpha, format == .rgba8 {
+      unsafe drawIndexed(pixels, control.rect, clip)
+      return
+    }
+    let isSource = control.blend == .source || pixels.isOpaque
+    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
+    let isDeep = format == .rgba16
+    unsafe pixels.palette.withUnsafeBufferPointer { palette in
+      guard let colors = palette.baseAddress else { return }
+      unsafe forEachRow(pixels, control.rect, clip) { offset, target, count in
+        let row = unsafe source + offset
+        if isDeep {
+          let target = unsafe target.assumingMemoryBound(to: SIMD4<UInt16>.self)
+          unsafe isSource
+            ? RowExpander.writeDeep(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+            : RowBlender.overDeep(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+        } else {
+          let target = unsafe target.assumingMemoryBound(to: UInt32.self)
+          unsafe isSource
+            ? RowExpander.write(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+            : RowBlender.over(
+              pixels.layout, from: row, to: target, count: count, palette: colors)
+        }
+      }
+    }
+  }
+
+  /// GIF frames: a whole frame in one call where its rows lie in order, else row by row.
+  @unsafe private mutating func drawIndexed(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect
+  ) {
+    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
+    let isWhole = pixels.validPixels == pixels.width * pixels.height && !pixels.isInterlaced
+    unsafe pixels.palette.withUnsafeBufferPointer { palette in
+      guard let colors = palette.baseAddress else { return }
+      if isWhole {
+        let first = (clip.y - rect.y) * pixels.bytesPerRow + clip.x - rect.x
+        unsafe IndexedBlitter.draw(
+          indices: (source + first).assumingMemoryBound(to: UInt8.self),
+          indexStride: pixels.bytesPerRow, width: clip.width, height: clip.height,
+          palette: colors, transparent: pixels.transparentIndex,
+          into: row(clip.y).assumingMemoryBound(to: UInt32.self) + clip.x,
+          canvasStride: bytesPerRow / 4)
+        return
+      }
+      unsafe forEachRow(pixels, rect, clip) { offset, target, count in
+        unsafe IndexedBlitter.over(
+          indices: (source + offset).assumingMemoryBound(to: UInt8.self), count: count,
+          palette: colors, transparent: pixels.transparentIndex,
+          into: target.assumingMemoryBound(to: UInt32.self))
+      }
+    }
+  }
+
+  /// Calls `body` for each row of the frame that shows in `clip`, with the byte offset of its first
+  /// shown sample, where it goes on the canvas, and how many pixels are valid there.
+  @unsafe private mutating func forEachRow(
+    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect,
+    _ body: (Int, UnsafeMutableRawPointer, Int) -> Void
+  ) {
+    let firstColumn = clip.x - rect.x
+    let skipped = firstColumn * pixels.layout.bytesPerPixel
+    let completeRows = pixels.validPixels / pixels.width
+    let partial = pixels.validPixels % pixels.width
+    for stored in 0..<min(completeRows + (partial > 0 ? 1 : 0), pixels.height) {
+      let shown =
+        pixels.isInterlaced ? GIFInterlace.row(stored, height: pixels.height) : stored
+      let y = rect.y + shown
+      guard y >= clip.y, y < clip.maxY else { continue }
+      let valid = stored < completeRows ? pixels.width : partial
+      let count = min(clip.width, valid - firstColumn)
+      guard count > 0 else { continue }
+      let target = unsafe row(y) + clip.x * format.bytesPerPixel
+      unsafe body(stored * pixels.bytesPerRow + skipped, target, count)
+    }
+  }
 }

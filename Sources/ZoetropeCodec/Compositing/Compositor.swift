@@ -64,11 +64,10 @@ package struct Compositor: ~Copyable {
       && (control.blend == .source || pixels.isOpaque)
     if !replacesAll || control.disposal == .previous { try clearIfAwaited() }
     let covered = control.disposal == .previous ? try canvas.copy(rect) : nil
-    if pixels.isSettled {
+    if pixels.isInPlace {
       canvas.adopt(pixels, changing: rect, keepsContent: !replacesAll)
     } else if !rect.isEmpty {
-      try canvas.makeUnique(changing: rect, keepsContent: !replacesAll)
-      unsafe FrameDrawing.draw(pixels, control, clip: rect, onto: &canvas)
+      try canvas.draw(pixels, control, clip: rect, keepsContent: !replacesAll)
     }
     disposal = control.disposal
     disposalRect = rect

@@ -8,45 +8,6 @@ internal import Synchronization
 /// in decoded form within a byte budget, whatever their number. Small frames are claimed in batches,
 /// since a hand-over costs as much as a thousand pixels.
 package final class DecodeAhead: Sendable {
-  /// What became of one frame.
-  enum Slot {
-    case waiting
-    case claimed
-    case done(FramePixels)
-    case failed(AnimatedImageError)
-  }
-
-  struct State {
-    /// Counts the jumps: work begun before one is thrown away.
-    var generation = 0
-    /// Slots of the frames from `base` on.
-    var slots: [Slot] = []
-    /// What each slot is charged with.
-    var charges: [Int] = []
-    var base = 0
-    /// The next frame nobody has begun.
-    var nextClaim = 0
-    /// Frames from here on are not begun ahead.
-    var end = Int.max
-    /// Bytes of frames that are claimed or finished, the one in the consumer's hands included.
-    var heldBytes = 0
-    /// What of that is in the consumer's hands.
-    var takenBytes = 0
-    var helperCount = 0
-    /// Helpers' decoders between two times that there was work.
-    var idleWorkers: [FrameWorker] = []
-    var isConsumerWaiting = false
-    /// Whether the consumer is in a frame of its own, after which there is room for another one.
-    var isConsumerDecoding = false
-    var spares = SpareFrames()
-    var isStopped = false
-    /// What `DecodeMemory` was charged with.
-    var chargedBytes = 0
-
-    /// Bytes of frames and of memory kept for them.
-    var byteCount: Int { heldBytes + spares.byteCount }
-  }
-
   let source: any ByteSource
   let frames: [FrameControl]
   let header: ImageHeader
@@ -54,7 +15,7 @@ package final class DecodeAhead: Sendable {
   private let helperLimit: Int
   private let window: DecodeWindow
   private let memory: DecodeMemory
-  private let state = Mutex(State())
+  private let state = Mutex(DecodeQueue())
   private let signal = ThreadSignal()
 
   /// Pixels that are worth a hand-over to another thread.
@@ -82,7 +43,8 @@ package final class DecodeAhead: Sendable {
   deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
 
   /// Changes the state, and charges what it holds then.
-  private func change<Value>(_ body: (inout sending State) -> sending Value) -> sending Value {
+  private func change<Value>(_ body: (inout sending DecodeQueue) -> sending Value) -> sending Value
+  {
     state.withLock { state in
       let value = body(&state)
       memory.charge(state.byteCount - state.chargedBytes)
@@ -131,8 +93,8 @@ package final class DecodeAhead: Sendable {
 
   /// Frame `index`, decoded; frames have to be taken in order, from where it was started.
   ///
-  /// - Parameter worker: The consumer's own decoder, for the frames it decodes itself.
-  package func take(_ index: Int, with worker: inout FrameWorker) throws(AnimatedImageError)
+  /// - Parameter decoder: The consumer's own decoder, for the frames it decodes itself.
+  package func take(_ index: Int, with decoder: inout FrameDecoder) throws(AnimatedImageError)
     -> FramePixels
   {
     while true {
@@ -142,7 +104,7 @@ package final class DecodeAhead: Sendable {
       }) {
       case .ready(let pixels): return pixels
       case .failed(let error): throw error
-      case .decode(let claim): finish(claim, worker.decode(claim, in: self))
+      case .decode(let claim): decode(claim, with: &decoder)
       case .wait: signal.wait(looks: Self.looks)
       }
     }
@@ -168,8 +130,8 @@ package final class DecodeAhead: Sendable {
 
   /// What a helper does: batches of frames, until the window is full.
   private func help() {
-    var worker =
-      state.withLock { $0.idleWorkers.popLast() } ?? FrameWorker(header: header, options: options)
+    var decoder =
+      state.withLock { $0.idleDecoders.popLast() } ?? FrameDecoder(header: header, options: options)
     var patience = Self.looks
     while true {
       let step = change { state in
@@ -179,19 +141,22 @@ package final class DecodeAhead: Sendable {
       }
       switch step {
       case .decode(let claims):
-        for claim in claims { finish(claim, worker.decode(claim, in: self)) }
+        for claim in claims { decode(claim, with: &decoder) }
         patience = Self.looks
       case .wait:
         sched_yield()
         patience -= 1
       case .end:
-        return state.withLock { $0.idleWorkers.append(worker) }
+        return state.withLock { $0.idleDecoders.append(decoder) }
       }
     }
   }
 
-  /// Puts a decoded frame in its slot and wakes the consumer if it waits.
-  private func finish(_ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>) {
+  /// Decodes a claimed frame, puts it in its slot and wakes the consumer if it waits.
+  private func decode(_ claim: DecodeClaim, with decoder: inout FrameDecoder) {
+    let result = Result { () throws(AnimatedImageError) in
+      try decoder.decode(frames[claim.index], from: source, into: claim.pixels)
+    }
     let wakes = change { $0.finish(claim, result, window: window, memory: memory) }
     if wakes { signal.post() }
   }

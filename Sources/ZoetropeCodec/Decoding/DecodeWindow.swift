@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// How far decoding may run ahead.
 struct DecodeWindow {
   /// Bytes of frames that are begun, wait, or are being drawn.
@@ -9,7 +11,7 @@ struct DecodeWindow {
   /// Bytes of a frame as large as the canvas.
   let largestByteCount: Int
   /// How frames lie that become the canvas; nil when all are drawn.
-  let form: CanvasForm?
+  let form: InPlaceLayout?
   /// Threads that may decode beside the consumer's, as far as their memory for compressed bytes goes.
   let helperLimit: Int
 
@@ -25,15 +27,14 @@ struct DecodeWindow {
     let room = max(rest - min(footprint.worker, .max / 4), footprint.frame)
     let limit = max(min(options.limits.liveBytes / 2, room), 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
-    // Four frames of the canvas: with three, one side waits for the other when frames take unlike
-    // times (a sixteenth to an eighth of the time, simulated); with five nothing is won. Three of RGBA
-    // where what lies under a frame is kept too, so that with the canvas and the list of frames a
+    // Four frames of the canvas: three starves one side when frame costs vary; five gains nothing.
+    // Three of RGBA where what lies under a frame is kept too, so that with the canvas and the list of frames a
     // thousand frames stay within six canvases: `most` is that, whatever a pixel takes.
     // Three are allowed however little a frame takes.
     let count = frames.contains { $0.disposal == .previous } ? 3 : 4
     let most = size.area * (count * 4 + 1)
     // Blocks with wide margins would not be as many in a window, nor those that the limit is close to.
-    form = CanvasForm(header, options).flatMap {
+    form = InPlaceLayout(header, options).flatMap {
       count * $0.byteCount <= min(max(most, 1 << 20), limit) ? $0 : nil
     }
     largestByteCount = form?.byteCount ?? drawn
@@ -42,7 +43,7 @@ struct DecodeWindow {
   }
 
   /// How a frame lies that becomes the canvas; nil when it is drawn.
-  func form(of control: FrameControl) -> CanvasForm? {
+  func form(of control: FrameControl) -> InPlaceLayout? {
     form.flatMap { $0.suits(control) ? $0 : nil }
   }
 
@@ -68,5 +69,75 @@ extension ImageHeader {
     guard options.decoder == .fast, let format = PNGSampleFormat(self) else { return converted }
     // Pixels that are packed or interlaced lie in memory twice.
     return format.isDirect ? format.pixelSize : format.pixelSize + format.filterSize
+  }
+}
+
+/// Bytes that decoding the frames of one image takes at least: what ``DecodingLimits/liveBytes`` bounds.
+struct DecodeFootprint {
+  /// The canvas, and what lies under a frame where one is put back.
+  private(set) var canvas = 0
+  /// The largest frame, decoded.
+  private(set) var frame = 0
+  /// What each thread that decodes takes for the compressed bytes of a frame: as they are stored, and
+  /// put together out of their blocks or chunks.
+  private(set) var worker = 0
+
+  /// With one thread and no frame decoded ahead.
+  var byteCount: Int { Self.sum(Self.sum(canvas, frame), worker) }
+
+  init(_ frames: some Sequence<FrameControl>, header: ImageHeader, options: DecodingOptions) {
+    let pixelSize = header.decodedPixelSize(options)
+    let joinsTwice = header.format == .gif && options.decoder == .reference
+    var putsBack = false
+    for control in frames {
+      if control.disposal == .previous { putsBack = true }
+      let size = control.rect.size
+      let bytes = Self.sum(Self.product(size.area, pixelSize), size.height + 512)
+      frame = max(frame, Self.rounded(bytes))
+      let stored = control.byteRange.count
+      let joined = joinsTwice ? Self.product(stored, 2) : GIFDeblocker.byteCount(for: stored)
+      worker = max(worker, Self.sum(stored, joined))
+    }
+    // Rows are padded, which a canvas of narrow rows is mostly made of.
+    canvas = Self.product(
+      options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
+    if putsBack { canvas = Self.product(canvas, 2) }
+  }
+
+  private static func rounded(_ byteCount: Int) -> Int {
+    byteCount > 1 << 60 ? byteCount : PixelMemory.rounded(byteCount)
+  }
+
+  private static func product(_ left: Int, _ right: Int) -> Int {
+    let (product, overflow) = left.multipliedReportingOverflow(by: right)
+    return overflow ? .max : product
+  }
+
+  private static func sum(_ left: Int, _ right: Int) -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    return overflow ? .max : sum
+  }
+}
+
+/// Bytes that frames decoded ahead take together, whoever reads them, and memory kept for frames to come.
+///
+/// Each reader bounds its own window by the limits of its image; hundreds of readers at once held
+/// gigabytes all the same. At the limit, a reader decodes no frame before it is asked for, which costs
+/// the second core, until others have given theirs back. The frame that is asked for is always decoded.
+package final class DecodeMemory: Sendable {
+  let byteLimit: Int
+  private let used = Atomic<Int>(0)
+
+  package init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+  /// Bytes taken now.
+  var usedBytes: Int { used.load(ordering: .relaxed) }
+
+  /// Whether there is room for `byteCount` bytes more.
+  func admits(_ byteCount: Int) -> Bool { usedBytes + byteCount <= byteLimit }
+
+  /// Takes `byteCount` bytes more, or gives as many back when it is negative.
+  func charge(_ byteCount: Int) {
+    if byteCount != 0 { used.add(byteCount, ordering: .relaxed) }
   }
 }

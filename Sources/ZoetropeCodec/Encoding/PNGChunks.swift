@@ -1,5 +1,3 @@
-internal import CDeflate
-
 /// The bytes of a PNG file, grown chunk by chunk.
 struct PNGChunks {
   /// The eight bytes that every PNG starts with.
@@ -24,25 +22,19 @@ struct PNGChunks {
   /// Appends a chunk whose data are the first `count` bytes of `storage`.
   mutating func append(_ type: StaticString, _ storage: PixelStorage, count: Int) {
     open(type, count: count)
-    // The storage is at least `count` bytes long (`extracting` checks) and outlives the copy.
-    let span = storage.bytes.extracting(first: count)
-    unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(copying: storage.bytes.extracting(first: count))
     close(count: count)
   }
 
   private mutating func open(_ type: StaticString, count: Int) {
     append(UInt32(count))
     precondition(type.utf8CodeUnitCount == 4)
-    unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: type.utf8Start, count: 4))
+    bytes += Array(type.description.utf8)
   }
 
   private mutating func close(count: Int) {
-    let start = bytes.count - count - 4
-    let crc = unsafe bytes.withUnsafeBytes {
-      // `start` and the end lie inside: `open` and the data were appended just before.
-      unsafe libdeflate_crc32(0, $0.baseAddress.map { unsafe $0 + start }, count + 4)
-    }
-    append(crc)
+    // Of type and data, which were appended just before.
+    append(CRC32.of(bytes.rawBytes.extracting(last: count + 4)))
   }
 
   private mutating func append(_ value: UInt32) { bytes += value.bigEndianBytes }
@@ -52,5 +44,104 @@ extension UInt32 {
   /// The four bytes, most significant first, as PNG stores numbers.
   var bigEndianBytes: [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) }
+  }
+}
+
+/// The metadata of an animation as PNG chunks, to be carried into each written frame.
+struct PNGMetadataChunks {
+  /// Chunks that must come before PLTE, the colour profile apart.
+  private(set) var color: [UInt8] = []
+  /// iCCP, with the colour space that the profile is for.
+  private(set) var profile: [UInt8] = []
+  private(set) var profileIsGrey = false
+  /// Chunks that must come before IDAT.
+  private(set) var other: [UInt8] = []
+  /// Text, which may come last.
+  private(set) var text: [UInt8] = []
+
+  /// No chunks.
+  init() {}
+
+  init(_ metadata: AnimationMetadata) {
+    let compressor = ZlibCompressor(level: 6)
+    var color = PNGChunks()
+    if let cicp = metadata.cicp, cicp.count == 4 { color.append("cICP", cicp) }
+    if let values = metadata.chromaticities, values.count == 8 {
+      color.append("cHRM", values.flatMap(\.bigEndianBytes))
+    }
+    if let gamma = metadata.gamma { color.append("gAMA", gamma.bigEndianBytes) }
+    if let icc = metadata.iccProfile, icc.count >= 20, let compressor {
+      var chunk = PNGChunks()
+      let name = Self.keyword(metadata.iccProfileName ?? "") ?? Array("ICC profile".utf8)
+      chunk.append("iCCP", name + [0, 0] + compressor.compress(icc))
+      profile = chunk.bytes
+      profileIsGrey = Array(icc[16..<20]) == Array("GRAY".utf8)
+    } else if let intent = metadata.srgbIntent, intent <= 3 {
+      // Never beside iCCP: the specification allows one of the two.
+      color.append("sRGB", [intent])
+    }
+    self.color = color.bytes
+    var other = PNGChunks()
+    if let density = metadata.pixelDensity {
+      other.append(
+        "pHYs",
+        density.x.bigEndianBytes + density.y.bigEndianBytes + [density.isPerMetre ? 1 : 0])
+    }
+    if let exif = metadata.exif { other.append("eXIf", exif) }
+    self.other = other.bytes
+    var text = PNGChunks()
+    for item in metadata.texts {
+      guard let key = Self.keyword(item.key) else { continue }
+      Self.append(key: key, item.value, to: &text, compressor: compressor)
+    }
+    if let xmp = metadata.xmp {
+      text.append("iTXt", Array("XML:com.adobe.xmp".utf8) + [0, 0, 0, 0, 0] + Array(xmp.utf8))
+    }
+    self.text = text.bytes
+  }
+
+  /// Latin-1 as tEXt, or zTXt when that is shorter; all else as iTXt.
+  private static func append(
+    key: [UInt8], _ value: String, to chunks: inout PNGChunks, compressor: ZlibCompressor?
+  ) {
+    if let latin = latin1(value), !latin.contains(0) {
+      let packed = packed(latin, compressor)
+      if packed.count + 1 < latin.count {
+        chunks.append("zTXt", key + [0, 0] + packed)
+      } else {
+        chunks.append("tEXt", key + [0] + latin)
+      }
+      return
+    }
+    let utf8 = Array(value.utf8.filter { $0 != 0 })
+    let packed = packed(utf8, compressor)
+    let isPacked = packed.count < utf8.count
+    chunks.append("iTXt", key + [0, isPacked ? 1 : 0, 0, 0, 0] + (isPacked ? packed : utf8))
+  }
+
+  /// `bytes` compressed when they are many, else as they are.
+  private static func packed(_ bytes: [UInt8], _ compressor: ZlibCompressor?) -> [UInt8] {
+    guard bytes.count > 256, let compressor else { return bytes }
+    return compressor.compress(bytes)
+  }
+
+  private static func latin1(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      guard let byte = UInt8(exactly: scalar.value) else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
+  /// A keyword as PNG allows it: 1 to 79 printable Latin-1 bytes without spaces at its ends or two
+  /// in a row; nil when `text` is not one.
+  private static func keyword(_ text: String) -> [UInt8]? {
+    guard let bytes = latin1(text), (1...79).contains(bytes.count),
+      bytes.allSatisfy({ (32...126).contains($0) || $0 > 160 }),
+      bytes.first != 32, bytes.last != 32,
+      !zip(bytes, bytes.dropFirst()).contains(where: { $0 == 32 && $1 == 32 })
+    else { return nil }
+    return bytes
   }
 }

@@ -6,7 +6,7 @@ package struct GIFFastDecoder: FrameDecoding {
   static let descriptorCount = 10
 
   private var deblocker = GIFDeblocker()
-  private var expander = LZWExpander()
+  private var expander = LZWDecoder()
 
   package init() {}
 
@@ -18,7 +18,7 @@ package struct GIFFastDecoder: FrameDecoding {
     let paletteEnd = min(dataStart - 1, bytes.byteCount)
     let palette = bytes.extracting(min(Self.descriptorCount, paletteEnd)..<paletteEnd)
     pixels.prepare(control, header: header, localPalette: palette)
-    pixels.offset = LZWExpander.headroom
+    pixels.offset = LZWDecoder.headroom
     pixels.bytesPerRow = pixels.width
     let count = pixels.width * pixels.height
     guard count > 0 else {
@@ -27,46 +27,29 @@ package struct GIFFastDecoder: FrameDecoding {
     guard bytes.byteCount >= dataStart else {
       return pixels.note(.lzwNoData, "no minimum code size", control, at: bytes.byteCount)
     }
-    let codeSize = Int(unsafe bytes.unsafeLoad(fromByteOffset: dataStart - 1, as: UInt8.self))
-    guard LZWExpander.minimumCodeSizes.contains(codeSize) else {
+    let codeSize = Int(bytes[dataStart - 1])
+    guard LZWDecoder.minimumCodeSizes.contains(codeSize) else {
       return pixels.note(
         .lzwBadMinimumCodeSize, "minimum code size \(codeSize)", control, at: dataStart - 1)
     }
-    try pixels.reserve(byteCount: LZWExpander.headroom + count + LZWExpander.slack)
+    try pixels.reserve(byteCount: LZWDecoder.headroom + count + LZWDecoder.slack)
     let data = bytes.extracting(droppingFirst: dataStart)
-    try unsafe data.withUnsafeBytes { (source) throws(AnimatedImageError) in
-      let (result, blocks) = try unsafe expand(
-        source, codeSize: codeSize, count: count, into: pixels)
-      pixels.validPixels = result.pixelCount
-      pixels.isOpaque = result.pixelCount == count && pixels.transparentIndex == nil
-      defer {
-        let colors =
-          control.localPaletteCount > 0 ? control.localPaletteCount : header.palette.count
-        if colors > 0 {
-          pixels.noteIndices(past: colors, below: 1 << codeSize, in: control)
-        }
+    let (result, blocks) = try expander.expand(
+      data, joinedIn: &deblocker, minimumCodeSize: codeSize, into: pixels.storage, count: count)
+    pixels.validPixels = result.pixelCount
+    pixels.isOpaque = result.pixelCount == count && pixels.transparentIndex == nil
+    defer {
+      let colors =
+        control.localPaletteCount > 0 ? control.localPaletteCount : header.palette.count
+      if colors > 0 {
+        pixels.noteIndices(past: colors, below: 1 << codeSize, in: control)
       }
-      guard let (kind, detail) = Self.damage(result, blocks, count: count) else { return }
-      let offset =
-        kind == .gifMissingTerminator
-        ? blocks.sourceCount
-        : unsafe GIFDeblocker.sourceOffset(ofPayload: result.byteOffset, in: source)
-      pixels.note(kind, detail, control, at: dataStart + offset)
     }
-  }
-
-  /// Joins and expands the sub-blocks of `source`.
-  private mutating func expand(
-    _ source: UnsafeRawBufferPointer, codeSize: Int, count: Int, into pixels: FramePixels
-  ) throws(AnimatedImageError) -> (LZWResult, GIFDeblocker.Blocks) {
-    // The storage has room for headroom, `count` pixels and slack: reserved just before.
-    let address = unsafe pixels.storage.baseAddress + LZWExpander.headroom
-    let output = unsafe address.assumingMemoryBound(to: UInt8.self)
-    return try unsafe deblocker.join(source) { codes, blocks in
-      let result = unsafe expander.expand(
-        codes, minimumCodeSize: codeSize, into: output, count: count)
-      return (result, blocks)
-    }
+    guard let (kind, detail) = Self.damage(result, blocks, count: count) else { return }
+    let offset =
+      kind == .gifMissingTerminator
+      ? blocks.sourceCount : GIFDeblocker.sourceOffset(ofPayload: result.byteOffset, in: data)
+    pixels.note(kind, detail, control, at: dataStart + offset)
   }
 
   /// What was wrong with the data, if anything.
@@ -101,5 +84,57 @@ extension FramePixels {
       kind, detail, frameIndex: control.index,
       byteOffset: control.byteRange.lowerBound + offset,
       validRows: isComplete ? nil : validPixels / width)
+  }
+}
+
+extension FramePixels {
+  /// Takes over the size and the colours of a GIF frame, with no pixel decoded yet.
+  ///
+  /// `localPalette` holds three bytes a colour. Entries past the palette are opaque black, as in
+  /// browsers; the transparent one is 0, also where it lies past the palette.
+  package func prepare(_ control: FrameControl, header: ImageHeader, localPalette: RawSpan) {
+    layout = .indexed8
+    width = max(control.rect.width, 0)
+    height = max(control.rect.height, 0)
+    isInterlaced = control.isInterlaced
+    transparentIndex = control.transparentIndex
+    isOpaque = false
+    hasBinaryAlpha = true
+    validPixels = 0
+    damage = nil
+    if control.localPaletteCount > 0 {
+      setPalette(localPalette)
+    } else {
+      setPalette(header.palette.span, rest: RGBA.black.word)
+    }
+    if let transparentIndex { palette[Int(transparentIndex)] = RGBA.clear.word }
+  }
+
+  /// Sets the palette to colours of three bytes each; entries past them are opaque black.
+  private func setPalette(_ bytes: RawSpan) {
+    let bytes = Span<UInt8>(_bytes: bytes)
+    var entries = takePalette()
+    let count = min(bytes.count / 3, entries.count)
+    for i in 0..<count {
+      let (red, green, blue) = (bytes[3 * i], bytes[3 * i + 1], bytes[3 * i + 2])
+      entries[i] = RGBA(red: red, green: green, blue: blue).word
+    }
+    for i in count..<entries.count { entries[i] = RGBA.black.word }
+    palette = entries
+  }
+}
+
+/// The order of rows in an interlaced GIF image (GIF89a appendix E): every 8th from 0, every 8th
+/// from 4, every 4th from 2, every 2nd from 1.
+package enum GIFInterlace {
+  /// The row of the picture at which stored row `index` is shown.
+  package static func row(_ index: Int, height: Int) -> Int {
+    var rest = index
+    for (start, step) in [(0, 8), (4, 8), (2, 4)] {
+      let count = height > start ? (height - start + step - 1) / step : 0
+      if rest < count { return start + rest * step }
+      rest -= count
+    }
+    return 1 + rest * 2
   }
 }

@@ -141,3 +141,170 @@ package struct PNGScanner: Scanning {
     image.note(kind, detail, frame: frame, at: offset ?? chunkOffset)
   }
 }
+
+extension PNGScanner {
+  /// A collected chunk was read to its end.
+  mutating func endChunk(hasValidCRC: Bool) throws(AnimatedImageError) {
+    defer { animation.lastType = chunkType }
+    switch chunkType {
+    case .header: try readHeader(hasValidCRC: hasValidCRC)
+    case .palette: readPalette(hasValidCRC: hasValidCRC)
+    case .animationControl: readAnimationControl(hasValidCRC: hasValidCRC)
+    case .frameControl: try readFrameControl(hasValidCRC: hasValidCRC)
+    case .transparency where hasValidCRC: readTransparency()
+    case _ where hasValidCRC: readMetadata()
+    default: note(.pngAncillaryChunk, "the CRC of \(chunkType.name) is wrong")
+    }
+  }
+
+  private mutating func readHeader(hasValidCRC: Bool) throws(AnimatedImageError) {
+    guard image.header == nil else { return }
+    let parsed: PNGHeader
+    do throws(PNGHeader.Fault) {
+      guard hasValidCRC else { throw .init("the CRC of IHDR is wrong") }
+      parsed = try PNGHeader(parsing: chunkData)
+    } catch {
+      throw AnimatedImageError(
+        .malformed, error.detail, format: .png, byteOffset: chunkOffset)
+    }
+    try workBudget.checkCanvas(parsed.size, at: chunkOffset)
+    var header = ImageHeader(format: .png, canvasSize: parsed.size)
+    header.bitDepth = parsed.bitDepth
+    header.colorType = parsed.colorType
+    header.isInterlaced = parsed.isInterlaced
+    image.header = header
+  }
+
+  /// PLTE (11.2.2): 1 to 256 colours of three bytes; bytes past the last whole one are left out, as in
+  /// Chromium. Only palette images use it.
+  private mutating func readPalette(hasValidCRC: Bool) {
+    guard image.header?.colorType == 3, animation.phase == .beforeData,
+      image.header?.palette.isEmpty == true, (3...768).contains(chunkData.count)
+    else { return }
+    if chunkData.count % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(chunkData.count) bytes") }
+    if !hasValidCRC { note(.pngPaletteCRC, "the CRC of PLTE is wrong") }
+    image.header?.palette = GIFScanner.palette(chunkData)
+  }
+
+  /// tRNS (11.3.1.1): alpha of palette entries, or the one transparent colour.
+  private mutating func readTransparency() {
+    guard let header = image.header, animation.phase == .beforeData else { return }
+    guard !animation.hasTransparency else {
+      note(.pngAncillaryChunk, "another tRNS")
+      return
+    }
+    switch header.colorType {
+    case 3:
+      for (index, alpha) in chunkData.prefix(header.palette.count).enumerated() {
+        image.header?.palette[index] = header.palette[index] & 0xff_ffff | UInt32(alpha) << 24
+      }
+      animation.hasTransparency = image.header?.palette.contains { $0 >> 24 < 255 } ?? false
+    case 0: readTransparentColor(byteCount: 2, bitDepth: header.bitDepth)
+    case 2: readTransparentColor(byteCount: 6, bitDepth: header.bitDepth)
+    default: note(.pngAncillaryChunk, "tRNS does not fit the colour type")
+    }
+  }
+
+  /// The transparent colour of a grey or RGB image. Chromium takes the first bytes of a longer chunk,
+  /// and at 16 bits, where it compares all of them, finds no pixel that has it.
+  private mutating func readTransparentColor(byteCount: Int, bitDepth: UInt8) {
+    let size = chunkData.count
+    guard size == byteCount || size > byteCount && bitDepth < 16 else {
+      return note(.pngAncillaryChunk, "tRNS of \(size) bytes, which do not fit")
+    }
+    if byteCount == 2, bitDepth < 8, chunkData[1] >> bitDepth > 0 {
+      // No sample can have this value. libpng masks it to the depth; browsers find no match.
+      return note(.pngAncillaryChunk, "tRNS \(chunkData[1]) at \(bitDepth) bits")
+    }
+    if size > byteCount { note(.pngAncillaryChunk, "tRNS of \(size) bytes") }
+    image.header?.transparency = Array(chunkData.prefix(byteCount))
+    animation.hasTransparency = true
+  }
+
+  /// A chunk that was passed over was neither data nor known: only a critical one matters.
+  mutating func checkUnknownChunk() throws(AnimatedImageError) {
+    guard chunkType.isCritical, !PNGChunkType.collected.contains(chunkType),
+      chunkType != .imageData, chunkType != .end
+    else { return }
+    guard animation.phase != .beforeData else {
+      throw AnimatedImageError(
+        .unsupported, "unknown critical chunk \(chunkType.name)", format: .png,
+        byteOffset: chunkOffset)
+    }
+    guard animation.isAnimated, !animation.isListEnded else { return }
+    try closePicture(at: chunkOffset)
+    animation.isListEnded = true
+    note(
+      .pngCriticalChunk, "unknown critical chunk \(chunkType.name)", frame: image.frames.count)
+  }
+
+  package mutating func finish() throws(AnimatedImageError) {
+    guard image.header != nil else {
+      throw AnimatedImageError(
+        .truncated, "\(image.byteCount) bytes, too few for a PNG header",
+        byteOffset: image.byteCount)
+    }
+    let isCut = !isAtEnd
+    if isCut { try finishEarly() }
+    isAtEnd = true
+    guard animation.phase != .beforeData else {
+      throw AnimatedImageError(
+        isCut ? .truncated : .noFrames, "no image data", format: .png, byteOffset: image.byteCount)
+    }
+    settleAnimation(isCut: isCut)
+  }
+
+  /// The data ends before IEND: decoding tells whether the open picture is complete.
+  private mutating func finishEarly() throws(AnimatedImageError) {
+    let end = image.byteCount
+    var isBetweenChunks = false
+    if case .chunkHeader = state { isBetweenChunks = collector.bytes.isEmpty }
+    note(
+      isBetweenChunks ? .missingTrailer : .cutBlock,
+      isBetweenChunks ? "the data ends without IEND" : "the data ends inside \(chunkType.name)",
+      at: end)
+    guard var picture = animation.openPicture, !animation.isListEnded else {
+      try closePicture(at: end)
+      return
+    }
+    animation.openPicture = nil
+    // The bytes of a chunk that holds no pixels are none of the picture's.
+    switch state {
+    case .skip, .crcOfSkipped: if isDataChunk { picture.end = end }
+    default: break
+    }
+    if let control = picture.control {
+      let area = control.rect.size.area
+      try workBudget.charge(frame: image.frames.count, area: area, at: picture.start)
+    }
+    image.cutFrame = makeFrame(picture, isIndependent: image.frames.isEmpty)
+  }
+
+  /// Decides what the file is, now that all of it was seen.
+  private mutating func settleAnimation(isCut: Bool) {
+    guard animation.isAnimated,
+      animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame
+    else {
+      if animation.hasFrameControl, animation.announcedFrames == nil, !animation.isBroken {
+        note(.pngStaticOnly, "frame controls without acTL", at: image.byteCount)
+      }
+      image.showStaticImage()
+      return
+    }
+    let found = image.frames.count + (image.cutFrame == nil ? 0 : 1)
+    if let announced = animation.announcedFrames, found < announced, !animation.isListEnded {
+      if isCut {
+        note(
+          .missingFrames, "the data ends before frame \(found) of \(announced)", frame: found,
+          at: image.byteCount)
+      } else if found > 0 {
+        note(
+          .pngFrameCount, "\(announced) frames announced, \(found) found", at: image.byteCount)
+      }
+    }
+    if found == 0 {
+      note(.pngStaticOnly, "acTL without a valid frame", at: image.byteCount)
+      image.showStaticImage()
+    }
+  }
+}

@@ -117,3 +117,190 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly(pair.left.word >> 32, at: below + x, size: size)
   }
 }
+
+// Unsafe code: bounds as in PNGUnfilter.swift. Pixels of 3 bytes are read and written as words of 4, which
+// run one byte into the next one: a pixel is read before the one to its left is written, and the last
+// one of a row is written without that byte.
+extension PNGUnfilter {
+  /// The fewest pixels in a row for ``undoPaethQuad(_:above:count:_:)``.
+  static let quadWidth = 8
+
+  /// This row and the three below it, all Paeth, of at least ``quadWidth`` pixels.
+  @unsafe
+  static func undoPaethQuad<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
+  ) {
+    let size = Pixel.byteCount
+    let row1 = unsafe row + (count &+ 1)
+    let row2 = unsafe row1 + (count &+ 1)
+    let row3 = unsafe row2 + (count &+ 1)
+    @inline(__always) func load(_ address: UnsafeMutableRawPointer) -> UInt32 {
+      UInt32(truncatingIfNeeded: unsafe PNGPixelLanes.word(at: address, size: size))
+    }
+    @inline(__always) func put(_ word: UInt32, _ address: UnsafeMutableRawPointer) {
+      unsafe PNGPixelLanes.store(UInt64(word), at: address, size: size)
+    }
+    var quad = unsafe PaethQuad(above: load(above))
+    // Reads the word at byte `x`; zero where a row has not begun or has ended.
+    func word(_ row: UnsafeMutableRawPointer, _ x: Int) -> UInt32 {
+      x >= 0 && x < count ? unsafe load(row + x) : 0
+    }
+    func raw(_ x: Int) -> SIMD4<UInt32> {
+      unsafe SIMD4(
+        word(row, x), word(row1, x - 2 * size), word(row2, x - 4 * size), word(row3, x - 6 * size))
+    }
+    func store(_ word: UInt32, _ row: UnsafeMutableRawPointer, _ x: Int) {
+      guard x >= 0, x < count else { return }
+      if x + size < count {
+        unsafe put(word, row + x)
+      } else {
+        unsafe PNGPixelLanes.storeExactly(UInt64(word), at: row + x, size: size)
+      }
+    }
+    func storeAll(_ words: SIMD4<UInt32>, _ x: Int) {
+      unsafe store(words.x, row, x)
+      unsafe store(words.y, row1, x - 2 * size)
+      unsafe store(words.z, row2, x - 4 * size)
+      unsafe store(words.w, row3, x - 6 * size)
+    }
+
+    var x = 0
+    var next = raw(0)
+    while x < 6 &* size {
+      unsafe quad.next(next, above: word(above, x + size))
+      next = raw(x + size)
+      unsafe storeAll(quad.left, x)
+      x &+= size
+    }
+    // All four rows are inside: their pixels end before the last one.
+    while x &+ size < count {
+      let ahead = x &+ size
+      unsafe quad.next(next, above: load(above + ahead))
+      let words = unsafe quad.left
+      unsafe next = SIMD4(
+        load(row + ahead), load(row1 + (x &- size)), load(row2 + (x &- 3 &* size)),
+        load(row3 + (x &- 5 &* size)))
+      unsafe put(words.x, row + x)
+      unsafe put(words.y, row1 + (x &- 2 &* size))
+      unsafe put(words.z, row2 + (x &- 4 &* size))
+      unsafe put(words.w, row3 + (x &- 6 &* size))
+      x = ahead
+    }
+    while x < count &+ 6 &* size {
+      unsafe quad.next(next, above: word(above, x + size))
+      next = raw(x + size)
+      unsafe storeAll(quad.left, x)
+      x &+= size
+    }
+  }
+}
+
+/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes: the low half of each vector holds
+/// a pixel of the first row, the high half one of a row further down, which runs one pixel behind, so
+/// that the pixels it needs from the first row are done.
+///
+/// The chain of dependent operations is hardly longer than for one row, so this takes half the time.
+@unsafe
+struct PaethPair {
+  /// The pixels that were done last.
+  private(set) var left = unsafe PNGPixelLanes()
+  private var raw: PNGPixelLanes
+  private var up: PNGPixelLanes
+  private var corner = unsafe PNGPixelLanes()
+  // 3 corner - left. Kept from one step to the next because the compiler otherwise adds left and up
+  // first, which makes the chain longer.
+  private var base = SIMD8<Int16>.zero
+
+  /// Starts with the first pixel of the first row and with none, all zero, of the other.
+  @inline(always)
+  init(raw: PNGPixelLanes, up: PNGPixelLanes) {
+    unsafe self.raw = raw
+    unsafe self.up = up
+    unsafe self.raw.lanes.highHalf = .zero
+    unsafe self.up.lanes.highHalf = .zero
+    unsafe step()
+  }
+
+  /// Goes on to the next pixels.
+  ///
+  /// - Parameters:
+  ///   - row: The filtered pixel of the first row.
+  ///   - below: That of the other row.
+  ///   - up: The pixel above that of the first row.
+  ///   - between: The pixel above that of the other row.
+  @inline(always)
+  mutating func next(
+    row: PNGPixelLanes, below: PNGPixelLanes, up above: PNGPixelLanes, between: PNGPixelLanes
+  ) {
+    unsafe raw = row
+    unsafe raw.lanes.highHalf = below.lanes.lowHalf
+    unsafe up = above
+    unsafe up.lanes.highHalf = between.lanes.lowHalf
+    unsafe step()
+  }
+
+  @inline(always)
+  private mutating func step() {
+    unsafe left = PNGUnfilter.predict(
+      raw, left: left, up: up, corner: corner, threshold: base &- up.lanes)
+    unsafe corner = up
+    unsafe base = up.lanes &+ up.lanes &+ up.lanes &- left.lanes
+  }
+}
+
+/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes: each 32-bit word of the vector
+/// holds a pixel of one row, each row runs two pixels behind the one above it, so that the pixels above
+/// it are done. (One would do; two take the moving of words out of the chain of dependent operations,
+/// which is what the time goes into.)
+///
+/// Works in lanes of 8 bits, which need no widening.
+@unsafe
+struct PaethQuad {
+  /// The pixels that were done last; the first row's in the lowest word.
+  private(set) var left = SIMD4<UInt32>.zero
+  private var corner = SIMD16<UInt8>.zero
+  private var up: SIMD16<UInt8>
+
+  /// Starts with the pixel above the first one of the first row.
+  @inline(always) init(above: UInt32) {
+    unsafe up = Self.bytes(SIMD4(above, 0, 0, 0))
+  }
+
+  /// Goes on to the next pixels.
+  ///
+  /// - Parameters:
+  ///   - raw: The filtered pixels, one of each row; zero for a row that has not begun.
+  ///   - above: The pixel above the next one of the first row.
+  @inline(always)
+  mutating func next(_ raw: SIMD4<UInt32>, above: UInt32) {
+    let before = unsafe Self.bytes(left)
+    let next = unsafe Self.bytes(SIMD4(above, left.x, left.y, left.z))
+    let up = unsafe self.up
+    let isLess = before .< up
+    let low = up.replacing(with: before, where: isLess)
+    let high = before.replacing(with: up, where: isLess)
+    // How far high lies above the corner and the corner above low: with these, the rule of
+    // `PNGUnfilter.predict` reads "low when 2 rise <= fall, high when 2 fall <= rise".
+    let rise = unsafe Self.difference(high, corner)
+    let fall = unsafe Self.difference(corner, low)
+    let takesLow = unsafe rise .<= Self.difference(fall, rise)
+    let takesHigh = unsafe fall .<= Self.difference(rise, fall)
+    let toLow = unsafe SIMD16<UInt8>.zero.replacing(with: low &- corner, where: takesLow)
+    let toHigh = unsafe SIMD16<UInt8>.zero.replacing(with: high &- corner, where: takesHigh)
+    let sum = unsafe (Self.bytes(raw) &+ corner) &+ (toLow | toHigh)
+    unsafe left = unsafeBitCast(sum, to: SIMD4<UInt32>.self)
+    unsafe corner = up
+    unsafe self.up = next
+  }
+
+  @inline(always)
+  private static func bytes(_ words: SIMD4<UInt32>) -> SIMD16<UInt8> {
+    unsafe unsafeBitCast(words, to: SIMD16<UInt8>.self)
+  }
+
+  /// `a - b`, or zero where that is negative: one instruction.
+  @inline(always)
+  private static func difference(_ a: SIMD16<UInt8>, _ b: SIMD16<UInt8>) -> SIMD16<UInt8> {
+    a.replacing(with: b, where: a .< b) &- b
+  }
+}

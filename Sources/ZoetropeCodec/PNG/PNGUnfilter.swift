@@ -14,6 +14,23 @@ package enum PNGUnfilter {
   /// Unfilters rows from the top until all are done or one has no such filter.
   ///
   /// - Parameters:
+  ///   - offset: Where the filter byte of the first row lies in `storage`.
+  ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
+  /// - Returns: The rows that are done.
+  /// - Precondition: the rows and 8 bytes more lie in `storage`.
+  static func unfilter(
+    _ storage: PixelStorage, at offset: Int, rows: Int, rowBytes: Int, pixelSize: Int
+  ) -> Int {
+    precondition(
+      offset >= 0 && rows >= 0 && rowBytes >= 0
+        && rows * (rowBytes + 1) <= storage.byteCount - offset - 8)
+    return unsafe unfilter(
+      storage.baseAddress + offset, rows: rows, rowBytes: rowBytes, pixelSize: pixelSize)
+  }
+
+  /// As ``unfilter(_:at:rows:rowBytes:pixelSize:)``, of rows at `base`.
+  ///
+  /// - Parameters:
   ///   - base: The filter byte of the first row.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
   /// - Returns: The rows that are done.
@@ -84,5 +101,190 @@ package enum PNGUnfilter {
     _ filter: UnsafeMutableRawPointer, rows: Int, pitch: Int
   ) -> Bool {
     (0..<rows).allSatisfy { unsafe (filter + $0 * pitch).load(as: UInt8.self) == paeth }
+  }
+}
+
+// Unsafe code: bounds as in PNGUnfilter.swift. Each loop reads and writes `count` bytes of `row`;
+// words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for writing.
+extension PNGUnfilter {
+  /// Adds the row above.
+  @inline(always) @unsafe
+  static func undoUp(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int
+  ) {
+    typealias Block = SIMD32<UInt8>
+    var x = 0
+    while x &+ 32 <= count {
+      let raw = unsafe row.loadUnaligned(fromByteOffset: x, as: Block.self)
+      let up = unsafe above.loadUnaligned(fromByteOffset: x, as: Block.self)
+      unsafe row.storeBytes(of: raw &+ up, toByteOffset: x, as: Block.self)
+      x &+= 32
+    }
+    while x < count {
+      let raw = unsafe row.load(fromByteOffset: x, as: UInt8.self)
+      let up = unsafe above.load(fromByteOffset: x, as: UInt8.self)
+      unsafe row.storeBytes(of: raw &+ up, toByteOffset: x, as: UInt8.self)
+      x &+= 1
+    }
+  }
+
+  /// Adds the pixel to the left.
+  @unsafe
+  static func undoSub<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
+  ) {
+    let size = Pixel.byteCount
+    var left = unsafe PNGPixelLanes()
+    var next = unsafe PNGPixelLanes(at: row, size: size)
+    var x = 0
+    // The next pixel is read before this one is written: a word of 3 or 6 bytes runs into it.
+    while x &+ size < count {
+      unsafe left = left &+ next
+      unsafe next = PNGPixelLanes(at: row + (x &+ size), size: size)
+      unsafe left.store(at: row + x, size: size)
+      x &+= size
+    }
+    unsafe PNGPixelLanes.storeExactly((left &+ next).word, at: row + x, size: size)
+  }
+
+  /// Adds half the sum of left and above, rounded down; nil above counts as zero.
+  @unsafe
+  static func undoAverage<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer?, count: Int, _: Pixel.Type
+  ) {
+    let size = Pixel.byteCount
+    guard let above = unsafe above else {
+      var left = unsafe PNGPixelLanes()
+      var next = unsafe PNGPixelLanes(at: row, size: size)
+      var x = 0
+      while x &+ size < count {
+        unsafe left = next &+ PNGPixelLanes(left.lanes &>> 1)
+        unsafe next = PNGPixelLanes(at: row + (x &+ size), size: size)
+        unsafe left.store(at: row + x, size: size)
+        x &+= size
+      }
+      unsafe left = next &+ PNGPixelLanes(left.lanes &>> 1)
+      unsafe PNGPixelLanes.storeExactly(left.word, at: row + x, size: size)
+      return
+    }
+    var left = unsafe PNGPixelLanes()
+    var next = unsafe PNGPixelLanes(at: row, size: size)
+    var x = 0
+    while x &+ size < count {
+      let up = unsafe PNGPixelLanes(at: above + x, size: size)
+      unsafe left = next &+ PNGPixelLanes((left.lanes &+ up.lanes) &>> 1)
+      unsafe next = PNGPixelLanes(at: row + (x &+ size), size: size)
+      unsafe left.store(at: row + x, size: size)
+      x &+= size
+    }
+    let up = unsafe PNGPixelLanes(at: above + x, size: size)
+    unsafe left = next &+ PNGPixelLanes((left.lanes &+ up.lanes) &>> 1)
+    unsafe PNGPixelLanes.storeExactly(left.word, at: row + x, size: size)
+  }
+}
+
+/// How many bytes a pixel has, as a type, so that every filter loop is compiled for one number.
+protocol PNGPixelSize {
+  static var byteCount: Int { get }
+}
+
+enum PNGPixel1: PNGPixelSize { @inline(always) static var byteCount: Int { 1 } }
+enum PNGPixel2: PNGPixelSize { @inline(always) static var byteCount: Int { 2 } }
+enum PNGPixel3: PNGPixelSize { @inline(always) static var byteCount: Int { 3 } }
+enum PNGPixel4: PNGPixelSize { @inline(always) static var byteCount: Int { 4 } }
+enum PNGPixel6: PNGPixelSize { @inline(always) static var byteCount: Int { 6 } }
+enum PNGPixel8: PNGPixelSize { @inline(always) static var byteCount: Int { 8 } }
+
+/// One PNG pixel of 1 to 8 bytes, each byte in a 16-bit lane of its own whose high half is zero.
+///
+/// Unsafe code: the loads and stores below. Callers promise memory for the bytes that each one names.
+@unsafe
+struct PNGPixelLanes {
+  var lanes = SIMD8<Int16>.zero
+
+  @inline(always) init() {}
+  @inline(always) init(_ lanes: SIMD8<Int16>) { unsafe self.lanes = lanes }
+
+  /// Reads the word that holds a pixel of `size` bytes; for 3 and 6 a byte or two of what follows
+  /// come along and are never stored.
+  @inline(always)
+  init(at address: UnsafeRawPointer, size: Int) {
+    unsafe self.init(word: Self.word(at: address, size: size))
+  }
+
+  @inline(always)
+  static func word(at address: UnsafeRawPointer, size: Int) -> UInt64 {
+    switch size {
+    case 1: unsafe UInt64(address.load(as: UInt8.self))
+    case 2: unsafe UInt64(address.loadUnaligned(as: UInt16.self))
+    case 3, 4: unsafe UInt64(address.loadUnaligned(as: UInt32.self))
+    default: unsafe address.loadUnaligned(as: UInt64.self)
+    }
+  }
+
+  /// A lane for each byte of `word`, the lowest first.
+  ///
+  /// By halves, here and in ``word``: the conversions of the standard library mean the same two
+  /// instructions, but are left as calls in large loops.
+  @inline(always)
+  init(word: UInt64) {
+    var bytes = SIMD16<UInt8>.zero
+    unsafe bytes.evenHalf = unsafeBitCast(word.littleEndian, to: SIMD8<UInt8>.self)
+    unsafe self.init(fromBytes: bytes)
+  }
+
+  /// The low bytes of the lanes, packed.
+  @inline(always) var word: UInt64 {
+    unsafe unsafeBitCast(bytes.evenHalf, to: UInt64.self).littleEndian
+  }
+
+  /// Writes the pixel as a whole word: 4 bytes for a size of 3, 8 for 6.
+  @inline(always)
+  func store(at address: UnsafeMutableRawPointer, size: Int) {
+    unsafe Self.store(word, at: address, size: size)
+  }
+
+  @inline(always)
+  static func store(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
+    switch size {
+    case 1: unsafe address.storeBytes(of: UInt8(truncatingIfNeeded: word), as: UInt8.self)
+    case 2: unsafe address.storeBytes(of: UInt16(truncatingIfNeeded: word), as: UInt16.self)
+    case 3, 4: unsafe address.storeBytes(of: UInt32(truncatingIfNeeded: word), as: UInt32.self)
+    default: unsafe address.storeBytes(of: word, as: UInt64.self)
+    }
+  }
+
+  /// Writes `size` bytes and no more.
+  @inline(always)
+  static func storeExactly(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
+    switch size {
+    case 3:
+      unsafe store(word, at: address, size: 2)
+      unsafe store(word >> 16, at: address + 2, size: 1)
+    case 6:
+      unsafe store(word, at: address, size: 4)
+      unsafe store(word >> 32, at: address + 4, size: 2)
+    default: unsafe store(word, at: address, size: size)
+    }
+  }
+
+  /// Adds byte by byte, modulo 256; the high halves of the lanes stay zero.
+  @inline(always)
+  static func &+ (left: Self, right: Self) -> Self {
+    unsafe Self(fromBytes: left.bytes &+ right.bytes)
+  }
+
+  /// Subtracts byte by byte, modulo 256; the high halves of the lanes stay zero.
+  @inline(always)
+  static func &- (left: Self, right: Self) -> Self {
+    unsafe Self(fromBytes: left.bytes &- right.bytes)
+  }
+
+  @inline(always) private var bytes: SIMD16<UInt8> {
+    unsafe unsafeBitCast(lanes, to: SIMD16<UInt8>.self)
+  }
+
+  @inline(always) private init(fromBytes bytes: SIMD16<UInt8>) {
+    unsafe self.lanes = unsafeBitCast(bytes, to: SIMD8<Int16>.self)
   }
 }

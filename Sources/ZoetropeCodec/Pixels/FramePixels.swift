@@ -21,6 +21,8 @@ package final class FramePixels: @unchecked Sendable {
   package var layout = Layout.rgba8
   package var width = 0
   package var height = 0
+  /// Width and height.
+  var size: PixelSize { PixelSize(width: width, height: height) }
   /// Bytes from one row to the next.
   package var bytesPerRow = 0
   /// Bytes from the start of the storage to the first pixel.
@@ -44,9 +46,9 @@ package final class FramePixels: @unchecked Sendable {
   package private(set) var storage = PixelStorage(byteCount: 64)
 
   /// How the frame is to lie in memory when it is to become the canvas; nil when it will be drawn.
-  var canvasForm: CanvasForm?
+  var inPlaceLayout: InPlaceLayout?
   /// Whether it does lie so: as RGBA, in a block of that form, where it stands on the canvas.
-  package var isSettled = false
+  package var isInPlace = false
   /// Which side of `DecodeAhead` filled it last, and so whose core's cache it lies in.
   package var side = DecodeSide.consumer
   /// Sizes are not rounded up past this: what a frame of the whole canvas takes.
@@ -93,12 +95,68 @@ package final class FramePixels: @unchecked Sendable {
     return min(PixelMemory.rounded(byteCount), largest)
   }
 
-  /// Gives the storage away and takes `other`, which nobody else has; without it, one of no use.
+  /// Swaps in `other`, which nobody else has, or a placeholder.
   func exchangeStorage(for other: PixelStorage?) -> PixelStorage {
     defer {
       storage = other ?? PixelStorage(byteCount: 64)
-      isSettled = false
+      isInPlace = false
     }
     return storage
+  }
+}
+
+extension FramePixels {
+  /// Throws what is wrong with the frame when `policy` refuses it.
+  package func refuse(
+    under policy: DamagePolicy, format: AnimationFormat
+  ) throws(AnimatedImageError) {
+    guard policy == .strict, let damage, damage.kind.isRefusedByStrict else { return }
+    throw damage.error(format: format)
+  }
+}
+
+extension FramePixels {
+  /// Notes as damage, if there is none yet, that some index lies past a palette of `count` colours.
+  ///
+  /// - Parameter bound: No index reaches it, however the data is damaged.
+  func noteIndices(past count: Int, below bound: Int = 256, in control: FrameControl) {
+    guard damage == nil, layout == .indexed8, count < bound,
+      let row = firstRow(withIndexFrom: count)
+    else { return }
+    damage = Damage(
+      .pixelIndex, "a pixel in row \(row) has an index past the \(count) colours",
+      frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
+  }
+
+  /// The first stored row with an index of at least `limit`.
+  private func firstRow(withIndexFrom limit: Int) -> Int? {
+    let rows = validPixels / max(width, 1)
+    guard rows > 0, width > 0 else { return nil }
+    let (storage, offset, pitch, width) = (storage, offset, bytesPerRow, width)
+    // All rows at once, with the filter bytes between them: where those reach the limit as well, the
+    // rows alone decide.
+    let isBelow =
+      IndexedBlitter.greatestIndex(
+        in: storage.bytes.extracting(offset..<offset + (rows - 1) * pitch + width)) < limit
+    if isBelow { return nil }
+    return (0..<rows).first { row in
+      let start = offset + row * pitch
+      return IndexedBlitter.greatestIndex(in: storage.bytes.extracting(start..<start + width))
+        >= limit
+    }
+  }
+}
+
+extension FramePixels.Layout {
+  /// Bytes that one pixel takes.
+  var bytesPerPixel: Int {
+    switch self {
+    case .indexed8, .grey8: 1
+    case .greyAlpha8, .grey16, .keyedGrey16: 2
+    case .rgb8, .keyedRGB8: 3
+    case .rgba8, .greyAlpha16: 4
+    case .rgb16, .keyedRGB16: 6
+    case .rgba16: 8
+    }
   }
 }

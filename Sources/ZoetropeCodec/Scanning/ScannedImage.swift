@@ -1,3 +1,18 @@
+/// Reads the structure of one file from its bytes, in as many pieces as they come.
+///
+/// A pure value: the same bytes give the same ``ScannedImage`` however they are split. No pixel is
+/// decoded. Work is linear in the bytes; memory is that of the frame list and bounded metadata.
+package protocol Scanning: Sendable {
+  /// What is known so far.
+  var image: ScannedImage { get }
+  /// Whether the file's end marker was read; later bytes are ignored.
+  var isAtEnd: Bool { get }
+  /// Takes the next bytes of the file.
+  mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
+  /// Says that there are no more bytes.
+  mutating func finish() throws(AnimatedImageError)
+}
+
 /// What a scanner knows of a file so far. It grows as more bytes are fed.
 package struct ScannedImage: Sendable, Hashable {
   /// Nil until the header was read.
@@ -45,5 +60,69 @@ package struct ScannedImage: Sendable, Hashable {
   ) {
     guard damage.count < 1000 || kind.isRefusedByStrict && damage.count < 2000 else { return }
     damage.append(Damage(kind, detail, frameIndex: frame, byteOffset: offset))
+  }
+}
+
+/// Gathers a record of known length from bytes that come in pieces.
+struct ByteCollector: Sendable {
+  private(set) var bytes: [UInt8] = []
+
+  /// Moves bytes from `input` at `position` until there are `count`; says whether there are.
+  mutating func collect(
+    _ count: Int, from input: borrowing RawSpan, at position: inout Int
+  ) -> Bool {
+    while bytes.count < count, position < input.byteCount {
+      bytes.append(input[position])
+      position += 1
+    }
+    return bytes.count >= count
+  }
+
+  /// Forgets the record, so that the next one can be gathered.
+  mutating func reset() {
+    // Most records are not gathered here, and even emptying an empty array takes a call.
+    if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
+  }
+}
+
+extension [UInt8] {
+  /// The 16-bit number at `offset`, least significant byte first (GIF).
+  func littleEndian16(at offset: Int) -> UInt16 {
+    UInt16(self[offset]) | UInt16(self[offset + 1]) << 8
+  }
+
+  /// The 16-bit number at `offset`, most significant byte first (PNG).
+  func bigEndian16(at offset: Int) -> UInt16 {
+    UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
+  }
+
+  /// The 32-bit number at `offset`, most significant byte first (PNG).
+  func bigEndian32(at offset: Int) -> UInt32 {
+    UInt32(bigEndian16(at: offset)) << 16 | UInt32(bigEndian16(at: offset + 2))
+  }
+}
+
+/// Tells, frame by frame, whether a frame's picture needs what was on the canvas before.
+///
+/// It follows one fact: whether the canvas is known to be wholly transparent before the frame.
+struct IndependenceTracker: Sendable {
+  private var isClear = true
+
+  /// Takes the next frame; says whether it is independent.
+  ///
+  /// - Parameter coversOpaquely: Whether the frame replaces every pixel of the canvas.
+  mutating func add(
+    rect: PixelRect, canvas: PixelRect, disposal: DisposalMethod, coversOpaquely: Bool
+  ) -> Bool {
+    // A frame that is taken away again shows the frames after it what lay below: replay cannot start
+    // there, though its own picture hides all of it.
+    let isIndependent = isClear || coversOpaquely && disposal != .previous
+    isClear =
+      switch disposal {
+      case .keep: isClear && rect.intersection(canvas).isEmpty
+      case .background: isClear || rect.contains(canvas)
+      case .previous: isClear
+      }
+    return isIndependent
   }
 }

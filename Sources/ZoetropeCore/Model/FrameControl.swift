@@ -38,6 +38,20 @@ public struct FrameControl: Sendable, Hashable {
   /// The bytes of the file from which its pixels are decoded.
   public var byteRange: Range<Int> { start..<end }
 
+  /// Creates the metadata of a frame, such as for tests of code that shows it.
+  ///
+  /// By default the frame is drawn over what is there and stays, is not interlaced and has no bytes.
+  public init(
+    index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod = .keep,
+    blend: BlendOperation = .over, isIndependent: Bool = false, isInterlaced: Bool = false,
+    palette: PaletteUse = .none, byteRange: Range<Int> = 0..<0
+  ) {
+    self.init(
+      index: index, rect: rect, delay: delay, disposal: disposal, blend: blend,
+      isIndependent: isIndependent, isInterlaced: isInterlaced, palette: palette,
+      byteRange: byteRange, localPaletteCount: 0, transparentIndex: nil)
+  }
+
   package init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod,
     blend: BlendOperation, isIndependent: Bool, isInterlaced: Bool, palette: PaletteUse,
@@ -62,4 +76,67 @@ public struct FrameControl: Sendable, Hashable {
 
   /// Says where the bytes of the frame end, once that is known.
   package mutating func end(at offset: Int) { end = offset }
+}
+
+/// A frame's delay exactly as the file stores it: a fraction of a second.
+public struct FrameDelay: Sendable, Hashable {
+  /// The stored numerator.
+  public let numerator: UInt32
+  /// The stored denominator; a stored 0 is kept as 100, as the PNG specification says.
+  public let denominator: UInt32
+
+  /// A delay of `numerator`/`denominator` seconds; a denominator of 0 means 100.
+  public init(numerator: UInt32, denominator: UInt32) {
+    self.numerator = numerator
+    self.denominator = denominator == 0 ? 100 : denominator
+  }
+
+  /// A delay in hundredths of a second, as GIF stores it.
+  public init(centiseconds: UInt16) {
+    self.init(numerator: UInt32(centiseconds), denominator: 100)
+  }
+
+  /// The exact time, rounded down to a whole nanosecond.
+  public var duration: Duration {
+    let seconds = numerator / denominator
+    let rest = UInt64(numerator % denominator)
+    return .seconds(Int64(seconds))
+      + .nanoseconds(Int64(rest * 1_000_000_000 / UInt64(denominator)))
+  }
+
+  /// The exact time in milliseconds, cut down to a whole one.
+  public var milliseconds: Int { Int(UInt64(numerator) * 1000 / UInt64(denominator)) }
+}
+
+extension FrameDelay: CustomStringConvertible {
+  /// `NUMERATOR/DENOMINATOR s`.
+  public var description: String { "\(numerator)/\(denominator) s" }
+}
+
+/// What happens to a frame's rectangle before the next frame is drawn.
+public enum DisposalMethod: UInt8, Sendable, Hashable {
+  /// The picture stays (GIF89a 23.c values 0, 1 and 5 to 7; APNG `NONE`).
+  case keep
+  /// The rectangle becomes transparent (GIF 2, as browsers read it; APNG `BACKGROUND`).
+  case background
+  /// The rectangle becomes what it was before the frame (GIF 3 and 4; APNG `PREVIOUS`).
+  case previous
+}
+
+/// How a frame is put on the canvas.
+public enum BlendOperation: UInt8, Sendable, Hashable {
+  /// Every pixel of the frame, alpha included, replaces the canvas (APNG `SOURCE`).
+  case source
+  /// The frame is laid over the canvas (APNG `OVER`; GIF, whose transparent index leaves it).
+  case over
+}
+
+/// Where a frame's colours come from.
+public enum PaletteUse: UInt8, Sendable, Hashable {
+  /// The pixels hold colours; there is no palette.
+  case none
+  /// The palette of the whole file.
+  case global
+  /// A palette of the frame's own.
+  case local
 }

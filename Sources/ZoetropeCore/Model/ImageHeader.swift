@@ -18,3 +18,27 @@ package struct ImageHeader: Sendable, Hashable {
     self.canvasSize = canvasSize
   }
 }
+
+/// The file formats that are decoded.
+public enum AnimationFormat: String, Sendable, Hashable {
+  /// GIF87a or GIF89a.
+  case gif
+  /// A PNG with animation chunks that make it an animation.
+  case apng
+  /// A PNG that is a still picture.
+  case png
+}
+
+/// How often an animation plays in total.
+///
+/// GIF: no loop block is one play, 0 is ``indefinite``, *n* is *n* + 1 plays.
+/// APNG: `num_plays` 0 is ``indefinite``, *n* is *n* plays.
+public enum PlayCount: Sendable, Hashable {
+  /// This many plays in all; at least one.
+  case finite(Int)
+  /// Until it is stopped.
+  case indefinite
+
+  /// One play.
+  public static let once = PlayCount.finite(1)
+}

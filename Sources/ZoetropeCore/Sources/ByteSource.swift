@@ -15,15 +15,66 @@ package protocol ByteSource: Sendable {
 
   /// Gives `body` the bytes of `range`, which is clipped to the source.
   ///
-  /// - Parameter scratch: Memory to read into, when the bytes do not lie in memory yet. Reused from
-  ///   call to call, it spares an allocation.
+  /// - Parameter buffer: Memory to read into, when the bytes do not lie in memory yet. Reused from call
+  ///   to call for one source, it saves allocations, and reads of small ranges that lie close together.
   func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result
+}
+
+/// Memory for bytes of one source, which keeps what was read last.
+package struct ReadBuffer: Sendable {
+  var bytes: [UInt8] = []
+  /// The part of the source that `bytes` begins with.
+  var range = 0..<0
+
+  package init() {}
 }
 
 extension ByteSource {
   /// Not known.
   package func isAtHand(_ range: Range<Int>) -> Bool { false }
+
+  /// Calls `body` with one block after the other, front to back, until it says that it wants no more.
+  ///
+  /// A source that was cut short meanwhile ends where it was cut.
+  package func forEachBlock(
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
+  ) throws(AnimatedImageError) {
+    // Large enough that a call costs little, small enough to lie in a second-level cache.
+    let blockSize = 1 << 17
+    var buffer = ReadBuffer()
+    for start in stride(from: 0, to: byteCount, by: blockSize) {
+      let count = min(blockSize, byteCount - start)
+      let goesOn = try withBytes(in: start..<start + count, buffer: &buffer) {
+        (bytes) throws(AnimatedImageError) in
+        try body(bytes) && bytes.byteCount == count
+      }
+      guard goesOn else { return }
+    }
+  }
+}
+
+/// A byte source over bytes that are in memory.
+package struct MemorySource: ByteSource {
+  private let bytes: [UInt8]
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  package var byteCount: Int { bytes.count }
+
+  package var currentStamp: FileStamp? { nil }
+
+  package var isUnchanged: Bool { true }
+
+  package func isAtHand(_ range: Range<Int>) -> Bool { true }
+
+  package func withBytes<Result>(
+    in range: Range<Int>, buffer: inout ReadBuffer,
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let clipped = range.clamped(to: 0..<bytes.count)
+    return try body(bytes.rawBytes.extracting(clipped))
+  }
 }

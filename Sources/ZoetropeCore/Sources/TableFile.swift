@@ -67,7 +67,7 @@ package final class TableFile: Sendable {
   /// Bytes of a page of memory.
   package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
 
-  package let descriptor: FileDescriptor
+  fileprivate let descriptor: FileDescriptor
 
   /// Opens a file of this user's own; does not follow a symbolic link.
   ///
@@ -165,6 +165,61 @@ package final class TableFile: Sendable {
     let error = zt_lock_byte(descriptor.rawValue, Int64(offset), kind)
     guard error == 0 || error == EAGAIN else { throw .store(error, "lock") }
     return error == 0
+  }
+}
+
+/// The bytes of a table, read where the system's cache holds them.
+///
+/// A file that somebody truncates, or that cannot be read, shows zeros and sets ``hasGap``; see
+/// `zt_table.h`. Others write to the file at any moment: callers check what they read, or hold a lock.
+///
+/// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
+@safe
+package final class TableMapping: @unchecked Sendable {
+  // Sendable: neither property changes, the bytes are only read, and the mapping ends in `deinit`, when
+  // nobody holds this object any more.
+  private let start: UnsafePointer<UInt8>
+  private let byteCount: Int
+
+  /// Maps the first `byteCount` bytes of `file`; nil when the system cannot.
+  package init?(_ file: TableFile, byteCount: Int) {
+    guard byteCount > 0, let start = unsafe zt_map(file.descriptor.rawValue, byteCount) else {
+      return nil
+    }
+    unsafe self.start = start
+    self.byteCount = byteCount
+  }
+
+  deinit { unsafe zt_unmap(start) }
+
+  /// Whether zeros stand in for bytes that could not be had. It stays so.
+  package var hasGap: Bool { unsafe zt_map_has_gap(start) }
+
+  /// The bytes of `range` as read-only pixels, without a copy.
+  ///
+  /// - Parameter owner: Kept as long as the pixels; it keeps this mapping, and others from replacing
+  ///   the bytes.
+  /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
+  package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
+    unsafe PixelStorage(lent: buffer(range), by: owner)
+  }
+
+  /// Gives `body` the bytes of `range`.
+  package func withBytes<Result>(
+    in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
+  ) -> Result { body(unsafe buffer(range).bytes) }
+
+  /// The 64-bit word at `offset`, a multiple of 8.
+  package func word(at offset: Int) -> UInt64 {
+    unsafe buffer(offset..<offset + 8).load(as: UInt64.self)
+  }
+
+  /// The byte at `offset`.
+  package func byte(at offset: Int) -> UInt8 { unsafe buffer(offset..<offset + 1)[0] }
+
+  private func buffer(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount)
+    return unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
   }
 }
 

@@ -4,16 +4,19 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// The terminal that standard output is connected to, opened once more.
+/// The terminal of standard output, opened again.
 ///
-/// A descriptor of its own can be non-blocking without the shell, which shares the other one,
-/// noticing; and keys come from here when standard input is the animation.
+/// A separate descriptor can be non-blocking without affecting the shell, which shares the other
+/// one, and keys can be read from it when standard input is the animation.
+///
+/// Unsafe code: `open`, `read`, `write`, `poll` and `nanosleep` get pointers to arrays and values
+/// that live for the call, with their sizes.
 struct TerminalDevice: Sendable {
   let descriptor: Int32
 
   /// Opens it; nil when standard output is not a terminal, or cannot be opened for reading.
   ///
-  /// With `controlling` the controlling terminal will do, wherever output goes.
+  /// With `controlling` it falls back on the controlling terminal, wherever output goes.
   init?(controlling: Bool = false) {
     guard controlling || isatty(1) == 1 else { return nil }
     let flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
@@ -23,7 +26,7 @@ struct TerminalDevice: Sendable {
     descriptor = found
   }
 
-  /// The size as the kernel has it; `cell` is used when the kernel does not know the pixels.
+  /// The size according to the kernel; `cell` takes precedence over the kernel's pixels.
   func size(cell: (width: Int, height: Int)?) -> ScreenSize {
     guard let size = FileDescriptor(rawValue: descriptor).terminalSize else {
       return ScreenSize(columns: 80, rows: 24)
@@ -37,7 +40,7 @@ struct TerminalDevice: Sendable {
       pixelHeight: size.pixelHeight)
   }
 
-  /// What has been typed: empty when nothing has, nil when the terminal is gone.
+  /// The available input: empty when there is none, nil when the terminal is gone.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
@@ -46,9 +49,8 @@ struct TerminalDevice: Sendable {
     return nil
   }
 
-  /// Writes what the terminal takes now, and says how many bytes that were.
+  /// Writes as much as the terminal accepts now; returns the number of bytes.
   func write(_ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
-    // The buffer is not kept beyond the call.
     let count = unsafe bytes.withUnsafeBytes {
       unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
     }
@@ -57,7 +59,7 @@ struct TerminalDevice: Sendable {
     throw Errno(rawValue: errno)
   }
 
-  /// Writes everything; false when that takes longer than `time`, or the terminal is gone.
+  /// Writes everything; returns false if that takes longer than `time` or the terminal is gone.
   @discardableResult
   func writeAll(_ bytes: [UInt8], within time: Duration = .seconds(1)) -> Bool {
     let deadline = ContinuousClock.now + time
@@ -73,7 +75,7 @@ struct TerminalDevice: Sendable {
     return true
   }
 
-  /// What ``wait(forInput:output:for:)`` found.
+  /// The result of ``wait(forInput:output:wakes:for:)``.
   struct Readiness: OptionSet, Sendable {
     let rawValue: Int
     static let input = Readiness(rawValue: 1)
@@ -81,8 +83,8 @@ struct TerminalDevice: Sendable {
     static let wake = Readiness(rawValue: 4)
   }
 
-  /// Waits for keys, for room to write, for the ``Signals`` unless it `wakes` nobody, or for the time
-  /// to pass; nil waits on.
+  /// Waits for input, for room to write, for ``Signals`` if it `wakes`, or for `time` to pass; nil
+  /// is without end.
   func wait(
     forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
   ) -> Readiness {
@@ -91,7 +93,7 @@ struct TerminalDevice: Sendable {
       pollfd(fd: descriptor, events: events, revents: 0),
       pollfd(fd: wakes ? Signals.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
-    // Whole milliseconds are polled, what is left of one is slept: `ppoll` is not to be had here.
+    // `poll` takes whole milliseconds, so less than one is slept: `ppoll` is not visible to Swift.
     let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
     if let nanoseconds, nanoseconds > 0, nanoseconds < 1_000_000 {
       var rest = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
@@ -109,7 +111,7 @@ struct TerminalDevice: Sendable {
 }
 
 extension Duration {
-  /// Cut down to a whole one.
+  /// Rounded down.
   fileprivate var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds > 4_000_000_000 ? .max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -117,7 +119,7 @@ extension Duration {
 }
 
 extension TerminalDevice {
-  /// Waits for bytes: none when `time` is up, nil when the terminal is gone or a signal asks for the
+  /// Waits for input: empty when `time` is up, nil when the terminal is gone or a signal asks to
   /// end.
   func read(within time: Duration) -> [UInt8]? {
     let deadline = ContinuousClock.now + time
@@ -131,10 +133,10 @@ extension TerminalDevice {
     }
   }
 
-  /// Scrolls so many empty rows in, and says at which row they begin.
+  /// Scrolls in `rows` empty rows; returns the first of them.
   ///
-  /// The terminal is asked where the cursor is; one that does not answer within `patience` is taken
-  /// to have scrolled to its end. What is typed meanwhile is added to `typed`.
+  /// The terminal is asked for the cursor's position; one that does not answer within `patience` is
+  /// assumed to have scrolled to its end. Keys typed meanwhile are added to `typed`.
   func makeRoom(
     rows: Int, screen: ScreenSize, patience: Duration, decoder: inout InputDecoder,
     typed: inout [InputEvent]

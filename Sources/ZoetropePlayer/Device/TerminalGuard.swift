@@ -2,45 +2,47 @@ import Glibc
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Gives the terminal back whatever happens, a fatal signal included.
+/// Restores the terminal whatever happens, even on a fatal signal.
 ///
-/// Everything that a handler needs is laid down before the terminal is changed: the bytes to write
-/// in memory that nobody frees, the line settings, the descriptor. The handler calls only `tcflush`,
-/// `write`, `tcsetattr` and `raise`, which POSIX allows there.
+/// Everything a handler needs is prepared before the terminal is changed: the bytes to write, in
+/// memory that is never freed, the line settings and the descriptor. The handler calls only
+/// `tcflush`, `write`,
+/// `poll`, `tcsetattr` and `raise`, which are async-signal-safe.
 ///
-/// The main thread's handlers have a stack of their own, so that one that has run over gives the
-/// terminal back too. Other threads have none: a handler's stack belongs to the thread that sets
-/// it, and those that decode and schedule run loops of a depth that no file decides.
+/// The main thread's handlers run on an alternate stack, so that the terminal is restored after a
+/// stack overflow too. Other threads have none: an alternate stack belongs to the thread that sets
+/// it, and the depth of those threads does not depend on files.
 ///
-/// Unsafe code: handlers can reach nothing but globals and calls that are safe in a signal.
+/// Unsafe code: handlers can only reach globals. Each is written by the main thread while `isArmed`
+/// is unset, and buffers that a handler may be reading are never freed.
 @safe
 enum TerminalGuard {
-  // Unsafe: written by the main thread only, while `isArmed` is unset, when a handler uses none of them.
-  // A handler changes `isArmed` alone, and a buffer that it may have begun to read is never freed.
+  // Written by the main thread only, while `isArmed` is unset, when no handler uses them. A handler
+  // changes only `isArmed`.
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
   nonisolated(unsafe) private static var byteCount = 0
   nonisolated(unsafe) private static var descriptor: Int32 = -1
-  /// Behind a pointer: the compiler makes a global of this type 57 bytes long where 60 are copied.
+  /// Behind a pointer, because the compiler makes a global of this type 57 bytes long and copies
+  /// 60.
   nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
   nonisolated(unsafe) private static var isArmed = false
 
-  /// Where handlers run; kept here too, since the leak check does not ask the system for it.
+  /// The handlers' stack; kept so that the leak check finds it.
   nonisolated(unsafe) private static var stack: UnsafeMutableRawPointer?
-  /// Earlier ``bytes``, which a handler may be reading.
+  /// Earlier ``bytes``, which a handler may still be reading.
   nonisolated(unsafe) private static var retired: [UnsafeMutablePointer<UInt8>] = unsafe []
 
-  /// Traps, and the other signals that end a process unless it catches them: nothing here uses those,
-  /// but a parent's timer or a user may send one. Those to which the player has an answer are with
-  /// ``Signals``.
+  /// Traps, and the other signals that end a process by default, which a timer or a user may send.
+  /// Those that the player handles are in ``Signals``.
   private static let fatalSignals =
     [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS] + lethalSignals
   private static let lethalSignals =
     [SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU] + (34...64)
 
-  /// Prepares for the end: `restore` is what gives the terminal back.
+  /// Prepares for the end; `restore` are the bytes that restore the terminal.
   static func arm(restore: [UInt8], rawMode: RawMode?, descriptor: Int32) {
     unsafe isArmed = false
-    // The buffer before is left alone: a handler may be reading it. That is some bytes a resize.
+    // The old buffer is kept, since a handler may be reading it; that costs a few bytes per change.
     if let bytes = unsafe bytes { unsafe retired.append(bytes) }
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(restore.count, 1))
     for (index, byte) in restore.enumerated() { unsafe copy[index] = byte }
@@ -48,7 +50,7 @@ enum TerminalGuard {
     unsafe byteCount = restore.count
     unsafe self.descriptor = descriptor
     if let rawMode {
-      // Left alone like the bytes, once it is there.
+      // Allocated once, and never freed.
       let block = unsafe settings ?? .allocate(capacity: 1)
       unsafe block.initialize(to: rawMode.original)
       unsafe settings = block
@@ -58,10 +60,10 @@ enum TerminalGuard {
     installHandlers()
   }
 
-  /// Gives the terminal back, once; harmless when there is nothing to give.
+  /// Restores the terminal, once; has no effect when there is nothing to restore.
   ///
-  /// Output that a stuck terminal has not taken would hold the end up, so it is dropped by default.
-  /// `settle` runs when the terminal looks as before and is still without echo.
+  /// Output that a stuck terminal has not read would block the end, so it is discarded by default.
+  /// `settle` runs when the screen is restored and echo is still off.
   static func restore(dropsOutput: Bool = true, settle: () -> Void = {}) {
     guard unsafe isArmed else { return }
     unsafe isArmed = false
@@ -91,8 +93,7 @@ enum TerminalGuard {
 
   private static func provideStack() {
     guard unsafe stack == nil else { return }
-    // Never freed: a handler may be running on it. Four times what the system calls enough for
-    // vector registers and frames of a handler that calls a handful of functions.
+    // Never freed, since a handler may be running on it. Four times the system's recommended size.
     let byteCount = 65536
     let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
     var request = unsafe stack_t(ss_sp: memory, ss_flags: 0, ss_size: byteCount)

@@ -1,17 +1,17 @@
 internal import ZoetropeProcess
 package import ZoetropeTerminal
 
-/// Takes the terminal over and gives it back, as often as it is needed.
+/// Takes the terminal over and releases it, as often as necessary.
 package final class TerminalTakeover {
   let device: TerminalDevice
   let rawMode: RawMode
   private(set) var mode = TerminalMode()
-  /// What follows the restoring bytes: for a picture in the text, the way below it.
+  /// What follows the restoring bytes: for an inline picture, the move below it.
   private var epilogue: [UInt8] = []
-  /// What the terminal has been asked and has not answered.
+  /// Queries that have not been answered.
   var awaited = AwaitedAnswers()
 
-  /// Turns echo and line editing off; from here on the end is prepared. Nil when that is refused.
+  /// Turns echo and line editing off, after preparing to restore them. Nil when the system refuses.
   init?(_ device: TerminalDevice) {
     guard let rawMode = RawMode(descriptor: device.descriptor) else { return nil }
     self.device = device
@@ -21,8 +21,7 @@ package final class TerminalTakeover {
     guard rawMode.enter(descriptor: device.descriptor) else { return nil }
   }
 
-  /// What the controlling terminal answers when it is asked what it can show, wherever output goes;
-  /// nil when there is no terminal.
+  /// Probes the controlling terminal, wherever output goes; nil without a terminal.
   package static func probe() -> TerminalCapabilities? {
     guard let device = TerminalDevice(controlling: true), let terminal = TerminalTakeover(device)
     else { return nil }
@@ -39,33 +38,33 @@ package final class TerminalTakeover {
       restore: mode.restore + epilogue, rawMode: rawMode, descriptor: device.descriptor)
   }
 
-  /// Switches the modes on that playing needs.
+  /// Sets the modes that playing needs.
   func enter(_ mode: TerminalMode, epilogue: [UInt8] = []) {
     self.mode = mode
     self.epilogue = epilogue
     enter()
   }
 
-  /// What the cursor is to be left at the end by, now that it is to stand elsewhere.
+  /// Changes where the cursor is left at the end.
   func changeEpilogue(_ bytes: [UInt8]) {
     epilogue = bytes
     arm()
   }
 
-  /// As before ``leave()``.
+  /// Sets the modes again, after ``leave(keepingOutput:)``.
   func enter() {
     arm()
     _ = rawMode.enter(descriptor: device.descriptor)
     device.writeAll(mode.enter)
   }
 
-  /// Gives the terminal back; harmless when that was done. Output that it has not taken is dropped
-  /// unless it is `keepingOutput`.
+  /// Releases the terminal; has no effect when that has been done. Output that it has not read is
+  /// discarded unless `keepingOutput`.
   func leave(keepingOutput: Bool = false) {
     TerminalGuard.restore(dropsOutput: !keepingOutput) { swallowAnswers() }
   }
 
-  /// Reads the answers that are on the way, so that the shell does not.
+  /// Reads answers that are in flight, so that the shell does not get them.
   private func swallowAnswers() {
     var decoder = InputDecoder()
     guard let deadline = awaited.deadline(at: .now) else { return }
@@ -81,41 +80,40 @@ package final class TerminalTakeover {
   }
 }
 
-/// Questions that the terminal has not answered yet.
+/// Queries that the terminal has not answered yet.
 ///
-/// An answer that comes when the terminal has been given back would land in the shell's input as if
-/// it had been typed. So the end waits for those that are on the way, but not for long: what a stuck
-/// or silent terminal owes is given up.
+/// An answer that arrives after the terminal was released would reach the shell as if it had been
+/// typed. So the end waits for answers in flight, but not for long.
 ///
-/// So an answer to the probe still gets through to the shell when it takes more than twice as long
-/// as the probe waited (0.4 s, or 2 s of a second) and playing ends before it. Nothing bounds that
-/// better: of a terminal that has said nothing, nobody knows whether and when it will, and one that
-/// never does is the common case, whose user would wait for nothing at every end. A process that
-/// stays behind to read the answer would read what is typed to the shell.
+/// An answer to the probe can therefore still reach the shell if it takes more than twice as long
+/// as the probe waited (0.4 s, or 2 s where it waited a second) and playing ends before. Waiting
+/// longer would delay every end on the many terminals that never answer, and a process left behind
+/// to read the answer would also read what is typed to the shell.
 struct AwaitedAnswers: Sendable {
-  /// When the last question of the probe is no longer expected to be answered; nil once it was.
+  /// When the last query of the probe is given up; nil once it was answered.
   var probeEnd: ContinuousClock.Instant?
-  /// Frames whose arrival was asked for and not confirmed.
+  /// Frames whose arrival was queried and not confirmed.
   var frameCount = 0
 
-  /// How long the terminal took to answer when nothing was in the way of the answer.
+  /// How long the terminal took to answer on an idle link.
   var latency = Duration.zero
 
-  /// How long the end may wait for the answers about frames: twice what one takes.
+  /// How long the end may wait for the answers about frames: twice the latency.
   ///
-  /// Not what the latest took: on a slow link those wait behind pictures, which the end drops.
+  /// The latest answer is no measure: on a slow link it waited behind pictures, which the end
+  /// discards.
   private var patience: Duration {
     min(max(latency * 2, .milliseconds(100)), .milliseconds(400))
   }
 
-  /// When waiting at `now` has no more point; nil when nothing is awaited.
+  /// When waiting ends if it starts at `now`; nil when nothing is awaited.
   func deadline(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     let probe = probeEnd.flatMap { $0 > now ? $0 : nil }
     let frames: ContinuousClock.Instant? = frameCount > 0 ? now + patience : nil
     return [probe, frames].compactMap { $0 }.max()
   }
 
-  /// Notes what came in.
+  /// Records answers among `events`.
   mutating func take(_ events: [InputEvent]) {
     for case .reply(let reply) in events {
       switch reply {

@@ -1,19 +1,18 @@
 import ZoetropeTerminal
 
-/// Turns keys into actions: mpv's keys where it has them, then those of less.
+/// Maps keys to actions, with the keys of mpv and less where they exist.
 ///
-/// A value without any other input, so that key handling is tested as data. It only remembers the
-/// digits typed before `g`.
+/// A pure value, whose only state is the number typed so far.
 struct KeyReducer: Sendable, Hashable {
   /// The number typed so far; nil when there is none.
   private(set) var count: Int?
 
-  /// What `event` asks for; nil when it only extends a number or has no meaning.
+  /// The action for `event`; nil when it only extends a number or has no meaning.
   mutating func action(for event: KeyEvent) -> PlayerAction? {
     if case .character(let character) = event.key, event.modifiers.isEmpty,
       let digit = character.wholeNumberValue, character.isASCII, digit > 0 || count != nil
     {
-      // More digits than any frame index has would only overflow.
+      // No frame index has more digits.
       count = min((count ?? 0) * 10 + digit, 99_999_999)
       return nil
     }
@@ -88,15 +87,15 @@ struct KeyReducer: Sendable, Hashable {
   }
 }
 
-/// What a key asks the player to do.
+/// What the player does in response to a key.
 enum PlayerAction: Sendable, Hashable {
   case togglePause
-  /// So many frames on, or back.
+  /// A number of frames forward, or back.
   case step(Int)
   case seek(by: Duration)
   case seekToFrame(Int)
   case seekToEnd
-  /// Speed times a factor.
+  /// Multiplies the speed.
   case scaleSpeed(Double)
   case resetSpeed
   case reverse
@@ -105,31 +104,31 @@ enum PlayerAction: Sendable, Hashable {
   case cycleFit
   case cycleBackdrop
   case cycleMode
-  /// Zoom times a factor; 0 goes back to none.
+  /// Multiplies the zoom; 0 resets it.
   case zoom(Double)
   case toggleInfo
   case toggleHelp
   case nextFile
   case previousFile
-  /// The first time the start of a section that is repeated, then its end, then all again.
+  /// Sets the start of a repeated section, then its end, then removes it.
   case markSection
-  /// A line round what each frame changes.
+  /// Outlines what each frame changes.
   case toggleOutline
-  /// The pixels each frame stores instead of the canvas.
+  /// Shows the stored pixels of each frame instead of the canvas.
   case toggleStored
-  /// The animation stands still on its first frame, or moves again.
+  /// Stops on the first frame, or plays again.
   case toggleMotion
-  /// The delays of the frames as bars.
+  /// Shows the delays of the frames as bars.
   case toggleTimeline
   case saveFrame
-  /// The frames of the section, or all.
+  /// Saves the frames of the section, or all frames.
   case saveSection
   case repaint
   case suspend
   case quit
-  /// Ctrl-C: quits, and the exit status says so.
+  /// Ctrl-C: quits with status 130.
   case interrupt
-  /// Ctrl-\: quits, and the exit status says so as after SIGQUIT, without a core file.
+  /// Ctrl-\: quits with status 131, without a core file.
   case abort
 }
 
@@ -151,7 +150,7 @@ enum PlayerHelp {
     "d  D        what changes, raw frame Ctrl-Z      back to the shell",
   ]
 
-  /// The bytes that show it on a screen of so many rows.
+  /// The bytes that show it on a screen of `rows` rows.
   static func bytes(rows: Int) -> [UInt8] {
     var text = "\u{1B}[m\u{1B}[H\u{1B}[J"
     for (row, line) in lines.prefix(max(rows - 1, 0)).enumerated() {

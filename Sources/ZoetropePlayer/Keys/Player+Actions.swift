@@ -5,7 +5,7 @@ import ZoetropeProcess
 import ZoetropeTerminal
 
 extension Player {
-  /// Does what a key asks for.
+  /// Performs the action of a key.
   func perform(_ action: PlayerAction) {
     switch action {
     case .togglePause: togglePause()
@@ -42,7 +42,7 @@ extension Player {
       send(stage.clear() + PlayerHelp.bytes(rows: stage.screen.rows))
       next?.bytes = nil
     case .nextFile:
-      // One key too many must not end the player: only after the end there is nothing to lose.
+      // One key press too many must not end the player, except after the end.
       if hasNextFile || isEnded {
         outcome = .next
       } else {
@@ -84,14 +84,14 @@ extension Player {
     }
   }
 
-  /// Shows frame `index`, or the nearest that is played, and goes on from there unless paused.
+  /// Shows frame `wanted`, or the nearest that is played, and continues from there unless paused.
   private func jump(to wanted: Int) {
     let range = transport.range
     let index = min(max(wanted, range.lowerBound), range.upperBound - 1)
     position = index
     if isPaused { transport.scheduler.pause() }
-    // Frames that were handed over before their time belong to what is left behind; so do those that
-    // are still on their way, which `takeFrames()` knows by their count.
+    // Frames delivered early are obsolete, and so are those in transit, which `takeFrames()`
+    // recognises by their seek count.
     next = nil
     missed = nil
     do throws(AnimatedImageError) {
@@ -99,7 +99,7 @@ extension Player {
     } catch {
       message = error.detail
     }
-    // What has ended goes nowhere, whether or not the end has been taken.
+    // A scheduler that has ended does not seek.
     guard transport.scheduler.state.isEnded else { return }
     startAnew { $0.restart(at: index, isPaused: isPaused) { _ in } }
   }
@@ -107,7 +107,7 @@ extension Player {
   private func seek(by distance: Duration) {
     let time = transport.starts[position] + distance
     var index = transport.frameIndex(at: min(max(time, .zero), transport.duration))
-    // A short seek among long frames still goes somewhere.
+    // A seek shorter than the frame still moves by one.
     if index == position { index += distance < .zero ? -1 : 1 }
     jump(to: index)
   }
@@ -125,7 +125,7 @@ extension Player {
     }
   }
 
-  /// Goes on from the frame that is shown, with other options.
+  /// Continues from the current frame with other options.
   private func restart(_ change: (inout PlaybackOptions) -> Void) {
     startAnew { $0.restart(at: position, isPaused: isPaused, change) }
   }
@@ -151,9 +151,9 @@ extension Player {
     repaint()
   }
 
-  /// Writes the frame that is shown; never over another file.
+  /// Saves the current frame, never over another file.
   ///
-  /// During a jump that is the frame which the status line names already, once it is there.
+  /// During a jump the target is saved once it is shown.
   func saveFrame() {
     savesNext = shown?.index != position
     guard let shown, !savesNext else { return }
@@ -165,7 +165,7 @@ extension Player {
     }
   }
 
-  /// Writes the frames of the section, or all, while playing goes on.
+  /// Saves the frames of the section, or all frames, while playing continues.
   private func saveSection() {
     let range = transport.range
     message =
@@ -173,7 +173,7 @@ extension Player {
       ? "saving \(range.count) frames" : "still saving"
   }
 
-  /// Sets the start, then the end of what is repeated, then takes both away.
+  /// Sets the start of the repeated section, then its end, then removes it.
   private func markSection() {
     if transport.options.range != nil {
       message = "section off"
@@ -208,7 +208,7 @@ extension Player {
     repaint()
   }
 
-  /// Gives the terminal back, stops the process as Ctrl-Z does, and goes on when it is continued.
+  /// Releases the terminal, stops the process as Ctrl-Z does, and resumes when it is continued.
   func suspend() {
     let wasPlaying = !isPaused && !isEnded
     if wasPlaying { transport.scheduler.pause() }
@@ -218,7 +218,7 @@ extension Player {
     if wasPlaying { transport.scheduler.resume() }
   }
 
-  /// Takes the terminal again and draws everything: nobody knows what it shows.
+  /// Takes the terminal again and redraws everything.
   func comeBack() {
     outgoing.removeAll(keepingCapacity: true)
     outgoingStart = 0

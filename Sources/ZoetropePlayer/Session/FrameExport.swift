@@ -5,7 +5,7 @@ import ZoetropeProcess
 
 /// Writes frames as PNG files while playing goes on.
 ///
-/// Files go where the tool was started and never replace others: a name that is taken gets a number.
+/// Files go to the working directory and never replace others: a name that is taken gets a number.
 final class FrameExport: Sendable {
   private struct Progress {
     var message: String?
@@ -16,7 +16,7 @@ final class FrameExport: Sendable {
   private let isRunning = Atomic<Bool>(false)
   private let progress = Mutex(Progress())
 
-  /// Starts to write the frames `range`; false while others are still being written.
+  /// Starts to write the frames in `range`; returns false while others are still being written.
   func start(_ image: AnimatedImage, range: Range<Int>, stem: [UInt8]) -> Bool {
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return false }
     let thread = SystemThread { [self] in
@@ -30,15 +30,15 @@ final class FrameExport: Sendable {
       defer { progress.thread = thread }
       return progress.thread
     }
-    // It had ended, or `isRunning` would have been set.
+    // It has ended, or `isRunning` would be set.
     before?.join()
     return thread != nil
   }
 
-  /// What there is to tell, once.
+  /// Returns the message for the status line, once.
   func takeMessage() -> String? { progress.withLock { $0.message.take() } }
 
-  /// Ends the work after the frame in hand, and waits for that.
+  /// Stops after the current frame, and waits for that.
   func cancel() {
     isCancelled.store(true, ordering: .relaxed)
     let thread = progress.withLock { $0.thread.take() }
@@ -60,7 +60,7 @@ final class FrameExport: Sendable {
     }
   }
 
-  /// Writes one frame beside where the tool was started; gives the file's name.
+  /// Writes one frame to the working directory; returns the file's name.
   static func save(_ bitmap: Bitmap, index: Int, stem: [UInt8]) throws -> FilePath {
     let digits = String(index)
     let number = String(repeating: "0", count: max(4 - digits.count, 0)) + digits

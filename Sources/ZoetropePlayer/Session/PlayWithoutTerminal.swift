@@ -3,7 +3,7 @@ internal import Zoetrope
 package import ZoetropeProcess
 internal import ZoetropeTerminal
 
-/// Plays one file without drawing: the simplest user of the scheduler.
+/// Plays one file without drawing it.
 package struct UndrawnPlay {
   let input: InputFile
   let settings: PlayerSettings
@@ -12,8 +12,8 @@ package struct UndrawnPlay {
     (self.input, self.settings) = (input, settings)
   }
 
-  /// Plays to the end, to ``PlayerSettings/wallTime``, or until a signal comes, and prints what came
-  /// of it or writes the trace.
+  /// Plays to the end, to ``PlayerSettings/wallTime``, or until a signal comes, and prints what
+  /// came of it or writes the trace.
   package func run() -> ExitStatus {
     do throws(CommandFailure) {
       let image = try input.open(settings.decoding)
@@ -34,26 +34,26 @@ package struct UndrawnPlay {
 
   /// Takes every frame; ends early on a signal or when the time is up.
   private static func play(
-    _ scheduler: FrameScheduler<ContinuousClock>, for wallTime: Duration?
+    _ scheduler: FrameScheduler, for wallTime: Duration?
   ) async -> PlaybackState {
     let watch = Task {
       let clock = ContinuousClock()
       let deadline = wallTime.map { clock.now + $0 }
       while !Task.isCancelled, Signals.ending == nil {
-        // A signal may wait a moment: looking more often costs as much as the playing does.
+        // Polling more often would cost as much as playing does.
         let next = clock.now + .milliseconds(100)
         try? await clock.sleep(until: min(next, deadline ?? next))
         if let deadline, clock.now >= deadline { break }
       }
       if !Task.isCancelled { scheduler.stop() }
     }
-    for await _ in scheduler.frames() {}
+    for await _ in scheduler.frames().stream {}
     watch.cancel()
     return await scheduler.ending()
   }
 
   private func report(
-    _ ending: PlaybackState, of scheduler: FrameScheduler<ContinuousClock>
+    _ ending: PlaybackState, of scheduler: FrameScheduler
   ) throws(CommandFailure) -> ExitStatus {
     if let trace = settings.trace {
       let json = Array((scheduler.trace.json + "\n").utf8)
@@ -67,7 +67,7 @@ package struct UndrawnPlay {
       try OutputStream.print(
         Array("\(ending): \(scheduler.statistics)\n".utf8), stopsOnSignal: false)
     }
-    if case .failed(let error) = ending {
+    if let error = ending.error {
       throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
     }
     return Signals.ending ?? .success
@@ -76,7 +76,7 @@ package struct UndrawnPlay {
 
 /// Writes one frame of each file as characters, for pipes, files and terminals without a cursor.
 ///
-/// Nothing is asked and nothing moves: an endless stream of escapes has no place in a pipe.
+/// A pipe gets neither queries nor an endless stream of escape sequences.
 package struct StillOutput {
   let settings: PlayerSettings
   let inputs: [InputFile]
@@ -115,7 +115,7 @@ package struct StillOutput {
       throw CommandFailure(error, file: name, damage: settings.decoding.damage)
     }
     var capabilities = TerminalCapabilities(environment: .current)
-    // Without colours unless they are asked for: what reads the pipe is not known.
+    // Without colours unless requested, since the reader is unknown.
     capabilities.colors = settings.colors ?? (settings.mode == nil ? .none : capabilities.colors)
     let mode =
       settings.mode
@@ -129,19 +129,19 @@ package struct StillOutput {
     var encoder = mode.encoder(
       layout: layout, screen: screen, pictureSize: frame.bitmap.size, capabilities: capabilities,
       options: options)
-    // From the first column of an unknown row: rows are reached by line feeds alone.
+    // The row is unknown, so rows are reached by line feeds alone.
     var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
     var output: [UInt8] = []
     encoder.encode(frame.bitmap.converted(to: .rgba8), changed: nil, pen: &pen, into: &output)
     if capabilities.colors != .none { output += Array("\u{1B}[m".utf8) }
     output.append(10)
-    // Rows end as lines of text do: nothing between here and the reader needs the returns.
+    // Rows end as lines of text do, without carriage returns.
     return output.enumerated().filter { index, byte in
       byte != 13 || index + 1 == output.count || output[index + 1] != 10
     }.map(\.element)
   }
 
-  /// The size that `COLUMNS` and `LINES` tell, else 80 x 24.
+  /// The size from `COLUMNS` and `LINES`, else 80 x 24.
   private static func size() -> ScreenSize {
     func number(_ name: String) -> Int? {
       TerminalEnvironment.variable(name).flatMap { Int($0) }

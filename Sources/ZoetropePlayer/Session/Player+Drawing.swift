@@ -4,13 +4,13 @@ import ZoetropeProcess
 import ZoetropeTerminal
 
 extension Player {
-  /// Takes what the scheduler handed over, leaves out what is too late, and encodes the next frame.
+  /// Takes delivered frames, skips late ones, and encodes the next.
   func takeFrames() {
     let inbox = transport.inbox
     let drops = transport.options.latePolicy == .skip || transport.options.latePolicy == .latest
     while next?.bytes == nil {
       if let frame = next?.frame {
-        // A later frame that is due as well takes this one's place.
+        // A later frame that is also due replaces this one.
         guard drops, let due = inbox.first?.due, due <= .now else { break }
         miss(frame.dirtyRect)
         statistics.dropped += 1
@@ -25,8 +25,7 @@ extension Player {
       case nil: return
       }
     }
-    // Nothing is made that could not be sent: when there is room again, the frame that is due then
-    // is the one to make.
+    // Encode only what can be sent: when there is room again, another frame may be due.
     guard let (frame, due, bytes) = next, bytes == nil, !showsHelp, !wantsRepaint, hasRoom else {
       return
     }
@@ -38,7 +37,7 @@ extension Player {
     )
   }
 
-  /// The bytes that show a frame, as far as the view asks for it.
+  /// The bytes that show a frame in the current view.
   private func draw(
     _ bitmap: Bitmap, index: Int, dirtyRect: PixelRect, changed: PixelRect?
   ) -> [UInt8] {
@@ -51,19 +50,17 @@ extension Player {
   private func miss(_ rect: PixelRect) { missed = missed.map { $0.union(rect) } }
 
   private func end(_ state: PlaybackState) {
-    switch state {
-    case .finished: endsAt = max(lastDue + lastDuration, .now)
-    case .failed(let error):
+    if state == .finished { endsAt = max(lastDue + lastDuration, .now) }
+    if let error = state.error {
       outcome = .failed(CommandFailure(error, file: input.name, damage: settings.decoding.damage))
-    default: break
     }
   }
 
-  /// Writes the next frame if its time has come, and what an earlier write left over.
+  /// Writes the next frame if it is due, and the rest of earlier writes.
   func writeDue() {
     flush()
     guard let (frame, due, made) = next, due <= .now, made != nil || showsHelp else { return }
-    // What was made for another size would scroll a screen that has become smaller.
+    // A frame encoded for another size could scroll a smaller screen.
     guard !fitScreen() else { return }
     next = nil
     shown = (frame.bitmap, frame.index, frame.play, frame.dirtyRect)
@@ -83,13 +80,13 @@ extension Player {
     sendFenced(bytes)
   }
 
-  /// Writes `bytes` after everything that waits.
+  /// Writes `bytes` after everything that is pending.
   func send(_ bytes: [UInt8]) {
     if outgoing.isEmpty { outgoing = bytes } else { outgoing += bytes }
     flush()
   }
 
-  /// As ``send(_:)``, and asks the terminal to say when it has read so far.
+  /// Like ``send(_:)``, followed by a query that the terminal answers once it has read this far.
   private func sendFenced(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     guard fence.isEnabled else { return send(bytes) }
@@ -98,7 +95,7 @@ extension Player {
     terminal.awaited.frameCount = fence.unansweredCount
   }
 
-  /// Writes what waits, as far as the terminal takes it within a second; false when that is not all.
+  /// Writes what is pending, for at most a second; returns whether everything was written.
   func finishWriting() -> Bool {
     let isDone = device.writeAll(Array(outgoing[outgoingStart...]))
     outgoing.removeAll()
@@ -121,7 +118,7 @@ extension Player {
     outgoingStart = 0
   }
 
-  /// The status line's bytes if it reads differently; at most four times a second unless `now`.
+  /// The bytes of the status line if its text changed; at most four times a second unless `now`.
   private func changedStatus(now: Bool) -> [UInt8]? {
     guard hasStatus, !showsHelp, outcome == nil else { return nil }
     let hasUTF8 = stage.capabilities.hasUTF8
@@ -139,7 +136,7 @@ extension Player {
     return StatusLine.bytes(text, row: stage.screen.rows - 1)
   }
 
-  /// Writes the status line alone.
+  /// Writes only the status line.
   func updateStatus(now: Bool) {
     if let bytes = changedStatus(now: now) { send(bytes) }
   }
@@ -158,17 +155,17 @@ extension Player {
       details: showsDetails ? statistics.text : nil)
   }
 
-  /// Draws everything again, by an encoder made anew, when there is room for it.
+  /// Redraws everything with a new encoder, as soon as there is room.
   ///
-  /// Keys come faster than a slow link takes pictures: several wishes make one.
+  /// Keys arrive faster than a slow link transmits pictures, so several requests become one.
   func repaint() {
     wantsRepaint = true
-    // What was encoded ahead belongs to the encoder that goes.
+    // The frame encoded ahead is for the old encoder.
     next?.bytes = nil
     repaintIfPossible()
   }
 
-  /// Draws everything again if that is wanted and there is room.
+  /// Redraws everything if that was requested and there is room.
   func repaintIfPossible() {
     guard wantsRepaint, !showsHelp, hasRoom else { return }
     wantsRepaint = false
@@ -184,7 +181,7 @@ extension Player {
     sendFenced(bytes)
   }
 
-  /// Takes back what the terminal has not read: it was made for a screen that is no more.
+  /// Discards output that the terminal has not read, since it was made for another screen.
   private func dropOutput() {
     RawMode.dropOutput(descriptor: device.descriptor)
     fence.reset()
@@ -193,7 +190,7 @@ extension Player {
     flush()
   }
 
-  /// Fits the picture to the size that the screen has now; false when that is the one it had.
+  /// Fits the picture to the current size of the screen; returns false if that has not changed.
   @discardableResult
   func fitScreen() -> Bool {
     let cell = stage.capabilities.cellSize.map { ($0.width, $0.height) }

@@ -4,10 +4,10 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Plays one file after another on a terminal that has been taken over.
+/// Plays files on a terminal that has been taken over.
 ///
-/// One thread draws, reads keys and learns of signals, all in one wait. A frame is encoded when the
-/// scheduler hands it over, some milliseconds early, and written when it is due.
+/// One thread draws, reads keys and handles signals, in one wait. A frame is encoded when the
+/// scheduler delivers it, some milliseconds early, and written when it is due.
 final class Player {
   let settings: PlayerSettings
   let device: TerminalDevice
@@ -20,9 +20,9 @@ final class Player {
   var transport: Transport
   var input: InputFile
   var holds = true
-  /// Whether there are other files to go to.
+  /// Whether there are other files.
   var hasOtherFiles = false
-  /// Whether one of them comes after this one.
+  /// Whether one of them follows.
   var hasNextFile = false
 
   var isPaused = false
@@ -32,44 +32,44 @@ final class Player {
   var message: String?
   /// The frame on screen; nil before the first.
   var shown: (bitmap: Bitmap, index: Int, play: Int, changed: PixelRect)?
-  /// The frame that keys count from: ahead of ``shown`` while a jump is under way.
+  /// The frame that keys count from, which is ahead of ``shown`` during a jump.
   var position = 0
-  /// Whether the frame of a jump is to be saved once it is there.
+  /// Whether to save the target of a jump once it is shown.
   var savesNext = false
-  /// The next frame, and its bytes once they are made.
+  /// The next frame, and its bytes once it is encoded.
   var next: (frame: ScheduledFrame, due: ContinuousClock.Instant, bytes: [UInt8]?)?
-  /// Where frames that were left out may have changed the picture; nil stands for everywhere.
+  /// Where skipped frames may have changed the picture; nil means everywhere.
   var missed: PixelRect? = .empty
   var lastDue = ContinuousClock.now
   var lastDuration = Duration.zero
-  /// When the file is over, once its scheduler has said so.
+  /// When the file ends, once its scheduler has finished.
   var endsAt: ContinuousClock.Instant?
-  /// When playing ends by the clock on the wall.
+  /// When `--duration` ends playing.
   let deadline: ContinuousClock.Instant?
-  /// When an ESC without a sequence after it is the key.
+  /// When a lone ESC counts as the key.
   var escapeAt: ContinuousClock.Instant?
   var outgoing: [UInt8] = []
   var outgoingStart = 0
   var statusText = ""
-  /// When the line is to be written that was too soon after the one before; nil when it is right.
+  /// When a status line that was delayed is to be written; nil when it is up to date.
   var statusDue: ContinuousClock.Instant?
   var statusAt = ContinuousClock.now - .seconds(1)
   var statistics = PlayerStatistics()
-  /// Tells how far the terminal has read.
+  /// Tracks how far the terminal has read.
   var fence: LinkFence
   let began = ContinuousClock.now
-  /// Whether the picture is to be drawn anew as soon as the link has room.
+  /// Whether to redraw the picture as soon as the link has room.
   var wantsRepaint = false
-  /// Where a section was begun that has no end yet.
+  /// The start of a section that has no end yet.
   var sectionStart: Int?
   var isMotionOff = false
   var showsTimeline = false
   let export = FrameExport()
-  /// Keys that were typed before playing began.
+  /// Keys typed before playing began.
   var typedBefore: [InputEvent] = []
-  /// Whether another file is being opened, and no frame comes.
+  /// Whether another file is being opened.
   var isOpening = false
-  /// Which of ``BackdropArgument/cycle`` is in force.
+  /// Which of ``PlayerBackdrop/cycle`` is selected.
   var backdropIndex: Int
 
   init(
@@ -85,17 +85,17 @@ final class Player {
     transport = Transport(image, options: settings.playback)
     let capabilities = stage.capabilities
     fence = LinkFence(
-      // After one picture nothing waits for room, and the answer might come when the shell reads.
+      // A single picture has no successor, and the answer might reach the shell.
       isEnabled: capabilities.reportsStatus && capabilities.didAnswer && !settings.isStill,
       latency: latency)
     deadline = settings.wallTime.map { .now + $0 }
     backdropIndex = PlayerBackdrop.cycle.firstIndex(of: settings.backdrop) ?? 0
   }
 
-  /// Whether the last row is for the status line.
+  /// Whether the last row is the status line.
   var hasStatus: Bool { settings.showsStatus && !settings.isInline && stage.screen.rows > 2 }
 
-  /// Plays `image` to its end, or to whatever ends it sooner.
+  /// Plays `image` until it ends or something ends it.
   func play(_ image: AnimatedImage, from input: InputFile, holds: Bool) -> PlayerOutcome {
     self.input = input
     self.holds = holds
@@ -112,7 +112,7 @@ final class Player {
     let typed = typedBefore
     typedBefore = []
     handle(typed)
-    // An ESC that was typed last while the terminal was asked waits for more, as any other does.
+    // An ESC typed during the probe waits for more, as any other does.
     if decoder.hasPending { escapeAt = .now + .milliseconds(25) }
     while outcome == nil { turn() }
     transport.stop()
@@ -120,7 +120,7 @@ final class Player {
     return outcome ?? .quit
   }
 
-  /// Starts a scheduler; nothing of the one before is shown any more.
+  /// Starts a scheduler; frames of the previous one are no longer shown.
   func startAnew(_ body: (Transport) -> Void) {
     next = nil
     missed = nil
@@ -129,24 +129,25 @@ final class Player {
     body(transport)
   }
 
-  /// One round: everything that can be done now, then one wait.
+  /// Does everything that can be done now, then waits once.
   private func turn() {
     repaintIfPossible()
     takeFrames()
     writeDue()
-    // What came meanwhile has used up its wake: it is taken now or never.
+    // Frames that arrived meanwhile have already woken the thread: they must be taken before it
+    // waits.
     takeFrames()
-    // A picture that stays in the text is there when the terminal has taken all of it.
+    // An inline picture is complete when the terminal has read all of it.
     if settings.isStill, shown != nil, outgoing.isEmpty, outcome == nil { outcome = .next }
     if outcome == nil { attend() }
   }
 
-  /// Waits for whatever comes next, and deals with everything but frames.
+  /// Waits, then handles everything except frames.
   private func attend() {
     let readiness = device.wait(
       forInput: true, output: outgoingStart < outgoing.count, for: timeLeft())
     if readiness.contains(.wake) { Signals.drain() }
-    // Looked at in every round: a signal may have come while something else read the pipe.
+    // Checked in every round: the pipe may have been read elsewhere.
     if Signals.hasCome { takeSignals() }
     if readiness.contains(.input) { takeInput() }
     if let text = export.takeMessage() {
@@ -171,11 +172,10 @@ final class Player {
     }
   }
 
-  /// Whether the file's end may be acted on: of a picture in the text nothing must be missing then.
+  /// Whether the file may end: an inline picture must be complete.
   private var mayEnd: Bool { outgoing.isEmpty || !settings.isInline }
 
-  /// Waits until `opening` is done; nil when a key or a signal asks for something else before that,
-  /// which ``outcome`` says.
+  /// Waits until `opening` is done; nil when a key or a signal comes first, as ``outcome`` tells.
   func wait(
     for opening: InputOpening, of input: InputFile
   ) -> Result<AnimatedImage, CommandFailure>? {
@@ -185,7 +185,7 @@ final class Player {
     isOpening = true
     defer { isOpening = false }
     message = "opening \(input.shortName)"
-    // Most files are open before anybody could read that.
+    // Most files are open before anybody could read this.
     statusDue = .now + .milliseconds(150)
     let typed = typedBefore
     typedBefore = []
@@ -211,13 +211,13 @@ final class Player {
     return times.min().map { ContinuousClock.now.duration(to: $0) }
   }
 
-  /// When the fence opens by itself; nil while nothing waits for it.
+  /// When the fence opens without an answer; nil while nothing waits for it.
   private var fenceOpening: ContinuousClock.Instant? {
     guard wantsRepaint || (next != nil && next?.bytes == nil) else { return nil }
     return fence.opening.map { began + $0 + .milliseconds(1) }
   }
 
-  /// Whether the terminal has room for another frame.
+  /// Whether another frame may be sent.
   var hasRoom: Bool { outgoing.isEmpty && fence.isOpen(at: began.duration(to: .now)) }
 
   private func takeSignals() {
@@ -250,7 +250,7 @@ final class Player {
 
   func handle(_ events: [InputEvent]) {
     for (index, event) in events.enumerated() {
-      // What follows the end of a file is meant for the next.
+      // Keys after the end of a file are for the next one.
       if outcome != nil {
         typedBefore += events[index...]
         return
@@ -271,7 +271,7 @@ final class Player {
     }
   }
 
-  /// Whether a key means something while a file is opened; the others are for that file.
+  /// Whether a key has a meaning while a file is being opened; other keys are for that file.
   private func isForOpening(_ key: KeyEvent) -> Bool {
     var keys = KeyReducer()
     return switch keys.action(for: key) {

@@ -1,24 +1,24 @@
 package import Zoetrope
 package import ZoetropeTerminal
 
-/// What the command line says of playing on a terminal.
+/// How files are played.
 package struct PlayerSettings: Sendable {
-  /// Nil chooses what suits the terminal best.
+  /// Nil chooses the best for the terminal.
   package var mode: DrawingMode?
-  /// Nil believes the terminal.
+  /// Nil uses the terminal's.
   package var colors: ColorDepth?
-  /// Nil takes the multiplexer that the terminal is inside of.
+  /// Nil uses the multiplexer in which the program runs.
   package var passthrough: Passthrough?
   package var backdrop = PlayerBackdrop.terminal
   package var fit = FrameLayout.Fit.contain
   package var showsStatus = true
-  /// Whether the picture stays in the terminal's text instead of on a screen of its own.
+  /// Whether the picture is drawn inline instead of on the alternate screen.
   package var isInline = false
   /// Whether every change is sent, however small.
   package var isExact = false
-  /// Whether the last frame stays until a key is pressed; nil decides by the number of files.
+  /// Whether the last frame stays until a key is pressed; nil does so for a single file.
   package var holds: Bool?
-  /// Whether one frame is drawn and left, without taking the terminal over for longer.
+  /// Whether one frame is drawn inline, without playing.
   package var isStill = false
   package var wallTime: Duration?
   package var start: PlayStart?
@@ -47,14 +47,14 @@ package enum PlayStart: Sendable, Hashable {
   }
 }
 
-/// What transparent pixels lie on.
+/// What is behind transparent pixels.
 package enum PlayerBackdrop: Sendable, Hashable {
   /// The terminal's own background; images keep their transparency.
   case terminal
   case checker
   case color(red: UInt8, green: UInt8, blue: UInt8)
 
-  /// What a key steps through.
+  /// The backdrops that a key steps through.
   static let cycle: [PlayerBackdrop] = [
     .terminal, .checker, .color(red: 0, green: 0, blue: 0),
     .color(red: 255, green: 255, blue: 255),

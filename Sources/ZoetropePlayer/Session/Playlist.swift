@@ -2,17 +2,17 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The files to play, and where among them we are.
+/// The files to play, and the current one.
 ///
-/// A file that cannot be opened is told of once and passed over from then on.
+/// A file that cannot be opened is reported once and skipped from then on.
 struct Playlist {
   private let inputs: [InputFile]
   private let options: DecodingOptions
   private var index = 0
   private var unusable: Set<Int> = []
-  /// Files that were left before they were open.
+  /// Files that were left while they were being opened.
   private var openings: [Int: InputOpening] = [:]
-  /// Images of standard input and of pipes, which give their bytes only once.
+  /// Images from standard input and pipes, which can be read only once.
   private var kept: [Int: AnimatedImage] = [:]
   var report: PlayReport
 
@@ -25,14 +25,14 @@ struct Playlist {
   /// The file that was opened last.
   var input: InputFile { inputs[index] }
 
-  /// Whether a file comes after that which is not known to be unusable.
+  /// Whether a later file exists that is not known to be unusable.
   var hasNext: Bool { hasNext(after: index) }
 
   private func hasNext(after index: Int) -> Bool {
     inputs.indices.contains { $0 > index && !unusable.contains($0) }
   }
 
-  /// Opens the first file that can be opened, on this thread; nil when there is none.
+  /// Opens the first usable file on this thread; nil when there is none.
   mutating func open() -> AnimatedImage? {
     for candidate in inputs.indices {
       do throws(CommandFailure) {
@@ -44,17 +44,17 @@ struct Playlist {
     return nil
   }
 
-  /// Waits for a file that is being opened on another thread; nil when it gives up. It is told whether
-  /// another file comes after that one.
+  /// Waits for a file that is being opened on another thread; nil when it gives up. `hasNext` tells
+  /// whether another file follows.
   typealias Wait = (
     _ opening: InputOpening, _ input: InputFile, _ hasNext: Bool
   ) -> Result<AnimatedImage, CommandFailure>?
 
-  /// Opens the next file (1) or the one before (-1), passing over those that cannot be opened.
+  /// Opens the next file (1) or the previous one (-1), skipping those that cannot be opened.
   ///
-  /// Before the first the first is opened again. Nil after the last, when a signal asks for the end,
-  /// and when `wait` gives up: then the file that it waited for is the one to go on from, and is still
-  /// being opened when it is come back to.
+  /// Going back from the first file opens it again. Nil after the last file, when a signal asks to
+  /// end, and when `wait` gives up. In the last case the file that was being opened becomes the
+  /// current one, and opening it continues in the background.
   mutating func open(after step: Int, wait: Wait) -> AnimatedImage? {
     let others = step > 0 ? Array(inputs.indices) : Array(inputs.indices.reversed())
     let ahead = others.filter { ($0 - index) * step > 0 }
@@ -85,7 +85,7 @@ struct Playlist {
     return image
   }
 
-  /// Notes that a file cannot be opened; true when that is so because a signal asks for the end.
+  /// Records that a file cannot be opened; returns whether that is because a signal asks to end.
   private mutating func fails(_ error: CommandFailure, of candidate: Int) -> Bool {
     openings[candidate] = nil
     unusable.insert(candidate)
@@ -96,27 +96,27 @@ struct Playlist {
 
 /// How the playing of one file ended.
 enum PlayerOutcome: Sendable {
-  /// It came to its end, or the next file was asked for.
+  /// It ended, or the next file was requested.
   case next
   case previous
   case quit
-  /// A signal, a key or the terminal ended everything.
+  /// A signal, a key or the terminal ended playing.
   case ended(ExitStatus)
   case failed(CommandFailure)
 }
 
-/// What went wrong while files were played, told once the terminal is given back.
+/// Failures while playing, which are reported once the terminal is released.
 struct PlayReport {
   private let inputCount: Int
   private var failures: [CommandFailure] = []
-  /// How everything ended, when it was not the end of the last file.
+  /// How playing ended, if not with the last file.
   var ending: ExitStatus?
 
   init(_ inputCount: Int) { self.inputCount = inputCount }
 
   mutating func add(_ failure: CommandFailure) { failures.append(failure) }
 
-  /// Writes the trace, also after a signal; `-` is standard output.
+  /// Writes the trace, even after a signal; `-` is standard output.
   mutating func write(trace: String, to name: String?, isReplacing: Bool) {
     guard let name else { return }
     let json = Array((trace + "\n").utf8)
@@ -127,12 +127,12 @@ struct PlayReport {
     }
   }
 
-  /// Tells the failures and gives the exit status.
+  /// Reports the failures and returns the exit status.
   func finish() -> ExitStatus {
     for failure in failures { failure.report(asJSON: false) }
     if let ending { return ending }
     if failures.isEmpty { return .success }
-    // A file that was played before it failed may have failed more than once.
+    // A file may fail more than once.
     return Set(failures.map(\.file)).count < inputCount
       ? .partial : .combined(failures.map(\.status))
   }

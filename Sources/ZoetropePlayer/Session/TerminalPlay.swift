@@ -2,7 +2,7 @@ internal import Zoetrope
 package import ZoetropeProcess
 internal import ZoetropeTerminal
 
-/// Plays files on the terminal that standard output is connected to.
+/// Plays files on the terminal of standard output.
 package struct TerminalPlay {
   let settings: PlayerSettings
   let inputs: [InputFile]
@@ -16,7 +16,7 @@ package struct TerminalPlay {
       return refuse("the terminal cannot be opened")
     }
     var playlist = Playlist(inputs, options: settings.decoding)
-    // Errors of the first file are told before the terminal is touched.
+    // Errors in the first file are reported before the terminal is touched.
     guard let first = playlist.open() else { return playlist.report.finish() }
     guard let terminal = TerminalTakeover(device) else {
       return refuse("the terminal's settings cannot be changed")
@@ -31,7 +31,7 @@ package struct TerminalPlay {
       let player = makePlayer(
         terminal, probe, latency: asked.duration(to: .now), first: first, input: playlist.input)
       trace = play(playlist: &playlist, from: first, with: player)
-      // A picture that stays in the text is written to its end first.
+      // An inline picture is completed first.
       let keepsPicture =
         settings.isInline && playlist.report.ending == nil && player.finishWriting()
       terminal.leave(keepingOutput: keepsPicture)
@@ -49,7 +49,7 @@ package struct TerminalPlay {
     return .terminal
   }
 
-  /// Plays one file after another; gives the trace of the last.
+  /// Plays one file after another; returns the trace of the last.
   private func play(
     playlist: inout Playlist, from first: AnimatedImage, with player: Player
   ) -> String? {
@@ -62,7 +62,7 @@ package struct TerminalPlay {
         current, from: playlist.input, holds: settings.holds ?? (inputs.count == 1))
       if settings.trace != nil { trace = player.transport.scheduler.trace.json }
       image = nil
-      // While a file is being opened, keys may ask for another one.
+      // Keys may select another file while one is being opened.
       while image == nil {
         var step = 1
         switch outcome {
@@ -84,7 +84,7 @@ package struct TerminalPlay {
           return trace
         }
         guard image == nil else { break }
-        // Without a wish there is no file left.
+        // Without a request there is no file left.
         guard let wish = player.outcome else { return trace }
         outcome = wish
       }
@@ -93,7 +93,7 @@ package struct TerminalPlay {
     return trace
   }
 
-  /// Makes room for the picture of another file: below the one before when that stays.
+  /// Makes room for another file's picture; below the previous one if that stays.
   private func prepare(_ player: Player, for image: AnimatedImage) {
     guard settings.isStill else {
       player.send(player.stage.clear())
@@ -108,7 +108,7 @@ package struct TerminalPlay {
     player.terminal.changeEpilogue(Self.epilogue(below: found))
   }
 
-  /// The cells of a picture in the text, which are scrolled in for it.
+  /// Scrolls in room for an inline picture, and returns its cells.
   private func inlineRoom(
     for image: AnimatedImage, on screen: ScreenSize, of device: TerminalDevice,
     _ capabilities: TerminalCapabilities, decoder: inout InputDecoder, typed: inout [InputEvent]
@@ -118,7 +118,7 @@ package struct TerminalPlay {
     let layout = FrameLayout(
       of: image.canvasSize, in: room, screen: screen, fit: settings.fit, isCentered: false)
     room.rows = layout.area.rows
-    // A terminal that has answered answers this too, later when the machine is busy.
+    // A terminal that answered the probe also answers this, later on a busy machine.
     room.row = device.makeRoom(
       rows: room.rows, screen: screen,
       patience: capabilities.didAnswer ? .seconds(2) : .milliseconds(200), decoder: &decoder,
@@ -126,7 +126,7 @@ package struct TerminalPlay {
     return room
   }
 
-  /// The way below a picture in the text.
+  /// The bytes that move below an inline picture.
   private static func epilogue(below room: CellRect) -> [UInt8] {
     Array("\u{1B}[\(room.row + room.rows + 1);1H".utf8)
   }
@@ -141,7 +141,7 @@ package struct TerminalPlay {
     if probe.capabilities.didAnswer {
       terminal.awaited.latency = spent
     } else if !start.isDumb {
-      // Twice as long as was worth waiting for.
+      // Twice as long as the probe waited.
       terminal.awaited.probeEnd = asked + max(spent * 2, .milliseconds(400))
     }
     return probe
@@ -157,7 +157,7 @@ package struct TerminalPlay {
     let mode = chooseMode(capabilities)
     let screen = device.size(cell: capabilities.cellSize.map { ($0.width, $0.height) })
     var decoder = probe.decoder
-    // Keys typed while the terminal was asked are the user's, and count.
+    // Keys typed during the probe count.
     var typed = probe.typed
     var epilogue: [UInt8] = []
     var room = CellRect(
@@ -192,7 +192,7 @@ package struct TerminalPlay {
 
   private func chooseMode(_ capabilities: TerminalCapabilities) -> DrawingMode {
     guard let mode = settings.mode else { return DrawingMode(best: capabilities) }
-    // kitty is the name of both ways; edits are for terminals that said they know them.
+    // `kitty` means either way; edits are used only where the terminal confirmed them.
     if mode == .graphics(.kittyEdits), capabilities.hasKittyGraphics, !capabilities.hasKittyEdits {
       return .graphics(.kittyImages)
     }

@@ -2,12 +2,12 @@ import Synchronization
 import Zoetrope
 import ZoetropeProcess
 
-/// One file's playback as the player drives it: a scheduler that can be replaced by another.
+/// The playback of one file: a scheduler, which is replaced when necessary.
 ///
-/// What a scheduler can change while it runs is changed there; for the rest (plays, turning round,
-/// going on after the end) a new one starts at the frame that is shown.
+/// What cannot be changed while a scheduler runs (plays, bouncing, playing again after the end)
+/// takes a new one that starts at the current frame.
 final class Transport {
-  /// How long before its time a frame is handed over.
+  /// How many milliseconds early a frame is delivered.
   static let lead: Int64 = 15
 
   let image: AnimatedImage
@@ -16,7 +16,7 @@ final class Transport {
   let starts: [Duration]
   /// How long each frame is shown, in milliseconds.
   let delays: [Int]
-  private(set) var scheduler: FrameScheduler<LeadClock>
+  private(set) var scheduler: FrameScheduler
   private(set) var inbox = FrameInbox()
   private let shared: SharedFrames
 
@@ -35,9 +35,9 @@ final class Transport {
   var duration: Duration { starts[frameCount] }
   var playCount: PlayCount { options.playCount ?? image.playCount }
 
-  /// The frames that are played.
+  /// The frames to play.
   var range: Range<Int> { options.range ?? 0..<frameCount }
-  /// The frame at which playing begins in the direction it has.
+  /// The first frame in the current direction.
   var firstIndex: Int {
     scheduler.direction == .forward ? range.lowerBound : range.upperBound - 1
   }
@@ -47,7 +47,7 @@ final class Transport {
     max(0, min(frameCount - 1, (starts.firstIndex { $0 > time } ?? frameCount) - 1))
   }
 
-  /// Starts a scheduler with these options; the one before ends.
+  /// Starts a scheduler with these options, and stops the previous one.
   func start(_ options: PlaybackOptions, isPaused: Bool = false) {
     stop()
     self.options = options
@@ -57,11 +57,11 @@ final class Transport {
     self.scheduler = scheduler
     self.inbox = inbox
     if isPaused { scheduler.pause() }
-    // Late frames that may not be left out make time wait for the terminal.
+    // Without skipping, time waits for the terminal.
     let waits = options.latePolicy != .skip && options.latePolicy != .latest
     Task {
       var anchor: ContinuousClock.Instant?
-      for await frame in scheduler.frames() {
+      for await frame in scheduler.frames().stream {
         let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
         if anchor == nil {
           anchor = start
@@ -74,7 +74,7 @@ final class Transport {
     }
   }
 
-  /// As ``start(_:isPaused:)``, from frame `index` and with motion.
+  /// Like ``start(_:isPaused:)``, from frame `index` and with motion.
   func restart(at index: Int, isPaused: Bool = false, _ change: (inout PlaybackOptions) -> Void) {
     var options = self.options
     options.startIndex = index
@@ -94,15 +94,15 @@ final class Transport {
   }
 }
 
-/// Hands what a scheduler publishes to the thread that draws.
+/// Passes frames from a scheduler to the drawing thread.
 final class FrameInbox: Sendable {
   enum Item: Sendable {
-    /// A frame, and when it is to be seen.
+    /// A frame, and when it is due.
     case frame(ScheduledFrame, due: ContinuousClock.Instant)
-    /// Nothing more comes.
+    /// The scheduler has ended.
     case ended(PlaybackState)
 
-    /// When the frame is to be seen; nil for the end.
+    /// When the frame is due; nil for the end.
     var due: ContinuousClock.Instant? {
       if case .frame(_, let due) = self { due } else { nil }
     }
@@ -135,8 +135,8 @@ final class FrameInbox: Sendable {
     return item
   }
 
-  /// Waits until everything has been taken, or it is closed: a scheduler whose frames must all be
-  /// shown is to know that showing them takes time.
+  /// Waits until everything has been taken or the inbox is closed, so that a scheduler that must
+  /// show every frame notices how long that takes.
   func emptied() async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
@@ -148,7 +148,7 @@ final class FrameInbox: Sendable {
     }
   }
 
-  /// Says that nothing more will be taken.
+  /// Closes the inbox: nothing more will be taken.
   func close() {
     let waiter = contents.withLock { contents in
       contents.isClosed = true
@@ -158,11 +158,10 @@ final class FrameInbox: Sendable {
   }
 }
 
-/// The system's clock, some milliseconds ahead of itself.
+/// The system's clock, some milliseconds ahead.
 ///
-/// A scheduler on this clock hands each frame over before it is due, which leaves time to encode it
-/// and to write the finished bytes at the very moment. It runs ahead only once it is told to: the
-/// first frame is wanted at once.
+/// A scheduler on this clock delivers each frame early, which leaves time to encode it before it is
+/// due. It starts without a lead, because the first frame is wanted at once.
 struct LeadClock: SystemClockAhead {
   typealias Instant = ContinuousClock.Instant
 
@@ -182,7 +181,7 @@ struct LeadClock: SystemClockAhead {
       until: deadline.advanced(by: .zero - lead), tolerance: tolerance)
   }
 
-  /// Runs ahead by `milliseconds` from now on.
+  /// Sets the lead.
   func run(ahead milliseconds: Int64) {
     ahead.nanoseconds.store(milliseconds * 1_000_000, ordering: .relaxed)
   }

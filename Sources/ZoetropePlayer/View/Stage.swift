@@ -1,10 +1,9 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// Where and how pictures are drawn, and the bytes that draw them.
+/// Where and how pictures are drawn, and the bytes that draw them; it writes nothing itself.
 ///
-/// Writes nothing itself. Anything that changes place or way of drawing starts a new encoder, whose
-/// first picture is sent whole.
+/// A change of place or drawing mode takes a new encoder, whose first picture is sent whole.
 struct Stage {
   var capabilities: TerminalCapabilities
   /// The first of the two ids of kitty's images; see ``newImageID()``.
@@ -12,14 +11,14 @@ struct Stage {
   private let wantedPassthrough: Passthrough?
   var options: EncodingOptions
   var screen: ScreenSize
-  /// The cells that the picture may use.
+  /// The cells available to the picture.
   var room: CellRect
   var mode: DrawingMode
   var fit: FrameLayout.Fit
   var zoom = 1.0
-  /// Whether all of the screen is ours to clear.
+  /// Whether the whole screen may be cleared.
   let ownsScreen: Bool
-  /// What of each frame is drawn.
+  /// What is drawn of each frame.
   var view = FrameView()
   private var writer: FrameWriter?
   private var cache = DeltaCache()
@@ -40,27 +39,27 @@ struct Stage {
     options.keepsTransparency = settings.backdrop == .terminal
   }
 
-  /// An even id that nobody else is likely to use.
+  /// A random even id.
   ///
-  /// A picture that stays in the text is taken away by the next one with its id, which may be another
-  /// run's, or another program's. Inside tmux ids have 24 bits.
+  /// An inline picture is replaced by the next one with the same id, even by another run or another
+  /// program. Inside tmux ids have 24 bits.
   private static func newImageID() -> Int { Int.random(in: 0x8000...0x7F_FFFF) * 2 }
 
   /// The ids of kitty's images.
   var imageIDs: [Int] { [imageID, imageID + 1] }
 
-  /// How the graphics of `mode` get to the terminal.
+  /// How graphics of `mode` pass through the multiplexer.
   func passthrough(for mode: DrawingMode) -> Passthrough {
     if let wantedPassthrough { return wantedPassthrough }
     guard case .graphics(let graphics) = mode, graphics != .cells else { return .none }
-    // A multiplexer that says it has sixels draws them itself.
+    // A multiplexer that reports sixels draws them itself.
     if graphics == .sixel, capabilities.hasSixel { return .none }
     return capabilities.multiplexer
   }
 
-  /// Bytes that draw frame `index`: only what changed since the picture before.
+  /// The bytes that draw frame `index`: only what changed since the previous picture.
   ///
-  /// `changed` is where it may differ from that; nil when that is not known.
+  /// `changed` is where it may differ from that; nil when unknown.
   mutating func draw(_ bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
     let picture = bitmap.converted(to: .rgba8)
     var writer =
@@ -69,7 +68,7 @@ struct Stage {
         encoder: encoder(for: picture.size),
         isSynchronized: capabilities.hasSynchronizedOutput)
     var output: [UInt8] = []
-    // What is drawn over a picture is not part of what the cache knows it by.
+    // The cache's keys do not cover what is drawn over a picture.
     guard view.isPlain else {
       cache.leave()
       writer.frame(picture, changed: nil, into: &output)
@@ -86,7 +85,7 @@ struct Stage {
     return output
   }
 
-  /// Bytes that take the picture away; the next one is sent whole, by an encoder made anew.
+  /// The bytes that remove the picture; the next one is sent whole by a new encoder.
   mutating func clear() -> [UInt8] {
     var output: [UInt8] = []
     if var writer {
@@ -98,7 +97,7 @@ struct Stage {
     return output
   }
 
-  /// Leaves the picture where it is and draws the next one elsewhere.
+  /// Leaves the picture in place and draws the next one elsewhere.
   mutating func leavePicture(for room: CellRect) {
     writer = nil
     cache.removeAll()
@@ -106,7 +105,7 @@ struct Stage {
     self.room = room
   }
 
-  /// Puts `text` into the frame's bytes `output`, inside the marks of synchronized output.
+  /// Appends `text` to a frame's bytes, inside synchronized output.
   func append(_ text: [UInt8], to output: inout [UInt8]) {
     let close = Array("\u{1B}[?2026l".utf8)
     let isMarked = capabilities.hasSynchronizedOutput && output.suffix(close.count) == close[...]
@@ -129,7 +128,7 @@ struct Stage {
       imageID: imageID, passthrough: passthrough, options: options)
   }
 
-  /// The middle of `room`, at most so many columns wide and rows high.
+  /// The middle of `room`, at most `limit` columns wide and rows high.
   private static func limit(_ room: CellRect, to limit: Int) -> CellRect {
     let columns = min(room.columns, limit)
     let rows = min(room.rows, limit)
@@ -138,7 +137,7 @@ struct Stage {
       row: room.row + (room.rows - rows) / 2, columns: columns, rows: rows)
   }
 
-  /// The modes that the terminal can show, and the one that was asked for.
+  /// The modes that the terminal supports, and the one that was requested.
   func modes(including wanted: DrawingMode?) -> [DrawingMode] {
     DrawingMode.all.filter { mode in
       if mode == wanted { return true }
@@ -157,19 +156,19 @@ struct Stage {
   }
 }
 
-/// What of a frame is shown: the finished picture, or how it came to be.
+/// What is shown of a frame: the composited picture, or how it is made.
 struct FrameView {
   /// Whether the frame's own pixels are shown instead of the canvas.
   var isStored = false
-  /// Whether a line is drawn round what the frame changed.
+  /// Whether the area that the frame changed is outlined.
   var isOutlined = false
 
-  /// Whether nothing but the picture is shown.
+  /// Whether only the picture is shown.
   var isPlain: Bool { !isStored && !isOutlined }
 
   /// The picture to show for `bitmap`, frame `index` of `image`, which changed `changed`.
   ///
-  /// A frame whose stored pixels cannot be read is shown as it is.
+  /// A frame whose stored pixels cannot be decoded is shown composited.
   func picture(
     _ bitmap: Bitmap, index: Int, of image: AnimatedImage, changed: PixelRect
   ) -> Bitmap {
@@ -183,7 +182,7 @@ struct FrameView {
       ? Self.outline(isStored ? image.frames[index].rect : changed, on: result) : result
   }
 
-  /// What the status line tells of frame `index`; nil in the plain view.
+  /// The status line's note on frame `index`; nil in the plain view.
   func note(index: Int, of image: AnimatedImage) -> String? {
     guard !isPlain, image.frames.indices.contains(index) else { return nil }
     let frame = image.frames[index]
@@ -201,7 +200,7 @@ struct FrameView {
     }
   }
 
-  /// Round `rect`, in a colour that few pictures have, and wide enough to be seen.
+  /// Outlines `rect` in magenta, wide enough to be visible.
   private static func outline(_ rect: PixelRect, on picture: Bitmap) -> Bitmap {
     let inside = rect.intersection(PixelRect(picture.size))
     let width = max(1, max(picture.width, picture.height) / 160)

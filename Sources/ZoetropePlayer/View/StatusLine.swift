@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// The line below the picture, as a function of what it tells.
+/// The line below the picture, as a function of its contents.
 struct StatusLine: Sendable, Hashable {
   var name = ""
   var size = PixelSize(width: 0, height: 0)
@@ -17,13 +17,13 @@ struct StatusLine: Sendable, Hashable {
   var mode = ""
   var isPaused = false
   var isEnded = false
-  /// A line for the moment, such as where a frame was saved.
+  /// A temporary message, such as where a frame was saved.
   var message: String?
-  /// What is shown of the frame, when it is not the picture alone.
+  /// A note on the frame, in views other than the plain one.
   var note: String?
-  /// How long each frame is shown, in milliseconds, when that is asked for.
+  /// How long each frame is shown, in milliseconds, for the bars; nil for none.
   var timeline: [Int]?
-  /// What `i` adds.
+  /// The details that `i` adds.
   var details: String?
 
   /// The line, at most `columns` wide; empty on a screen too narrow for one.
@@ -48,7 +48,7 @@ struct StatusLine: Sendable, Hashable {
       case .indefinite: "loop \(play + 1)"
       case .finite(let total): "loop \(play + 1)/\(total)"
       }
-    // The mark in front says the direction only while it plays.
+    // The leading mark shows the direction only while playing.
     parts.append("\(isReversed ? "-" : "")\(Self.hundredths(rate))x \(loops)")
     parts.append(mode)
     if let note { parts.append(note) }
@@ -57,21 +57,21 @@ struct StatusLine: Sendable, Hashable {
     return TerminalText.sanitized(mark + parts.joined(separator: " | "), limit: columns)
   }
 
-  /// Bars as high as frames are long, at most `columns` of them; the frame shown is a line.
+  /// Bars for the delays of the frames, at most `columns` of them; the current frame is a line.
   static func bars(_ timeline: [Int], index: Int, columns: Int) -> String {
     let count = min(max(columns, 0), timeline.count)
     guard count > 0, let longest = timeline.max(), longest > 0 else { return "" }
     let bars = Array("▁▂▃▄▅▆▇█")
     return String(
       (0..<count).map { place in
-        // Several frames to a bar show the longest of them.
+        // A bar for several frames shows the longest.
         let frames = place * timeline.count / count..<(place + 1) * timeline.count / count
         if frames.contains(index) { return "│" }
         return bars[(timeline[frames].max() ?? 0) * (bars.count - 1) / longest]
       })
   }
 
-  /// The bytes that show `text` on the last row and leave cursor and colours as they were.
+  /// The bytes that show `text` on row `row` and keep the cursor and colours.
   static func bytes(_ text: String, row: Int) -> [UInt8] {
     Array("\u{1B}7\u{1B}[\(row + 1);1H\u{1B}[m\(text)\u{1B}[K\u{1B}8".utf8)
   }
@@ -92,7 +92,7 @@ struct StatusLine: Sendable, Hashable {
 struct PlayerStatistics: Sendable, Hashable {
   /// Frames written.
   var shown = 0
-  /// Frames left out because the terminal or this machine was late.
+  /// Frames skipped because the terminal or the machine was late.
   var dropped = 0
   /// Bytes written for frames.
   var byteCount = 0

@@ -3,21 +3,21 @@ package import SystemPackage
 package import Zoetrope
 internal import ZoetropeTerminal
 
-/// One FILE of the command line.
+/// A FILE argument.
 package struct InputFile: Hashable {
-  /// As it was given, for messages; bytes that are no UTF-8 are replaced.
+  /// The name as given, for messages; invalid UTF-8 is replaced.
   package let name: String
   /// Nil for `-`, standard input.
   package let path: FilePath?
 
-  /// The input that `argument` names. Arguments whose bytes are no UTF-8 reach the parser repaired;
-  /// the process's own argument list has the bytes that open the file.
+  /// The input that `argument` names. The parser gets arguments with invalid UTF-8 repaired, so the
+  /// path is taken from the process's own argument list.
   package init(_ argument: String) {
     name = argument == "-" ? "standard input" : argument
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
-  /// As it was given, for JSON.
+  /// The name as given, for JSON.
   package var fileName: FileName { path.map { FileName($0) } ?? FileName(Array(name.utf8)) }
 
   /// Whether it can be read only once: standard input, a pipe or a device.
@@ -34,18 +34,15 @@ package struct InputFile: Hashable {
     path.map { FileStem.of($0.bytes, keepingExtension: true) } ?? Array("stdin".utf8)
   }
 
-  /// Opens the image. A pipe or device is read to its end first, unless a signal asks for the end.
+  /// Opens the image. A pipe or device is read to its end first, unless a signal ends that.
   ///
-  /// This blocks until the input has been read or a file system has answered. Commands that do not
-  /// catch signals meanwhile call it as it is (see ``Signals``); the player, which answers keys,
-  /// uses ``InputOpening``.
+  /// This blocks until the input has been read or the file system has answered. Commands call it
+  /// without catching signals (see ``Signals``); the player, which must react to keys, uses
+  /// ``InputOpening``.
   ///
-  /// - Parameters:
-  ///   - isOnlyScanned: Whether the structure is all that is wanted; a large file is then mapped
-  ///     while it is scanned, which sets a handler for SIGBUS meanwhile. Default: false.
-  ///   - isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
+  /// - Parameter isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
   package func open(
-    _ options: DecodingOptions, isOnlyScanned: Bool = false, isAbandoned: () -> Bool = { false }
+    _ options: DecodingOptions, isAbandoned: () -> Bool = { false }
   ) throws(CommandFailure) -> AnimatedImage {
     do throws(AnimatedImageError) {
       guard let path else {
@@ -56,8 +53,7 @@ package struct InputFile: Hashable {
         return try AnimatedImage(
           bytes: Self.readPipe(path, options, isAbandoned: isAbandoned), options: options)
       }
-      return try AnimatedImage(
-        source: FileSource(path: path, maps: isOnlyScanned), options: options)
+      return try AnimatedImage(source: FileSource(path: path), options: options)
     } catch {
       if let status = Signals.ending {
         throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
@@ -66,7 +62,7 @@ package struct InputFile: Hashable {
     }
   }
 
-  /// All bytes of a pipe: they are held, so the limit on memory counts for them.
+  /// All bytes of a pipe. They are kept in memory, so the limit on memory applies.
   private static func readAll(
     _ options: DecodingOptions, from descriptor: FileDescriptor = .standardInput,
     isAbandoned: () -> Bool
@@ -81,7 +77,7 @@ package struct InputFile: Hashable {
   ) throws(AnimatedImageError) -> [UInt8] {
     let descriptor: FileDescriptor
     do {
-      // Opened without waiting for a writer, which `poll` waits for instead, and can stop doing.
+      // Opened without waiting for a writer: `poll` waits instead, and can be interrupted.
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
@@ -91,8 +87,8 @@ package struct InputFile: Hashable {
   }
 }
 
-/// An input that is being opened on a thread of its own, for a caller that has keys and signals to
-/// answer meanwhile.
+/// An input that is being opened on its own thread, for a caller that must react to keys and
+/// signals meanwhile.
 ///
 /// ```swift
 /// let opening = InputOpening(input, options) { Signals.wake() }
@@ -104,7 +100,7 @@ package final class InputOpening: Sendable {
   private let isAbandoned = Atomic<Bool>(false)
 
   /// Starts to open `input`. `whenDone` is called once, on the other thread, when ``take()`` has
-  /// the result; not after ``abandon()``.
+  /// the result, but not after ``abandon()``.
   package init(
     _ input: InputFile, _ options: DecodingOptions, whenDone: @escaping @Sendable () -> Void
   ) {
@@ -112,7 +108,7 @@ package final class InputOpening: Sendable {
     if let thread {
       thread.detach()
     } else {
-      // Without a thread to give the system still opens files.
+      // Without a thread the file is opened here.
       open(input, options, whenDone)
     }
   }
@@ -131,21 +127,22 @@ package final class InputOpening: Sendable {
     if !isAbandoned.load(ordering: .relaxed) { whenDone() }
   }
 
-  /// The image, or why there is none, once; nil while it is being opened.
+  /// Returns the result once; nil while the file is being opened.
   package func take() -> Result<AnimatedImage, CommandFailure>? { result.withLock { $0.take() } }
 
-  /// Gives up, without waiting. A pipe is read no further; a call that a file system does not
+  /// Gives up without waiting. A pipe is read no further; a call to a file system that does not
   /// answer stays on its thread, which ends with the process.
   package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 }
 
-/// The part of an input's name that goes into the names of its outputs.
+/// The part of an input's name that is used in the names of its outputs.
 package enum FileStem {
   /// The last component of `path`, by default without its extension, safe as part of a file name.
   ///
-  /// No byte of it can leave the directory or steer a terminal: slashes, NUL and control bytes
-  /// become `_`, and a name of dots alone, which would mean a directory, becomes `_` too. Bytes past
-  /// ASCII stay, whatever encoding they are in.
+  /// It can neither leave the directory nor control a terminal: slashes, NUL and control bytes
+  /// become
+  /// `_`, and so does a name of only dots, which would be a directory. Bytes above ASCII are kept,
+  /// whatever their encoding.
   package static func of(_ path: [UInt8], keepingExtension: Bool = false) -> [UInt8] {
     var name = path.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     if !keepingExtension, let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 {
@@ -153,15 +150,15 @@ package enum FileStem {
     }
     for index in name.indices where name[index] < 0x20 || name[index] == 0x7f { name[index] = 0x5f }
     if name.allSatisfy({ $0 == UInt8(ascii: ".") }) { return [UInt8(ascii: "_")] }
-    // 255 bytes is what file systems allow; numbers and extension want some of them.
+    // File systems allow 255 bytes, some of which are needed for numbers and the extension.
     return Array(name.prefix(200))
   }
 }
 
-/// The name of a file for reports: text, and the bytes where they are not that text in UTF-8.
+/// The name of a file for reports: text, and its bytes where they are not valid UTF-8.
 package struct FileName: Hashable, Sendable {
   package let text: String
-  /// Nil when `text` says it all.
+  /// Nil when `text` is the whole name.
   package let bytes: [UInt8]?
 
   package init(_ bytes: [UInt8]) {
@@ -171,13 +168,13 @@ package struct FileName: Hashable, Sendable {
 
   package init(_ path: FilePath) { self.init(path.bytes) }
 
-  /// The name that was given as `argument` (see ``RawArguments``).
+  /// The name given as `argument` (see ``RawArguments``).
   package init(argument: String) { self.init(RawArguments.bytes(of: argument)) }
 }
 
 extension JSONWriter {
-  /// Writes the field `key` with a file's name and, when that is not UTF-8, `base64Key` with its
-  /// bytes.
+  /// Writes the field `key` with a file's name and, if that is not valid UTF-8, `base64Key` with
+  /// its bytes.
   package mutating func field(_ key: StaticString, _ name: FileName?, base64Key: StaticString) {
     field(key, name?.text)
     guard let bytes = name?.bytes else { return }

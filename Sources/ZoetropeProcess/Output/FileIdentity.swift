@@ -1,16 +1,16 @@
 package import SystemPackage
 
-/// Which file or directory something is, whatever it is called.
+/// The identity of a file or directory, whatever its name.
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
   /// Whether it is a file with bytes of its own, no directory, pipe or device.
   let isRegular: Bool
 
-  /// What `path` leads to, through links; nil when there is nothing.
+  /// The identity of what is at `path`, following links; nil when nothing is.
   init?(at path: FilePath) { self.init(FileStatus(at: path)) }
 
-  /// What `descriptor` is open for.
+  /// The identity of what `descriptor` is open for.
   init?(of descriptor: FileDescriptor) { self.init(FileStatus(of: descriptor)) }
 
   private init?(_ status: FileStatus?) {
@@ -19,7 +19,7 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The files that a command reads, so that it does not write over them.
+/// The files that a command reads, so that it does not overwrite them.
 package struct InputIdentities {
   private var names: [FileIdentity: String] = [:]
 
@@ -30,12 +30,12 @@ package struct InputIdentities {
     }
   }
 
-  /// Refuses to write to `path` when that is an input, perhaps by another name or through links.
+  /// Throws if `path` is an input, by whatever name or through whatever links.
   package func check(_ path: FilePath) throws(CommandFailure) {
     try check(FileIdentity(at: path), name: "\(path)")
   }
 
-  /// Refuses to write to `stream` when that is an input.
+  /// Throws if `stream` is an input.
   package func check(_ stream: OutputStream) throws(CommandFailure) {
     try check(FileIdentity(of: stream.descriptor), name: stream.name)
   }
@@ -50,9 +50,9 @@ package struct InputIdentities {
   }
 }
 
-/// The names that a command is to write, each of them once, however they are spelt.
+/// The names that a command is going to write. Each may occur once, however it is spelt.
 package struct OutputNames {
-  /// A directory that is there, or the way from one to a directory that is not made yet.
+  /// An existing directory, and the path from there to one that does not exist yet.
   private struct Directory: Hashable {
     let identity: FileIdentity?
     let rest: FilePath
@@ -68,7 +68,7 @@ package struct OutputNames {
 
   package init() {}
 
-  /// Adds `path`; false when it was there already.
+  /// Adds `path`; returns false if it was already there.
   package mutating func insert(_ path: FilePath) -> Bool {
     let parent = OutputFile.directory(of: path)
     let directory = directories[parent] ?? Self.directory(parent)
@@ -81,7 +81,7 @@ package struct OutputNames {
     var rest = FilePath()
     var parent = path.lexicallyNormalized()
     if parent.isEmpty { parent = "." }
-    // Links are followed as far as there is anything: what is normalized is only what is not there.
+    // Links are followed as far as the path exists; only the rest is normalized.
     if let identity = FileIdentity(at: path) { return Directory(identity: identity, rest: rest) }
     while true {
       if let identity = FileIdentity(at: parent) {

@@ -5,10 +5,11 @@ internal import Zoetrope
 /// A file that is there whole or not at all.
 ///
 /// The bytes go to a temporary name in the same directory and are renamed when they are complete: a
-/// process that is killed leaves no partial file under a final name, only a temporary one, which the
-/// next run that writes to the directory removes (see ``TemporaryFile``). A link that the user named
-/// stays a link, and its target is written; a link in the way of a generated name is replaced.
-/// Devices, pipes and descriptors are no files in this sense; bytes go straight to ``OutputStream``.
+/// process that is killed leaves no partial file under a final name, only a temporary one, which
+/// the next run that writes to the directory removes (see ``TemporaryFile``). A link that the user
+/// named stays a link, and its target is written; a link in the way of a generated name is
+/// replaced. Devices, pipes and descriptors are no files in this sense; bytes go straight to
+/// ``OutputStream``.
 package enum OutputFile {
   /// Writes `bytes` to `path`; replaces a file that is there only when `isReplacing`.
   ///
@@ -37,7 +38,8 @@ package enum OutputFile {
     }
   }
 
-  /// Writes a report to what the user called `argument`, even after a signal; `-` is standard output.
+  /// Writes a report to what the user called `argument`, even after a signal; `-` is standard
+  /// output.
   package static func write(
     report bytes: [UInt8], to argument: String, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -120,9 +122,10 @@ package enum OutputFile {
 
 /// A file on its way to its final name, in the directory where that will be.
 ///
-/// Its name is random and its process holds a lock on it. Process numbers would say nothing: they are
-/// reused, and containers that share a directory each count their own. The system releases a lock
-/// when its process dies, however it dies, so a file that can be locked was left by a dead run.
+/// Its name is random and its process holds a lock on it. Process numbers would say nothing: they
+/// are reused, and containers that share a directory each count their own. The system releases a
+/// lock when its process dies, however it dies, so a file that can be locked was left by a dead
+/// run.
 package struct TemporaryFile {
   let path: FilePath
   private let descriptor: FileDescriptor

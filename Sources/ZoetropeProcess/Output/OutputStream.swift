@@ -3,7 +3,7 @@ package import SystemPackage
 
 /// An output that takes bytes in order: standard output, a pipe, a device, an open descriptor.
 ///
-/// Such a thing is never replaced by a file: it is opened and written, as `cp` and `ffmpeg` do.
+/// It is never replaced by a file but opened and written to, as `cp` and `ffmpeg` do.
 package struct OutputStream: Hashable, Sendable {
   package let descriptor: FileDescriptor
   /// What errors call it.
@@ -30,7 +30,7 @@ package struct OutputStream: Hashable, Sendable {
   }
 
   private static func open(_ path: FilePath) throws(WriteFailure) -> FileDescriptor {
-    // Writing to a terminal must not make it this process's own.
+    // Writing to a terminal must not make it the controlling one.
     let options: FileDescriptor.OpenOptions = [.closeOnExec, .init(rawValue: O_NOCTTY)]
     while true {
       do {

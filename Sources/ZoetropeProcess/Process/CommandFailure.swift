@@ -1,13 +1,13 @@
 internal import SystemPackage
 package import Zoetrope
 
-/// What the process tells its parent. The numbers are part of the command-line contract.
+/// The exit status. The numbers are part of the command-line contract.
 package enum ExitStatus: Int32, Error, Sendable {
   /// Everything was done.
   case success = 0
   /// Some inputs or frames failed; the rest was written.
   case partial = 1
-  /// The arguments make no sense.
+  /// The arguments are wrong.
   case usage = 2
   /// Nothing could be decoded.
   case undecodable = 3
@@ -28,20 +28,20 @@ package enum ExitStatus: Int32, Error, Sendable {
   /// Ended by SIGTERM.
   case terminated = 143
 
-  /// The status for several inputs: the one that all share, else ``partial``.
+  /// The status for several inputs: the one they share, else ``partial``.
   package static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
     guard let first = statuses.first else { return .success }
     return statuses.allSatisfy { $0 == first } ? first : .partial
   }
 }
 
-/// Why a command stopped, or could not do one of its inputs: for people, for JSON and as a status.
+/// Why a command stopped or an input failed, as text, as JSON and as an exit status.
 package struct CommandFailure: Error, Hashable {
   package let status: ExitStatus
-  /// The error's name in JSON.
+  /// The error's code in JSON.
   package let code: String
   package let message: String
-  /// The input's name as it was given, if one is at fault.
+  /// The input at fault as it was named, if there is one.
   package var file: String?
   package var byte: Int?
   package var frame: Int?
@@ -63,7 +63,7 @@ package struct CommandFailure: Error, Hashable {
     default: status = .undecodable
     }
     code = error.code.name
-    // Memory that the system does not have is no limit of ours, and no option gives it.
+    // A failed allocation is no limit that an option lifts.
     let isLimit = error.code == .limitExceeded && error.detail.contains("the limit is")
     message = isLimit ? "\(error.detail); --limits none lifts the limits" : error.detail
     self.file = file
@@ -75,7 +75,7 @@ package struct CommandFailure: Error, Hashable {
     CommandFailure(.usage, code: "usage", message)
   }
 
-  /// One line for a person.
+  /// One line of text.
   package var line: String {
     var text = file.map { "\($0.sanitized): " } ?? ""
     text += message.sanitized
@@ -96,7 +96,7 @@ package struct CommandFailure: Error, Hashable {
     FileDescriptor.note(asJSON ? String(decoding: json, as: UTF8.self) : "zoetrope: \(line)\n")
   }
 
-  /// Writes an object of `schema` for an input of which there is only the failure to tell.
+  /// Writes an object of `schema` for an input that failed.
   package func write(to json: inout JSONWriter, schema: String) {
     json.object {
       $0.field("schema", schema)
@@ -105,7 +105,7 @@ package struct CommandFailure: Error, Hashable {
     }
   }
 
-  /// Writes the field `error`, with the file when `naming` it.
+  /// Writes the field `error`; with the file when `naming`.
   package func writeError(to json: inout JSONWriter, naming: Bool = false) {
     json.object("error") {
       $0.field("code", code)

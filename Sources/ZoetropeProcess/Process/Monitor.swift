@@ -4,8 +4,8 @@ internal import Glibc
 ///
 /// `Mutex` has no condition variable, which the encoder threads need.
 ///
-/// Unsafe code: both pointers are allocated and initialised in `init` and destroyed in `deinit`, and
-/// are used only here, where the object that owns them is alive.
+/// Unsafe code: both pointers are allocated and initialised in `init` and destroyed in `deinit`,
+/// and are used only here, where the object that owns them is alive.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
   // Sendable: `state` is touched only between lock and unlock of `mutex`, and every closure that
@@ -29,7 +29,7 @@ package final class Monitor<State>: @unchecked Sendable {
     unsafe mutex.deallocate()
   }
 
-  /// Changes the value and wakes everyone who waits for a change.
+  /// Changes the value and wakes all waiters.
   package func update<Result>(_ body: (inout State) -> sending Result) -> sending Result {
     unsafe pthread_mutex_lock(mutex)
     let result = body(&state)
@@ -38,7 +38,7 @@ package final class Monitor<State>: @unchecked Sendable {
     return result
   }
 
-  /// Asks `body` now and after every change, until it gives something.
+  /// Calls `body` now and after every change, until it returns a value.
   package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
@@ -52,10 +52,10 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 }
 
-/// Waits for asynchronous work on the main thread, which has nothing else to do.
+/// Waits for asynchronous work on the main thread.
 package enum BlockingTask {
-  /// Runs `work` on the cooperative pool and blocks the calling thread, which must not be one of the
-  /// pool's, until it is done.
+  /// Runs `work` on the cooperative pool and blocks the calling thread until it is done. The caller
+  /// must not be on the pool itself.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
     let result = Monitor<Value?>(nil)
     Task {

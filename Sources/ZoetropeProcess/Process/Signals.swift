@@ -5,9 +5,9 @@ internal import Synchronization
 ///
 /// They are caught only while there is something to finish or to give back: files being written, a
 /// trace to keep, a terminal. Everywhere else they have their default action. A process that waits
-/// for a pipe without a writer or for a file system that does not answer then ends at once, which no
-/// handler could achieve: the system lets such a wait end for fatal signals only, or restarts the
-/// call.
+/// for a pipe without a writer or for a file system that does not answer then ends at once, which
+/// no handler could achieve: the system lets such a wait end for fatal signals only, or restarts
+/// the call.
 ///
 /// Unsafe code: a handler may only set a bit, write a byte to a pipe and restore `errno`, so all
 /// state is atomic and global. No pointer that is passed here outlives its call.
@@ -148,8 +148,8 @@ package enum Signals {
 
   // MARK: - Ending and stopping
 
-  /// Ends the process by `status`'s signal, so that the shell's loop ends with it, as it would not for
-  /// an exit with the number that the shell gives such an end; returns for other statuses.
+  /// Ends the process by `status`'s signal, so that the shell's loop ends with it, as it would not
+  /// for an exit with the number that the shell gives such an end; returns for other statuses.
   ///
   /// Not for SIGQUIT, which would leave a core file behind.
   package static func endProcess(with status: ExitStatus) {

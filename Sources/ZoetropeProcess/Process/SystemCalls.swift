@@ -2,9 +2,9 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-// Unsafe code: the calls of the C library that take a pointer, each behind a function that takes and
-// gives values. A pointer is valid for the call it is passed to and is not kept by it; where the
-// system writes, the size of what it may write to is passed along, or fixed by the type.
+// Unsafe code: calls of the C library that take a pointer, each behind a function on values. Every
+// pointer is valid for the call it is passed to and is not kept by it; where the system writes, the
+// size of the buffer is passed along or fixed by the type.
 
 /// What the system says of a file.
 package struct FileStatus {
@@ -41,7 +41,7 @@ package struct FileStatus {
   private var kind: mode_t { status.st_mode & S_IFMT }
 }
 
-/// Changes to directories. Each gives the error, or nil when it worked.
+/// Changes to directories. Each function returns the error, or nil on success.
 enum FileSystem {
   static func link(_ path: FilePath, as other: FilePath) -> Errno? {
     unsafe call(path, other) { unsafe Glibc.link($0, $1) }
@@ -60,7 +60,7 @@ enum FileSystem {
     unsafe call(path, path) { first, _ in unsafe mkdir(first, 0o777) }
   }
 
-  /// What the link at `path` says; nil when it is no link.
+  /// The destination of the symbolic link at `path`; nil when it is not a link.
   static func destination(ofLink path: FilePath) -> FilePath? {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe path.withPlatformString { unsafe readlink($0, &buffer, buffer.count) }
@@ -115,7 +115,7 @@ extension FilePath {
 }
 
 extension FileDescriptor {
-  /// Writes some of `bytes` from `start` on, and says how many.
+  /// Writes some of `bytes` from `start` on; returns how many.
   func writeSome(_ bytes: [UInt8], from start: Int) throws -> Int {
     try unsafe bytes.withUnsafeBytes { buffer in
       unsafe try write(
@@ -132,7 +132,7 @@ extension FileDescriptor {
     return Array(buffer.prefix(found))
   }
 
-  /// The size of the terminal that this is; nil when it is none, or does not know.
+  /// The size of the terminal; nil when this is not a terminal or its size is unknown.
   package var terminalSize: (columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int)? {
     var size = winsize()
     guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -149,10 +149,10 @@ extension [UInt8] {
 
 /// The bytes of the command line's arguments.
 package enum RawArguments {
-  /// The bytes of which `argument` is the text.
+  /// The bytes of the argument whose text is `argument`.
   ///
-  /// Only an argument with a replacement character can differ from its bytes; then the one in the
-  /// process's list that decodes to it is taken.
+  /// Only an argument with a replacement character can differ from its bytes; its bytes come from
+  /// the first argument of the process that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
     for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -169,10 +169,10 @@ package enum RawArguments {
 
 /// How the allocator treats the memory of frames.
 package enum FrameMemory {
-  /// Gives blocks of a frame's size back to the system as soon as they are freed.
+  /// Returns blocks of a frame's size to the system as soon as they are freed.
   ///
-  /// The allocator raises its own limit with the first large block that is freed, and keeps such
-  /// blocks in every thread's arena from then on: measured 63 MiB where 43 are in use, while playing
+  /// By default the allocator raises its threshold when the first large block is freed, and from
+  /// then on keeps such blocks in every thread's arena: 63 MiB where 43 are in use, while playing
   /// 640 x 480 pixels.
   package static func returnsAtOnce() {
     zt_return_freed_blocks(256 << 10)

@@ -1,25 +1,29 @@
 public import Zoetrope
 
-/// Turns pictures into the one write that each of them costs.
+/// Turns each picture into the bytes of a single write.
 ///
-/// Puts the marks of synchronized output round what changes, and keeps the pen between writes.
+/// Wraps them in synchronized output, and keeps the state of the pen between writes.
 public struct FrameWriter: Sendable {
-  /// Draws the pictures; replace it to draw in another way or place.
+  /// The encoder; replace it to draw in another way or place.
   public var encoder: any FrameEncoding
-  /// Whether the marks of mode 2026 are written.
+  /// Whether each write is wrapped in synchronized output (mode 2026).
   public var isSynchronized: Bool
-  /// What is known of the cursor and colours.
+  /// What is known about the cursor and colours.
   public var pen = PenState.unknown
 
-  /// A writer that draws with `encoder`.
+  /// Creates a writer that draws with `encoder`.
   public init(encoder: any FrameEncoding, isSynchronized: Bool) {
     self.encoder = encoder
     self.isSynchronized = isSynchronized
   }
 
-  /// Fills `output` with all bytes that show `bitmap`: empty when nothing changes.
+  /// Replaces `output` with the bytes that show `bitmap`; it is empty when nothing changes.
   ///
-  /// `status` may append more, such as a status line, inside the same marks; it gets the pen.
+  /// - Parameters:
+  ///   - bitmap: The picture, in `PixelFormat.rgba8`.
+  ///   - changed: Where it may differ from the picture before; nil when unknown.
+  ///   - output: Where the bytes go; its capacity is reused.
+  ///   - status: Appends more to the same write, such as a status line.
   public mutating func frame(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8],
     status: (inout PenState, inout [UInt8]) -> Void = { _, _ in }
@@ -36,23 +40,23 @@ public struct FrameWriter: Sendable {
     }
   }
 
-  /// Forgets everything: the next frame is sent whole.
+  /// Forgets what the terminal shows, so that the next frame is sent whole.
   ///
-  /// For a resize, a resume, or when something else wrote to the terminal.
+  /// Call it after a resize, after a resume, or when something else wrote to the terminal.
   public mutating func invalidate() {
     pen = .unknown
     encoder.invalidate()
   }
 }
 
-/// Keeps the bytes of a loop's frames, so that later plays cost no encoding.
+/// A cache of encoded frames, so that later plays of a loop need no encoding.
 ///
-/// A delta is right only after the very state it was made from. Each entry therefore names the
-/// state before it and keeps a snapshot of the writer after it, less its picture, which is also
-/// where encoding goes on when the next frame is not at hand. With a hold threshold the second play may differ from
-/// the first one; states that turn out the same are joined, so the entries soon close into a ring.
+/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the
+/// state before it, and keeps a snapshot of the writer after it (without its picture), from which
+/// encoding continues when the next frame is not cached. With a hold threshold the second play may
+/// differ from the first; equal states share an entry, so the entries soon form a ring.
 public struct DeltaCache: Sendable {
-  /// A state of the terminal that a delta leads to.
+  /// The state of the terminal after a delta.
   public struct State: Sendable, Hashable {
     fileprivate let hash: Int
     fileprivate let pen: PenState
@@ -70,21 +74,22 @@ public struct DeltaCache: Sendable {
     let state: State
   }
 
-  /// Bytes that may be kept, snapshots included.
+  /// The number of bytes that may be kept, snapshots included.
   public let byteLimit: Int
-  /// Bytes that are kept.
+  /// The number of bytes that are kept.
   public private(set) var byteCount = 0
-  /// Frames that were found.
+  /// How often a frame was found.
   public private(set) var hitCount = 0
   private var entries: [Key: Entry] = [:]
   private var current: State?
 
-  /// A cache of at most `byteLimit` bytes; once it is full nothing more is kept.
+  /// Creates a cache of at most `byteLimit` bytes; once it is full, nothing more is added.
   public init(byteLimit: Int = 16 << 20) { self.byteLimit = byteLimit }
 
-  /// The bytes that show frame `index` after what `writer` shows, when they are kept.
+  /// Returns the bytes that show frame `index` after the frame before, or nil when they are not
+  /// cached.
   ///
-  /// `bitmap` is that frame. On success `writer` is what it would be after encoding.
+  /// On success `writer` is as if it had encoded `bitmap`, which is the frame.
   public mutating func bytes(
     forFrame index: Int, showing bitmap: Bitmap, writer: inout FrameWriter
   ) -> [UInt8]? {
@@ -96,7 +101,7 @@ public struct DeltaCache: Sendable {
     return entry.bytes
   }
 
-  /// Keeps what was just encoded for frame `index`; `writer` is as it was left.
+  /// Adds what was just encoded for frame `index`; `writer` is the writer after that.
   public mutating func insert(_ bytes: [UInt8], forFrame index: Int, writer: FrameWriter) {
     let state = State(hash: writer.encoder.stateHash, pen: writer.pen, frame: index)
     let key = Key(before: current, frame: index)
@@ -109,10 +114,10 @@ public struct DeltaCache: Sendable {
     byteCount += cost
   }
 
-  /// Says that the terminal no longer shows what was written last; entries are kept.
+  /// Notes that the terminal no longer shows the last frame; entries are kept.
   public mutating func leave() { current = nil }
 
-  /// Forgets all entries, as after a resize.
+  /// Removes all entries, for instance after a resize.
   public mutating func removeAll() {
     entries.removeAll()
     byteCount = 0

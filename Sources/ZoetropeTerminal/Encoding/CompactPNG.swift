@@ -1,12 +1,13 @@
-internal import CDeflate
 internal import Synchronization
 internal import Zoetrope
+internal import ZoetropeCodec
 
-/// Writes small PNG files quickly: a palette where 256 colours do, else a filter a row.
+/// Writes small PNG files quickly: with a palette where 256 colours suffice, else with a filter per
+/// row.
 enum CompactPNG {
-  /// A part of a picture as a PNG file; nil only when memory ran out.
+  /// Part of a picture as a PNG file; nil only when memory ran out.
   ///
-  /// With `backdrop` transparent pixels are laid over it; without, alpha is kept.
+  /// Transparent pixels are blended with `backdrop`; without one, alpha is kept.
   static func encode(
     _ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop?, deflater: Deflater
   ) -> [UInt8]? {
@@ -43,10 +44,10 @@ enum CompactPNG {
     let start = file.count
     file.append(ascii: type)
     file += data
-    file += bigEndian(Int(Deflater.crc32(file[start...])))
+    file += bigEndian(Int(CRC32.of(file[start...])))
   }
 
-  /// Each row with the filter, none, Sub or Up, whose bytes are nearest to 0 in sum.
+  /// Filters each row with None, Sub or Up, whichever has the smallest sum of absolute values.
   private static func filtered(_ raw: [UInt8], bytesPerRow: Int, pixel: Int) -> [UInt8] {
     var output: [UInt8] = []
     let rows = raw.count / max(bytesPerRow, 1)
@@ -75,7 +76,7 @@ enum CompactPNG {
     return output
   }
 
-  /// At most 256 colours that a picture is made of.
+  /// The colours of a picture, at most 256.
   private struct Palette {
     var colors: [UInt8] = []
     var alpha: [UInt8] = []
@@ -119,46 +120,19 @@ enum CompactPNG {
   }
 }
 
-/// Compresses into zlib streams with libdeflate.
-///
-/// One compressor (about a megabyte) is made on first use and kept; a lock lets copies of an encoder
-/// share it, and such copies do not work at the same time, so it is never waited for.
+/// A compressor (about a megabyte) that copies of an encoder share. Copies do not encode at the
+/// same time, so nobody waits for the lock.
 final class Deflater: Sendable {
-  /// Owns one compressor of libdeflate: made here, freed here, never handed out.
-  @safe
-  private struct Compressor: ~Copyable {
-    private let handle: OpaquePointer?
-
-    init(level: Int32) { unsafe handle = libdeflate_alloc_compressor(level) }
-
-    deinit { unsafe libdeflate_free_compressor(handle) }
-
-    func compress(_ bytes: [UInt8]) -> [UInt8]? {
-      guard let handle = unsafe handle else { return nil }
-      let bound = unsafe libdeflate_zlib_compress_bound(handle, bytes.count)
-      // The output has room for `bound` bytes, which libdeflate promises is enough.
-      let compressed = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
-        unsafe bytes.withUnsafeBytes { input in
-          unsafe count = libdeflate_zlib_compress(
-            handle, input.baseAddress, input.count, output.baseAddress, bound)
-        }
-      }
-      return compressed.isEmpty ? nil : compressed
-    }
-  }
-
-  private let compressor: Mutex<Compressor>
+  private let compressor: Mutex<ZlibCompressor?>
 
   /// A compressor of libdeflate's `level`, 1 to 12.
-  init(level: Int32) { compressor = Mutex(Compressor(level: level)) }
+  init(level: Int) { compressor = Mutex(ZlibCompressor(level: level)) }
 
   /// The bytes as a zlib stream; nil only when memory ran out.
   func zlib(_ bytes: [UInt8]) -> [UInt8]? {
-    compressor.withLock { $0.compress(bytes) }
-  }
-
-  /// The CRC-32 that PNG chunks carry.
-  static func crc32(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    unsafe bytes.withUnsafeBytes { unsafe libdeflate_crc32(0, $0.baseAddress, $0.count) }
+    compressor.withLock { compressor in
+      let stream = compressor?.compress(bytes) ?? []
+      return stream.isEmpty ? nil : stream
+    }
   }
 }

@@ -1,10 +1,10 @@
 internal import Zoetrope
 
-/// Where two pictures of the same size differ, line by line.
+/// Where two pictures of the same size differ, row by row.
 struct FrameDifference: Sendable {
-  /// For each row of the picture the columns from the first to past the last difference.
+  /// For each row, the columns from the first difference to past the last.
   private(set) var rows: [Range<Int>]
-  /// The smallest rectangle round all differences.
+  /// The bounding box of all differences.
   private(set) var bounds = PixelRect.empty
 
   /// Every pixel of a picture of `size`.
@@ -13,7 +13,7 @@ struct FrameDifference: Sendable {
     bounds = PixelRect(size)
   }
 
-  /// Differences found elsewhere, one range for each row.
+  /// Known differences, one range per row.
   init(rows: [Range<Int>]) {
     self.rows = rows
     for (y, range) in rows.enumerated() where !range.isEmpty {
@@ -22,7 +22,7 @@ struct FrameDifference: Sendable {
     }
   }
 
-  /// Compares inside `rect`; pixels outside are taken as equal.
+  /// Compares two pictures inside `rect`; pixels outside it are assumed equal.
   ///
   /// - Precondition: both pictures have the same size and 4 bytes a pixel.
   init(from old: Bitmap, to new: Bitmap, within rect: PixelRect) {
@@ -46,7 +46,7 @@ struct FrameDifference: Sendable {
     }
   }
 
-  /// The columns from the first to past the last difference in any of `lines`.
+  /// The columns from the first difference in any of `lines` to past the last.
   func columns(inRows lines: Range<Int>) -> Range<Int> {
     var low = Int.max
     var high = 0
@@ -76,10 +76,10 @@ struct FrameDifference: Sendable {
 
 /// Covers the changed pixels of a picture with few rectangles.
 enum ChangedRegions {
-  /// At most `limit` rectangles round all differences, top to bottom.
+  /// At most `limit` rectangles that cover all differences, top to bottom.
   ///
-  /// Two become one when that adds fewer than `worth` unchanged pixels, which is what a rectangle's
-  /// own overhead buys.
+  /// Two are merged when that adds fewer than `worth` unchanged pixels, which would cost about as
+  /// many bytes as the overhead of a rectangle.
   static func cover(_ difference: FrameDifference, worth: Int, limit: Int) -> [PixelRect] {
     var regions: [PixelRect] = []
     let bounds = difference.bounds
@@ -93,7 +93,7 @@ enum ChangedRegions {
         regions.append(line)
       }
     }
-    // Lines join one by one, so a region may have become worth joining only later.
+    // Rows are merged one by one, so two regions may have become worth merging later.
     while regions.count > 1 {
       var best = 0
       for index in 0..<regions.count - 1

@@ -1,60 +1,61 @@
 public import Zoetrope
 
-/// Turns pictures into the bytes that make a terminal show them.
+/// A way to turn pictures into bytes that make a terminal show them.
 ///
 /// An encoder is a value that knows what the terminal shows inside its area, so each picture costs
-/// only what changed. A copy of an encoder is a snapshot of that knowledge. All bytes go to the
-/// terminal in order, or ``invalidate()`` is called.
+/// only what changed. A copy is a snapshot of that knowledge. Either all bytes reach the terminal
+/// in order, or ``invalidate()`` must be called.
 public protocol FrameEncoding: Sendable {
-  /// The cells that are drawn to.
+  /// The cells it draws to.
   var area: CellRect { get }
-  /// Pixels that the terminal will show; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   ///
-  /// Pictures of any size are taken, and scaled where that is needed.
+  /// Pictures of any size are accepted, and scaled where necessary.
   var pixelSize: PixelSize { get }
-  /// Whether the bytes are graphics, which tmux and screen need wrapped.
+  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   var isGraphics: Bool { get }
 
-  /// Appends the bytes that change what the terminal shows into `bitmap`.
+  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   ///
-  /// Nothing is appended when nothing changes. `changed` is where the bitmap may differ from the
-  /// one of the call before; nil when that is not known. `pen` is what is known of the cursor and
-  /// colours, before and after.
-  ///
-  /// - Precondition: `bitmap` is ``PixelFormat/rgba8``.
+  /// - Parameters:
+  ///   - bitmap: The picture.
+  ///   - changed: Where it may differ from the picture before; nil when unknown.
+  ///   - pen: What is known about the cursor and colours, which is updated.
+  ///   - output: Where the bytes go.
+  /// - Precondition: `bitmap` is `PixelFormat.rgba8`.
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8])
 
-  /// Forgets what the terminal shows: the next picture is sent whole.
+  /// Forgets what the terminal shows, so that the next picture is sent whole.
   mutating func invalidate()
 
   /// Changes the hold threshold from the next picture on; see ``EncodingOptions/holdThreshold``.
   ///
-  /// A higher one spares a slow link. Graphics are always exact, so nothing happens there.
+  /// A higher one saves bytes on a slow link. It has no effect on graphics, which are always exact.
   mutating func setHoldThreshold(_ threshold: Int)
 
-  /// Appends the bytes that free what the terminal keeps for this encoder, such as images.
+  /// Appends the bytes that free what the terminal stores for this encoder, such as images.
   ///
-  /// Cells keep what they show.
+  /// Characters stay on the screen.
   mutating func remove(pen: inout PenState, into output: inout [UInt8])
 
-  /// A hash of everything that the next bytes depend on, the next picture aside.
+  /// A hash of everything that determines the next bytes, apart from the next picture.
   var stateHash: Int { get }
 
-  /// A copy that knows what the terminal shows and holds no picture, for keeping many of.
+  /// Returns a copy that holds no picture, so that many can be kept.
   ///
-  /// ``resume(showing:)`` makes it fit for use.
+  /// Call ``resume(showing:)`` before using it.
   func withoutPicture() -> Self
 
-  /// Takes back the picture that ``withoutPicture()`` left out: `bitmap`, the last one encoded.
+  /// Restores the picture that ``withoutPicture()`` left out; `bitmap` is the last one encoded.
   mutating func resume(showing bitmap: Bitmap)
 
-  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   var stateByteCount: Int { get }
 }
 
 extension FrameEncoding {
-  /// Leaves nothing out.
+  /// Returns the encoder itself.
   public func withoutPicture() -> Self { self }
 
   /// Does nothing.
@@ -64,21 +65,21 @@ extension FrameEncoding {
   public mutating func setHoldThreshold(_ threshold: Int) {}
 }
 
-/// How pictures are turned into a terminal's bytes.
+/// How pictures are encoded.
 public struct EncodingOptions: Sendable, Hashable {
-  /// A cell stays as it is while no channel of what it shows is farther than this from what it
-  /// should show, in coded values of 0 to 255. Default: 2; 0 sends every change.
+  /// The difference, in any channel from 0 to 255, up to which a cell is not repainted. Default: 2;
+  /// 0 sends every change.
   public var holdThreshold: Int
-  /// In which numbers cells average and compare colours. Default: ``LightModel/coded``.
+  /// How cells average and compare colours. Default: ``LightModel/coded``.
   public var light: LightModel
-  /// What transparent pixels are laid over. Default: ``Backdrop/black``.
+  /// What is behind transparent pixels. Default: ``Backdrop/black``.
   public var backdrop: Backdrop
-  /// Whether images keep their transparency where the terminal can show it. Default: true.
+  /// Whether images stay transparent where the terminal supports it. Default: true.
   public var keepsTransparency: Bool
-  /// Whether 256 and 16 colours are dithered, by a pattern fixed to the screen. Default: true.
+  /// Whether 256 and 16 colours are dithered with a pattern fixed to the screen. Default: true.
   public var dithers: Bool
 
-  /// Options; each argument left out has its default.
+  /// Creates options; omitted arguments have their defaults.
   public init(
     holdThreshold: Int = 2, light: LightModel = .coded, backdrop: Backdrop = .black,
     keepsTransparency: Bool = true, dithers: Bool = true
@@ -94,7 +95,7 @@ public struct EncodingOptions: Sendable, Hashable {
   public static let exact = EncodingOptions(holdThreshold: 0)
 }
 
-/// What transparent pixels are laid over.
+/// What is behind transparent pixels.
 public struct Backdrop: Sendable, Hashable {
   /// The colour, or the colour of the even squares.
   let even: TerminalColor
@@ -107,24 +108,24 @@ public struct Backdrop: Sendable, Hashable {
     return Backdrop(even: color, odd: color)
   }
 
-  /// The terminal's own background, whose colour is not known.
+  /// The terminal's own background, of unknown colour.
   ///
-  /// Characters and sixels leave it bare where less than half of a pixel is opaque, and draw the
-  /// other pixels in their own colours.
+  /// Characters and sixels leave pixels of less than half opacity undrawn, and draw the others
+  /// opaque.
   public static let terminal = Backdrop(even: .default, odd: .default)
 
   /// Black.
   public static let black = Backdrop.color(red: 0, green: 0, blue: 0)
 
-  /// Light and dark grey squares of 8 pixels of the picture.
+  /// Light and dark grey squares, 8 pixels of the picture wide.
   public static let checker = Backdrop(
     even: TerminalColor(red: 0x99, green: 0x99, blue: 0x99),
     odd: TerminalColor(red: 0x66, green: 0x66, blue: 0x66))
 
-  /// Whether transparent pixels are left out instead of laid over a colour.
+  /// Whether transparent pixels are left undrawn instead of blended with a colour.
   var isBare: Bool { even == .default }
 
-  /// Whether a pixel of this alpha is left out over a bare backdrop.
+  /// Whether a pixel of this alpha is left undrawn over a bare backdrop.
   @inline(__always)
   static func isBare(alpha: UInt8) -> Bool { alpha < 128 }
 
@@ -134,14 +135,14 @@ public struct Backdrop: Sendable, Hashable {
   }
 }
 
-/// How many colours a terminal shows.
+/// How many colours a terminal can show.
 public enum ColorDepth: String, Sendable, Hashable, CaseIterable {
-  /// Only its own two: bold claims such as `NO_COLOR` and `TERM=dumb` end here.
+  /// Only its own two, as with `NO_COLOR` or `TERM=dumb`.
   case none
-  /// The 16 of the first colour terminals.
+  /// 16 colours.
   case basic = "16"
-  /// The 256 of xterm.
+  /// The 256 colours of xterm.
   case indexed = "256"
-  /// 8 bits a channel.
+  /// 24-bit colour.
   case full
 }

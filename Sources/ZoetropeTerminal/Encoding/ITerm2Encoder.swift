@@ -1,25 +1,31 @@
 public import Zoetrope
 
-/// Draws pictures as inline images of iTerm2, which WezTerm, mintty and others know as well.
+/// Draws pictures as iTerm2 inline images, which WezTerm, mintty and others also support.
 ///
-/// The protocol has no way to change a part of an image: every picture that changed is sent whole,
-/// as a PNG that the terminal scales.
+/// The protocol cannot change part of an image: every picture that changed is sent whole, as a PNG
+/// that the terminal scales.
 public struct ITerm2Encoder: FrameEncoding {
-  /// The cells that are drawn to.
+  /// The cells it draws to.
   public let area: CellRect
-  /// Pixels that the terminal will show; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   public let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which tmux and screen need wrapped.
+  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   public var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private var history: PictureHistory
   private let deflater = Deflater(level: 6)
 
-  /// An encoder for pictures of `pictureSize`; `crop` is the part of them to show.
+  /// Creates an encoder for pictures of `pictureSize`.
   ///
-  /// `shownSize` is how many pixels of the terminal they cover, to which larger ones are made smaller
-  /// before they are sent; nil when that is not known.
+  /// - Parameters:
+  ///   - area: The cells to draw to.
+  ///   - pictureSize: The size of the pictures to come.
+  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - shownSize: How many pixels of the terminal a picture covers; larger pictures are scaled down to
+  ///     it before they are sent. Nil when unknown.
+  ///   - passthrough: How sequences pass through a multiplexer.
+  ///   - options: How pictures are encoded.
   public init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, shownSize: PixelSize? = nil,
     passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
@@ -31,33 +37,33 @@ public struct ITerm2Encoder: FrameEncoding {
     self.options = options
   }
 
-  /// Forgets what the terminal shows: the next picture is sent whole.
+  /// Forgets what the terminal shows, so that the next picture is sent whole.
   public mutating func invalidate() { history.forget() }
 
-  /// Appends the bytes that free what the terminal keeps for this encoder.
+  /// Appends the bytes that free what the terminal stores for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
-  /// A hash of everything that the next bytes depend on, the next picture aside.
+  /// A hash of everything that determines the next bytes, apart from the next picture.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(history.contentHash)
     return hasher.finalize()
   }
 
-  /// A copy that knows what the terminal shows and holds no picture.
+  /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     return copy
   }
 
-  /// Takes back the picture that ``withoutPicture()`` left out.
+  /// Restores the picture that ``withoutPicture()`` left out.
   public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
-  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   public var stateByteCount: Int { 0 }
 
-  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
+  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -94,14 +100,14 @@ public struct ITerm2Encoder: FrameEncoding {
       sequence.append(7)
       passthrough.append(sequence, to: &output)
     }
-    // Only some terminals leave the cursor where it was.
+    // Only some terminals leave the cursor in place.
     pen.forgetPosition()
   }
 
   /// tmux drops sequences of more than 1 MiB; base64 takes four bytes for three.
   private static let tmuxByteLimit = 768_000
 
-  /// The file in several sequences, which iTerm2 knows since 3.5.
+  /// The file in several sequences, which iTerm2 supports since 3.5.
   private func appendParts(of file: [UInt8], to output: inout [UInt8]) {
     var start = 0
     while start < file.count {

@@ -2,29 +2,28 @@ public import Zoetrope
 
 /// Draws pictures with kitty's graphics protocol.
 ///
-/// Pictures are sent in their own size and enlarged by the terminal; larger ones than it shows are
-/// made smaller first where ``init(area:pictureSize:crop:method:imageID:shownSize:passthrough:options:)``
-/// is told how many pixels that are. With
-/// ``Method/edits`` the changed rectangles of one image are replaced in place; terminals that do
-/// not know that (`a=f`) get whole images under two ids in turn, the old one deleted after the new
-/// one is placed, since of two at the same place the higher id would stay on top.
+/// Pictures are sent at their own size and enlarged by the terminal; where the shown size is known,
+/// larger pictures are scaled down first. With ``Method/edits`` the changed rectangles of one image
+/// are replaced in place. Terminals without edits (`a=f`) get whole images under two alternating
+/// ids; the old one is deleted after the new one is placed, because of two images at one place the
+/// one with the higher id would stay on top.
 public struct KittyEncoder: FrameEncoding {
   /// How a changed picture is sent.
   public enum Method: String, Sendable, Hashable {
-    /// The changed rectangles, edited into the image that is shown.
+    /// The changed rectangles are edited into the image on screen.
     case edits
-    /// A whole new image, then the old one is deleted.
+    /// A whole new image is sent, then the old one is deleted.
     case twoImages
   }
 
-  /// The most columns and rows of an area inside tmux.
+  /// The largest number of columns and of rows inside tmux.
   public static var placeholderLimit: Int { KittyPlaceholders.limit }
 
-  /// The cells that are drawn to.
+  /// The cells it draws to.
   public let area: CellRect
-  /// Pixels that the terminal will show; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   public let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which tmux and screen need wrapped.
+  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   public var isGraphics: Bool { true }
   let method: Method
   let passthrough: Passthrough
@@ -36,11 +35,18 @@ public struct KittyEncoder: FrameEncoding {
   private var history: PictureHistory
   private let deflater = Deflater(level: 6)
 
-  /// An encoder that uses the image ids `imageID` and, for ``Method/twoImages``, the one above.
+  /// Creates an encoder for pictures of `pictureSize`.
   ///
-  /// `pictureSize` is that of the pictures to come; `crop` the part of them to show. `shownSize` is how
-  /// many pixels of the terminal they cover; nil when that is not known. Ids of 24 bits are needed
-  /// inside tmux, where the image is placed by characters of its own.
+  /// - Parameters:
+  ///   - area: The cells to draw to.
+  ///   - pictureSize: The size of the pictures to come.
+  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - method: How changed pictures are sent.
+  ///   - imageID: The image's id; ``Method/twoImages`` also uses the next one. Only 24 bits are used,
+  ///     as placeholders inside tmux require.
+  ///   - shownSize: How many pixels of the terminal a picture covers; nil when unknown.
+  ///   - passthrough: How sequences pass through a multiplexer.
+  ///   - options: How pictures are encoded.
   public init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, method: Method = .edits,
     imageID: Int, shownSize: PixelSize? = nil, passthrough: Passthrough = .none,
@@ -56,10 +62,10 @@ public struct KittyEncoder: FrameEncoding {
     currentID = firstID
   }
 
-  /// Forgets what the terminal shows: the next picture is sent whole.
+  /// Forgets what the terminal shows, so that the next picture is sent whole.
   public mutating func invalidate() { history.forget() }
 
-  /// A hash of everything that the next bytes depend on, the next picture aside.
+  /// A hash of everything that determines the next bytes, apart from the next picture.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(isPlaced)
@@ -69,20 +75,20 @@ public struct KittyEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// A copy that knows what the terminal shows and holds no picture.
+  /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     return copy
   }
 
-  /// Takes back the picture that ``withoutPicture()`` left out.
+  /// Restores the picture that ``withoutPicture()`` left out.
   public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
-  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   public var stateByteCount: Int { 0 }
 
-  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
+  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -90,7 +96,7 @@ public struct KittyEncoder: FrameEncoding {
     show(picture, pen: &pen, into: &output)
   }
 
-  /// Sends a picture, or what of it differs from the one before.
+  /// Sends a picture, or only what differs from the one before.
   private mutating func show(
     _ picture: PictureHistory.Picture, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -105,7 +111,7 @@ public struct KittyEncoder: FrameEncoding {
     place(part, of: bitmap, pen: &pen, into: &output)
   }
 
-  /// Appends the bytes that free what the terminal keeps for this encoder.
+  /// Appends the bytes that free what the terminal stores for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
     if isPlaced { delete(currentID, into: &output) }
     isPlaced = false
@@ -130,7 +136,7 @@ public struct KittyEncoder: FrameEncoding {
     _ part: PixelRect, of bitmap: Bitmap, pen: inout PenState, into output: inout [UInt8]
   ) {
     let old = isPlaced ? currentID : nil
-    // A new image under the id of a placed one would take its placement away first.
+    // A new image under the id of a placed one would remove its placement first.
     if method == .twoImages, old != nil {
       currentID = currentID == firstID ? firstID + 1 : firstID
     }
@@ -168,8 +174,8 @@ public struct KittyEncoder: FrameEncoding {
     keys.append(decimal: value)
   }
 
-  /// Sends pixels: as a PNG file when nothing will be edited later, since a picture of few colours
-  /// is a fifth smaller so (measured: 48 KB for 59), else as they are.
+  /// Sends pixels: as a PNG when they will not be edited later, which is a fifth smaller for
+  /// pictures of few colours, else raw.
   private func send(
     _ rect: PixelRect, of bitmap: Bitmap, keys: [UInt8], isEdit: Bool,
     into output: inout [UInt8]
@@ -213,8 +219,8 @@ public struct KittyEncoder: FrameEncoding {
         sequence += keys
         if end < data.count { sequence.append(ascii: ",m=1") }
       } else {
-        // Later chunks of a frame's data have to say again that they are that, and of which frame:
-        // kitty 0.26 reads the number from the last, and made a new one, never shown, without it.
+        // Later chunks of an edit must repeat the action and the frame number: kitty 0.26 takes the
+        // number from the last chunk, and without it creates a new frame that is never shown.
         if isEdit { sequence.append(ascii: "a=f,r=1,q=2,") }
         sequence.append(ascii: end < data.count ? "m=1" : "m=0")
       }
@@ -227,12 +233,12 @@ public struct KittyEncoder: FrameEncoding {
   }
 }
 
-/// Places an image by characters, which tmux moves and clips like any text.
+/// Places an image with Unicode placeholders, which tmux moves and clips like any text.
 ///
-/// Each cell is U+10EEEE with two marks that name its row and column in the image; the colour of
-/// the character is the image's id.
+/// Each cell is U+10EEEE with two combining marks that give its row and column in the image; the
+/// character's colour is the image's id.
 enum KittyPlaceholders {
-  /// The most rows and columns that can be placed: as many as the protocol has marks, 297.
+  /// The largest number of rows and of columns: the protocol has 297 marks.
   static var limit: Int { marks.count }
 
   static func append(
@@ -247,13 +253,13 @@ enum KittyPlaceholders {
         output.append(scalar: marks[row])
         output.append(scalar: marks[column])
       }
-      // Whether the cursor wraps depends on the screen's width, which is not known here.
+      // Whether the cursor wraps depends on the screen's width, which is unknown here.
       pen.column = nil
     }
   }
 
-  /// The protocol's marks for 0, 1, 2 …: those of Unicode 6.0 of class 230 that have no decomposition
-  /// and are part of none.
+  /// The protocol's marks for 0, 1, 2 …: combining marks of class 230 in Unicode 6.0 that take no
+  /// part in any decomposition.
   private static let marks: [UInt32] = [
     0x0305, 0x030D, 0x030E, 0x0310, 0x0312, 0x033D, 0x033E, 0x033F, 0x0346, 0x034A, 0x034B, 0x034C,
     0x0350, 0x0351, 0x0352, 0x0357, 0x035B, 0x0363, 0x0364, 0x0365, 0x0366, 0x0367, 0x0368, 0x0369,

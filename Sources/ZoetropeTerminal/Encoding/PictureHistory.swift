@@ -77,10 +77,10 @@ struct PictureHistory: Sendable {
   }
 }
 
-/// Makes pictures as small as a terminal shows them, where it would leave out pixels to do so.
+/// Scales pictures down to the size at which a terminal shows them.
 ///
-/// Terminals shrink images by picking pixels, which breaks text and thin lines, and what they leave
-/// out is sent for nothing. Keeps the last result, so that only what changes is worked out again.
+/// Terminals shrink images by dropping pixels, which breaks text and thin lines and wastes the
+/// bytes of what is dropped. The last result is kept, so that only what changed is rescaled.
 struct PictureShrinker: Sendable {
   /// The size of the results.
   let size: PixelSize
@@ -88,7 +88,7 @@ struct PictureShrinker: Sendable {
   private let scaler: FrameScaler
   private var last: Bitmap?
 
-  /// A shrinker of `part` of each picture to at most `room`; nil when it fits as it is.
+  /// Scales `part` of each picture to at most `room`; nil when it already fits.
   init?(of part: PixelRect, to room: PixelSize) {
     size = PixelSize(
       width: min(part.width, max(room.width, 1)), height: min(part.height, max(room.height, 1)))
@@ -97,7 +97,7 @@ struct PictureShrinker: Sendable {
     scaler = FrameScaler(from: part.size, to: size)
   }
 
-  /// Forgets the last result, as when another picture was shown since.
+  /// Forgets the last result, because another picture has been shown since.
   mutating func forget() { last = nil }
 
   /// `bitmap` at ``size``, and where that differs from the picture before.
@@ -134,14 +134,14 @@ struct PictureShrinker: Sendable {
 }
 
 extension Bitmap {
-  /// A hash of size and pixels: about 1 ns a pixel, for telling pictures of one loop apart.
+  /// A hash of size and pixels, to tell the pictures of a loop apart; about 1 ns per pixel.
   var contentHash: Int {
     var first = UInt64(truncatingIfNeeded: width) &* 0x9E37_79B9_7F4A_7C15
     var second = UInt64(truncatingIfNeeded: height) | 1
     for y in 0..<height {
       let row = pixels(row: y)
       for x in row.indices {
-        // Two accumulators that turn and multiply: a change of any pixel changes both.
+        // A change of any pixel changes both accumulators.
         first = (first ^ UInt64(row[x].word)) &* 0xD6E8_FEB8_6659_FD93
         second = (second &+ first) << 23 | (second &+ first) >> 41
       }

@@ -1,6 +1,6 @@
 internal import Zoetrope
 
-/// Copies the pixels of a part of a picture, row after row without padding.
+/// Copies part of a picture, row after row without padding.
 enum PixelBlock {
   /// Whether every pixel of `rect` is opaque.
   static func isOpaque(_ bitmap: Bitmap, _ rect: PixelRect) -> Bool {
@@ -11,7 +11,7 @@ enum PixelBlock {
     return true
   }
 
-  /// Red, green and blue; transparent pixels laid over `backdrop` in coded values.
+  /// Red, green and blue; transparent pixels are blended with `backdrop` in coded values.
   static func rgb(_ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rect.width * rect.height * 3)
@@ -44,7 +44,7 @@ enum PixelBlock {
     return bytes
   }
 
-  /// One pixel laid over the backdrop.
+  /// A pixel blended with the backdrop.
   @inline(__always)
   static func flattened(_ pixel: RGBA, x: Int, y: Int, over backdrop: Backdrop) -> TerminalColor {
     if pixel.alpha == 255 {
@@ -61,13 +61,13 @@ enum PixelBlock {
   }
 }
 
-/// Numbers colours from 0 in the order in which they are first asked for, up to a limit.
+/// Numbers colours from 0 in the order of their first use, up to a limit.
 struct ColorTable: Sendable {
   /// The colours, by their numbers.
   private(set) var colors: [UInt32] = []
   private let limit: Int
   private let mask: Int
-  /// A colour's number plus one at its hash, or at the next free place; 0 where there is none.
+  /// An open-addressing hash table of numbers plus one; 0 marks a free place.
   private var places: [UInt16]
   private var lastColor: UInt32 = 0
   private var lastIndex = -1
@@ -80,7 +80,7 @@ struct ColorTable: Sendable {
     places = Array(repeating: 0, count: size)
   }
 
-  /// The number of `color`, a new one if need be; nil when it is new and there is no room.
+  /// The number of `color`, assigned if necessary; nil when the table is full.
   @inline(__always)
   mutating func index(of color: UInt32) -> Int? {
     if color == lastColor, lastIndex >= 0 { return lastIndex }

@@ -1,29 +1,29 @@
 public import Zoetrope
 
-/// A way to show pictures that a terminal may know.
+/// A protocol for showing pictures.
 public enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
-  /// kitty's, with edits of the image that is shown (`a=f`).
+  /// kitty's protocol, editing the image on screen (`a=f`).
   case kittyEdits = "kitty"
-  /// kitty's, without edits: two images in turn.
+  /// kitty's protocol without edits: two alternating images.
   case kittyImages = "kitty-images"
   /// iTerm2's inline images.
   case iterm2
   /// Sixels.
   case sixel
-  /// Characters; every terminal has these.
+  /// Characters, which every terminal can show.
   case cells
 }
 
-/// A way to draw pictures, as a user names it.
+/// A way to draw pictures.
 public enum DrawingMode: Sendable, Hashable {
   /// A graphics protocol. ``GraphicsProtocol/cells`` means the best characters for the terminal.
   case graphics(GraphicsProtocol)
-  /// Block characters in colours.
+  /// Coloured block characters.
   case blocks(CellGlyphs)
-  /// Shapes of characters, with or without colours.
+  /// The shapes of characters, with or without colour.
   case dots(DotGlyphs)
 
-  /// Every mode, in the order in which a user steps through them.
+  /// Every mode, from the best to the simplest.
   public static let all: [DrawingMode] =
     GraphicsProtocol.allCases.filter { $0 != .cells }.map { .graphics($0) }
     + CellGlyphs.allCases.reversed().map { .blocks($0) } + DotGlyphs.allCases.map { .dots($0) }
@@ -37,7 +37,7 @@ public enum DrawingMode: Sendable, Hashable {
     }
   }
 
-  /// The mode of a name, or of one that other programs use for it; nil for any other.
+  /// The mode with this name, or with a name that other programs use for it; nil for unknown names.
   public init?(name: String) {
     let others: [String: DrawingMode] = [
       "cells": .graphics(.cells), "quad": .blocks(.fine), "sextant": .blocks(.sextants),
@@ -47,7 +47,7 @@ public enum DrawingMode: Sendable, Hashable {
     self = mode
   }
 
-  /// The best mode for a terminal: its graphics, else block characters, else shapes alone.
+  /// The best mode for a terminal: graphics, else block characters, else plain shapes.
   public init(best capabilities: TerminalCapabilities) {
     if capabilities.isDumb {
       self = .dots(.ascii)
@@ -62,10 +62,16 @@ public enum DrawingMode: Sendable, Hashable {
     }
   }
 
-  /// An encoder that draws in this mode.
+  /// Creates an encoder that draws in this mode. Block characters without colours become quadrants.
   ///
-  /// `pictureSize` is that of the pictures to come. `imageID` and the id after it are kitty's names
-  /// for the images. Block characters without colours become quadrant shapes.
+  /// - Parameters:
+  ///   - layout: Where the picture goes.
+  ///   - screen: The terminal's screen.
+  ///   - pictureSize: The size of the pictures to come.
+  ///   - capabilities: What the terminal supports.
+  ///   - imageID: The id of kitty's image; the next one may be used as well. Default: 4711.
+  ///   - passthrough: How sequences pass through a multiplexer. Default: unchanged.
+  ///   - options: How pictures are encoded.
   public func encoder(
     layout: FrameLayout, screen: ScreenSize, pictureSize: PixelSize,
     capabilities: TerminalCapabilities, imageID: Int = 4711, passthrough: Passthrough = .none,
@@ -80,7 +86,7 @@ public enum DrawingMode: Sendable, Hashable {
     case .graphics(.iterm2):
       return ITerm2Encoder(
         area: layout.area, pictureSize: pictureSize, crop: layout.crop,
-        // iTerm2 counts in points, each of which may be two pixels wide and high.
+        // iTerm2 counts in points, which may be two pixels wide and high.
         shownSize: shownSize(layout.area, screen, scale: 2), passthrough: passthrough,
         options: options)
     case .graphics(.sixel):
@@ -99,7 +105,7 @@ public enum DrawingMode: Sendable, Hashable {
     }
   }
 
-  /// The pixels that an area covers; nil when the size of a cell is only assumed.
+  /// The size of an area in pixels; nil when the size of a cell is only assumed.
   private func shownSize(
     _ area: CellRect, _ screen: ScreenSize, scale: Int = 1
   ) -> PixelSize? {

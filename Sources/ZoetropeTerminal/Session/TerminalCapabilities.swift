@@ -1,63 +1,61 @@
 internal import Glibc
 public import Zoetrope
 
-/// What is known of a terminal.
-///
-/// Made from the environment, and refined by what the terminal answers to queries.
+/// What is known about a terminal: first from the environment, then from its answers to queries.
 public struct TerminalCapabilities: Sendable, Hashable {
-  /// The terminal's own name and version, from XTVERSION or the environment; empty when not known.
+  /// The terminal's name and version, from XTVERSION or the environment; empty when unknown.
   public var name = ""
-  /// Whether it takes UTF-8, as the locale says or, where that says no, as it showed itself.
+  /// Whether it accepts UTF-8, according to the locale or, where that denies it, to a test.
   public var hasUTF8 = true
-  /// How many colours it shows.
+  /// How many colours it can show.
   public var colors = ColorDepth.indexed
-  /// Whether it knows kitty's graphics protocol.
+  /// Whether it supports kitty's graphics protocol.
   public var hasKittyGraphics = false
-  /// Whether it also knows `a=f`, edits of a frame.
+  /// Whether it also supports editing frames (`a=f`).
   public var hasKittyEdits = false
-  /// Whether it knows iTerm2's inline images.
+  /// Whether it supports iTerm2's inline images.
   public var hasITerm2Images = false
-  /// Whether it knows sixels.
+  /// Whether it supports sixels.
   public var hasSixel = false
   /// How many colours a sixel image may have.
   public var sixelRegisterCount = 256
-  /// Whether sixel colours stay defined from one image to the next (mode 1070 is off).
+  /// Whether sixel colours stay defined from one image to the next (mode 1070 is reset).
   public var keepsSixelRegisters = false
-  /// Whether they would with mode 1070 switched off, as ``TerminalMode/keepsSixelRegisters`` does.
+  /// Whether they would with mode 1070 reset, as ``TerminalMode/keepsSixelRegisters`` does.
   public var canKeepSixelRegisters = false
-  /// Whether it shows nothing between the marks of synchronized output (mode 2026).
+  /// Whether it supports synchronized output (mode 2026).
   public var hasSynchronizedOutput = false
-  /// Whether it reports its size in the input (mode 2048).
+  /// Whether it can report size changes in the input (mode 2048).
   public var hasInBandResize = false
-  /// Whether it draws sextants itself, without a font.
+  /// Whether it draws sextants itself, whatever the font.
   public var drawsSextants = false
-  /// Whether it draws octants itself, without a font.
+  /// Whether it draws octants itself, whatever the font.
   public var drawsOctants = false
-  /// Whether it knows kitty's keyboard protocol.
+  /// Whether it supports kitty's keyboard protocol.
   public var hasKittyKeyboard = false
-  /// Whether it answers `CSI 5 n`, and so tells how far it has read (``LinkFence``).
+  /// Whether it answers `CSI 5 n`, which ``LinkFence`` relies on.
   public var reportsStatus = false
-  /// Pixels of a cell; nil when the terminal does not say.
+  /// The size of a cell in pixels; nil when the terminal does not report it.
   public var cellSize: PixelSize?
-  /// The colour behind text; nil when the terminal does not say.
+  /// The background colour; nil when the terminal does not report it.
   public var background: TerminalColor?
-  /// The multiplexer in between.
+  /// The multiplexer in which the program runs.
   public var multiplexer = Passthrough.none
-  /// Whether nothing but plain text should be sent (`TERM=dumb`).
+  /// Whether only plain text should be sent (`TERM=dumb`).
   public var isDumb = false
   /// Whether the terminal is at the other end of an SSH connection.
   public var isRemote = false
-  /// Whether the terminal answered the last query of the batch, so that all of the above is sure.
+  /// Whether the terminal answered the last query of the batch, so that all of the above is
+  /// certain.
   public var didAnswer = false
 
-  /// Nothing known: 256 colours and cells.
+  /// Creates the capabilities of an unknown terminal: 256 colours, and characters only.
   public init() {}
 
-  /// The best way to show pictures: the first that is known of kitty's edits, kitty's images,
-  /// iTerm2's, sixels, and cells.
+  /// The best supported way to show pictures: kitty with edits, kitty without, iTerm2, sixels, or
+  /// cells.
   ///
-  /// Inside a multiplexer always cells: what the terminal knows is not what the multiplexer lets
-  /// through.
+  /// Inside a multiplexer it is always cells, since graphics may not get through.
   public var bestProtocol: GraphicsProtocol {
     if multiplexer != .none || isDumb { return .cells }
     if hasKittyGraphics { return hasKittyEdits ? .kittyEdits : .kittyImages }
@@ -65,22 +63,21 @@ public struct TerminalCapabilities: Sendable, Hashable {
     return hasSixel ? .sixel : .cells
   }
 
-  /// The best characters to draw pictures with; octants are left to those who ask for them.
+  /// The best block characters. Octants are never chosen by default.
   public var bestGlyphs: CellGlyphs { drawsSextants ? .sextants : .fine }
 
-  /// What transparent pixels should be laid over: the terminal's own background, in its colour where
-  /// that is known.
+  /// The terminal's background as a backdrop, with its colour if that is known.
   public var backdrop: Backdrop {
     guard let background else { return .terminal }
     return .color(red: background.red, green: background.green, blue: background.blue)
   }
 }
 
-/// The environment variables that say something of the terminal.
+/// The environment variables that describe the terminal.
 public struct TerminalEnvironment: Sendable, Hashable {
   private let variables: [String: String]
 
-  /// Variables by name; those that do not matter are ignored.
+  /// Creates an environment from variables by name; irrelevant ones are ignored.
   public init(_ variables: [String: String]) { self.variables = variables }
 
   /// The variables of this process.
@@ -98,7 +95,8 @@ public struct TerminalEnvironment: Sendable, Hashable {
 
   /// The value of a variable of this process; nil when it is not set.
   package static func variable(_ name: String) -> String? {
-    // The string belongs to the environment, which nothing here changes; it is copied at once.
+    // Unsafe code: the string belongs to the environment, which nothing here changes, and is copied
+    // at once.
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
   }
@@ -121,10 +119,10 @@ public struct TerminalEnvironment: Sendable, Hashable {
 }
 
 extension TerminalCapabilities {
-  /// What the environment says, before the terminal was asked anything.
+  /// Creates capabilities from the environment alone.
   ///
-  /// Graphics are never concluded from it, with one exception: iTerm2's images have no query, so
-  /// the terminals that have them are known by name.
+  /// Graphics are not inferred from it, with one exception: no query exists for iTerm2's images, so
+  /// terminals that support them are recognised by name.
   public init(environment: TerminalEnvironment) {
     self.init()
     let term = environment["TERM"] ?? ""
@@ -153,8 +151,8 @@ extension TerminalCapabilities {
 
   private func colors(_ environment: TerminalEnvironment, term: String) -> ColorDepth {
     if isDumb || environment.has("NO_COLOR") { return .none }
-    // What follows is inherited from the terminal around it and not true of GNU screen, whose
-    // version 4 takes 24-bit colours for other attributes.
+    // Inside GNU screen the variables below describe the outer terminal; version 4 misreads 24-bit
+    // colours as other attributes.
     if multiplexer == .screen { return .indexed }
     let claim = environment["COLORTERM"] ?? ""
     if claim == "truecolor" || claim == "24bit" || term.hasSuffix("-direct") { return .full }
@@ -167,11 +165,11 @@ extension TerminalCapabilities {
     return .indexed
   }
 
-  /// Whether it is worth waiting for the terminal's answers: it is known to give them, and when it
-  /// has only just been started on a busy machine they take longer than 150 ms.
+  /// Whether the terminal is known to answer queries, so that waiting longer than 150 ms is
+  /// worthwhile: one that was just started on a busy machine may need it.
   var isSureToAnswer: Bool { multiplexer == .none && TerminalQuirks(name: name).answers }
 
-  /// Takes over what is known of a terminal by its name.
+  /// Applies what is known about the terminal by its name.
   mutating func apply(_ quirks: TerminalQuirks) {
     if quirks.hasITerm2Images { hasITerm2Images = true }
     if quirks.drawsSextants { drawsSextants = true }
@@ -181,23 +179,23 @@ extension TerminalCapabilities {
   }
 }
 
-/// What is known of terminals by their names, where no query tells.
+/// What is known about terminals by name, where no query tells.
 ///
-/// Each entry was seen in the terminal or its documentation; a name not listed gets nothing.
+/// Each entry was observed in the terminal or is documented by it.
 struct TerminalQuirks: Sendable, Hashable {
-  /// iTerm2's images have no query of their own.
+  /// No query exists for iTerm2's images.
   var hasITerm2Images = false
-  /// Sextants are drawn by the terminal itself.
+  /// The terminal draws sextants itself.
   var drawsSextants = false
-  /// Octants are drawn by the terminal itself.
+  /// The terminal draws octants itself.
   var drawsOctants = false
-  /// 24-bit colour, even where `COLORTERM` was lost on the way (ssh, sudo).
+  /// 24-bit colour, even where `COLORTERM` was lost (ssh, sudo).
   var isFullColor = false
-  /// Frames can be edited (kitty since 0.20), should the answer to the question be lost.
+  /// Frames can be edited (kitty since 0.20), even if the answer to the query is lost.
   var hasKittyEdits = false
-  /// It answers every batch of questions, however late: worth waiting for.
+  /// It answers every batch of queries, however late.
   var answers = false
-  /// Images break when frames are edited, whatever the terminal answers.
+  /// Editing frames breaks images, whatever the terminal answers.
   var misreportsKittyEdits = false
 
   private static let table: [(name: String, quirks: TerminalQuirks)] = [
@@ -225,7 +223,7 @@ struct TerminalQuirks: Sendable, Hashable {
     ("vscode", TerminalQuirks(isFullColor: true)),
   ]
 
-  /// What is known of a terminal that calls itself `name`, such as `foot(1.13.1)`.
+  /// The quirks of a terminal that calls itself `name`, such as `foot(1.13.1)`.
   init(name: String) {
     let lowered = name.lowercased()
     let word = lowered.prefix { $0.isLetter || $0.isNumber || $0 == "." }

@@ -1,28 +1,28 @@
 public import Glibc
 
-/// The strings that take the terminal over, and that give it back.
+/// The bytes that set a terminal up for full-screen output, and those that restore it.
 ///
-/// ``restore`` is built before anything is changed, so that a signal handler needs only to write
-/// it. It is right whatever the terminal was in the middle of, and may be written more than once.
+/// Build ``restore`` before anything is changed, so that a signal handler only needs to write it.
+/// It is correct in the middle of any sequence, and may be written more than once.
 public struct TerminalMode: Sendable, Hashable {
-  /// Whether the alternate screen is used.
+  /// Whether to use the alternate screen.
   public var usesAlternateScreen: Bool
-  /// Whether kitty's keyboard protocol is switched on.
+  /// Whether to switch on kitty's keyboard protocol.
   public var usesKittyKeyboard: Bool
-  /// Whether size changes are asked for in the input.
+  /// Whether to request size changes in the input (mode 2048).
   public var usesInBandResize: Bool
-  /// Whether synchronized output may be open.
+  /// Whether synchronized output may be in progress.
   public var isSynchronized: Bool
-  /// Whether sixel colours stay defined from one image to the next: mode 1070 is switched off.
+  /// Whether to keep sixel colours defined from one image to the next, by resetting mode 1070.
   public var keepsSixelRegisters: Bool
-  /// Whether images of kitty's protocol are sent.
+  /// Whether images are sent with kitty's protocol.
   public var usesKittyGraphics: Bool
-  /// The images of kitty's protocol to delete.
+  /// The kitty images to delete when restoring.
   public var imageIDs: [Int]
-  /// How sequences get through a multiplexer.
+  /// How sequences pass through a multiplexer.
   public var passthrough: Passthrough
 
-  /// Modes; each argument left out is off.
+  /// Creates a mode; everything is off by default.
   public init(
     usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
     usesInBandResize: Bool = false, isSynchronized: Bool = false,
@@ -39,7 +39,8 @@ public struct TerminalMode: Sendable, Hashable {
     self.passthrough = passthrough
   }
 
-  /// What to write first: alternate screen, cursor hidden, no wrapping, the modes.
+  /// What to write first: selects the screen, hides the cursor, turns off wrapping and sets the
+  /// modes.
   public var enter: [UInt8] {
     var bytes: [UInt8] = []
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }
@@ -51,8 +52,8 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// What ends a sequence that was cut off half-way (CAN and ST), an image of kitty's of which not all
-  /// chunks were sent, and synchronized output.
+  /// What ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized
+  /// output.
   public var abort: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{18}\u{1B}\\")
@@ -61,8 +62,8 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// The end of an image whose chunks were cut off; kitty takes everything that follows for more of
-  /// them otherwise, questions included. Without an open image it does nothing.
+  /// Ends an incomplete image; otherwise kitty takes everything that follows, queries included, for
+  /// more of its chunks. Has no effect without one.
   static let lastChunk = Array("\u{1B}_Gm=0,q=2;\u{1B}\\".utf8)
 
   /// What to write last. Begins with ``abort``.
@@ -82,26 +83,27 @@ public struct TerminalMode: Sendable, Hashable {
   }
 }
 
-/// The line settings of a terminal, as they were and as a player needs them.
+/// A terminal's original line settings, and those for raw input.
+///
+/// Unsafe code: the system fills and reads one `termios`, which lives for the call.
 public struct RawMode: Sendable {
-  /// The settings that were found.
+  /// The original settings.
   public let original: termios
 
-  /// Reads the settings of an open terminal; nil when `descriptor` is not one.
+  /// Reads the settings of an open terminal; nil when `descriptor` is not a terminal.
   public init?(descriptor: Int32) {
     var settings = termios()
-    // Filled by the system up to its size, and only used when that worked.
     guard unsafe tcgetattr(descriptor, &settings) == 0 else { return nil }
     original = settings
   }
 
-  /// Uses settings that were read elsewhere.
+  /// Creates a value from settings that were read elsewhere.
   public init(original: termios) { self.original = original }
 
-  /// The settings for playing: no echo, no line editing, no signals from keys, no flow control,
-  /// and reads that return what is there.
+  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and
+  /// reads return what is there.
   ///
-  /// Output processing stays on: every line feed that is written follows a carriage return.
+  /// Output processing stays on, so a line feed also returns the carriage.
   public var raw: termios {
     var settings = original
     settings.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
@@ -109,18 +111,18 @@ public struct RawMode: Sendable {
     return settings
   }
 
-  /// Applies ``raw`` to a terminal; false when the system refused.
+  /// Applies ``raw`` to a terminal; returns false when the system refuses.
   public func enter(descriptor: Int32) -> Bool {
     var settings = raw
     return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0
   }
 
-  /// Drops output that the terminal has not taken yet.
+  /// Discards output that the terminal has not read yet.
   ///
-  /// Before the last write of ``TerminalMode/restore``, so that a stuck terminal cannot hold it up.
+  /// Call it before writing ``TerminalMode/restore``, so that a stuck terminal cannot block that.
   public static func dropOutput(descriptor: Int32) { tcflush(descriptor, TCOFLUSH) }
 
-  /// Gives a terminal its settings back; false when the system refused.
+  /// Restores the original settings; returns false when the system refuses.
   public func restore(descriptor: Int32) -> Bool {
     var settings = original
     return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0

@@ -1,29 +1,29 @@
 internal import Zoetrope
 
-/// The questions that a terminal is asked, in one write.
+/// The queries that find out what a terminal can do, as one write.
 ///
-/// The last is for its primary attributes, which every terminal answers: whatever has not been
-/// answered by then never will be.
+/// The last asks for the primary attributes, which every terminal answers: whatever has not been
+/// answered by then will not be.
 public struct TerminalQuery: Sendable, Hashable {
   /// The bytes to write.
   public let bytes: [UInt8]
 
-  /// The image id of the graphics questions.
+  /// The image id of the graphics query.
   static let imageID = 4211
-  /// The image id of the test of edits, which makes and deletes an image of one pixel.
+  /// The image id for testing edits, which creates and deletes an image of one pixel.
   static let editID = 4212
 
-  /// All questions; inside a multiplexer, only those that it answers itself.
+  /// Creates all queries; inside a multiplexer, only those that it answers itself.
   ///
-  /// With `asksForUTF8` a character of two bytes is written, between two questions where the cursor is,
-  /// and erased.
+  /// With `asksForUTF8` a character of two bytes is written between two queries of the cursor
+  /// position, and then erased.
   public init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
     var bytes: [UInt8] = []
     if !isMultiplexed {
-      // A program that was killed may have left an image half sent.
+      // A program that was killed may have left an image incomplete.
       bytes += TerminalMode.lastChunk
       bytes.append(text: "\u{1B}_Gi=\(Self.imageID),a=q,s=1,v=1,t=d,f=24;AAAA\u{1B}\\")
-      // An edit is answered with the frame's number, or with an error, or not at all.
+      // An edit is answered with the frame's number, with an error, or not at all.
       bytes.append(text: "\u{1B}_Gi=\(Self.editID),a=t,q=1,s=1,v=1,f=24;AAAA\u{1B}\\")
       bytes.append(text: "\u{1B}_Gi=\(Self.editID),a=f,r=1,s=1,v=1,f=24;AAAA\u{1B}\\")
       bytes.append(text: "\u{1B}_Ga=d,d=I,i=\(Self.editID),q=2\u{1B}\\")
@@ -35,7 +35,7 @@ public struct TerminalQuery: Sendable, Hashable {
     bytes.append(ascii: "\u{1B}[16t\u{1B}[14t\u{1B}[18t")
     bytes.append(ascii: "\u{1B}]11;?\u{1B}\\")
     if !isMultiplexed {
-      // Sets a colour, asks for it back, and takes it back.
+      // Sets a colour, queries it, and resets it.
       bytes.append(ascii: "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[m")
     }
     if asksForUTF8 {
@@ -51,24 +51,28 @@ public struct TerminalQuery: Sendable, Hashable {
 
 /// Asks a terminal what it can do.
 ///
-/// The caller has turned echo and line editing off before. Everything that arrives while it waits
-/// and is not an answer is kept in ``typed``, so no key is lost; answers that come too late are
-/// recognised by the ``InputDecoder`` that is handed on.
+/// The caller must have turned off echo and line editing. Keys that arrive meanwhile are kept in
+/// ``typed``; answers that come too late are recognised if ``decoder`` is used from then on.
 public struct TerminalProbe: Sendable {
-  /// What was found.
+  /// The capabilities that were found.
   public private(set) var capabilities: TerminalCapabilities
-  /// Keys that came in between.
+  /// Keys that were typed meanwhile.
   public private(set) var typed: [InputEvent] = []
-  /// The replies, in the order in which they came.
+  /// The replies, in the order in which they arrived.
   public private(set) var replies: [TerminalReply] = []
-  /// Decodes what comes next; it may hold the start of a late answer.
+  /// The decoder for further input; it may hold the start of a late answer.
   public private(set) var decoder = InputDecoder()
 
-  /// Asks, and waits for the answer to the last question.
+  /// Sends the queries, and waits for the answer to the last one.
   ///
-  /// `write` sends bytes; `read` waits at most as long as it is told and gives what arrived: no
-  /// bytes when the time is up, nil when the input has ended. At most `patience` is spent (150 ms,
-  /// and 1 s over SSH and for terminals that are known to answer), as `now` measures it.
+  /// - Parameters:
+  ///   - start: What is known from the environment. Nothing is sent to a dumb terminal.
+  ///   - patience: The longest wait. Default: 150 ms; one second over SSH and for terminals that are
+  ///     known to answer.
+  ///   - now: The current time.
+  ///   - write: Sends bytes to the terminal.
+  ///   - read: Waits for input up to the given time; returns an empty array when the time is up, and nil
+  ///     when the input has ended.
   public init<Instant: InstantProtocol>(
     _ start: TerminalCapabilities, patience: Duration? = nil, now: () -> Instant,
     write: ([UInt8]) -> Void, read: (Duration) -> [UInt8]?
@@ -88,7 +92,7 @@ public struct TerminalProbe: Sendable {
       for event in decoder.feed(bytes) {
         switch event {
         case .key(let key) where !start.hasUTF8 && key.key == .function(3):
-          // Where the cursor is in row 1 has the form of this key.
+          // A cursor in row 1 is reported in the form of this key.
           replies.append(.cursor(row: 1, column: Int(key.modifiers.rawValue) + 1))
         case .key: typed.append(event)
         case .reply(let reply):
@@ -102,10 +106,9 @@ public struct TerminalProbe: Sendable {
 }
 
 extension TerminalCapabilities {
-  /// Takes over what the terminal answered to ``TerminalQuery``.
+  /// Applies a terminal's replies to ``TerminalQuery``, in any order.
   ///
-  /// The order of the replies does not matter. Mode 2026 is on only when the terminal says that it
-  /// knows it; edits of kitty images only when one was answered with OK.
+  /// Synchronized output and kitty's edits count as supported only if the terminal confirmed them.
   public mutating func apply(_ replies: [TerminalReply]) {
     var textPixels: PixelSize?
     var textCells: (columns: Int, rows: Int)?
@@ -119,11 +122,11 @@ extension TerminalCapabilities {
       case .version(let text):
         if !text.isEmpty { name = text }
         quirks = TerminalQuirks(name: name)
-        // The variable is lost on the way through ssh or sudo; the answer is not.
+        // `TMUX` does not survive ssh or sudo; the answer does.
         if name.hasPrefix("tmux ") { multiplexer = .tmux }
       case .mode(2026, let state): hasSynchronizedOutput = state == 1 || state == 2
       case .mode(1070, let state):
-        // Seen in xterm 379 and foot 1.13: on, and each image starts with colours of its own.
+        // xterm 379 and foot 1.13 have it set: each image starts with colours of its own.
         canKeepSixelRegisters = state == 1
         keepsSixelRegisters = state == 2
       case .mode(2048, let state): hasInBandResize = state == 1 || state == 2
@@ -149,11 +152,12 @@ extension TerminalCapabilities {
       }
     }
     apply(quirks)
-    // Before and after a character of two bytes, where the locale says that these are two characters.
+    // The columns before and after a character of two bytes, which without UTF-8 are two
+    // characters.
     if !hasUTF8, columns.count == 2 { hasUTF8 = columns[1] - columns[0] == 1 }
     if quirks.hasKittyEdits, hasKittyGraphics { hasKittyEdits = true }
     if !hasKittyGraphics { hasKittyEdits = false }
-    // tmux 3.3 swaps rows and columns here, so its answer is never divided by.
+    // tmux 3.3 swaps rows and columns here, so its answer is not used.
     if cellSize == nil, multiplexer == .none, let textPixels, let textCells, textCells.columns > 0,
       textCells.rows > 0
     {
@@ -163,7 +167,7 @@ extension TerminalCapabilities {
     }
   }
 
-  /// Whether a terminal that was told colour 1, 2, 3 kept it, in any of the spellings.
+  /// Whether a terminal kept the colour 1, 2, 3 that it was sent, in any notation.
   private static func isFullColor(_ setting: String) -> Bool {
     ["48;2;1;2;3", "48:2:1:2:3", "48:2::1:2:3"].contains { setting.contains($0) }
   }

@@ -1,8 +1,8 @@
-/// What the bytes of a terminal's input mean.
+/// An event decoded from a terminal's input.
 public enum InputEvent: Sendable, Hashable {
   /// A key was pressed.
   case key(KeyEvent)
-  /// The terminal said something.
+  /// The terminal sent a reply or a report.
   case reply(TerminalReply)
 }
 
@@ -10,7 +10,7 @@ public enum InputEvent: Sendable, Hashable {
 public struct KeyEvent: Sendable, Hashable {
   /// The key.
   public enum Key: Sendable, Hashable {
-    /// A key that makes a character, as the layout and Shift make it.
+    /// A key that produces a character, with the layout and Shift applied.
     case character(Character)
     /// Arrows.
     case up, down, left, right
@@ -22,13 +22,13 @@ public struct KeyEvent: Sendable, Hashable {
     case function(Int)
   }
 
-  /// The keys held down with it.
+  /// Keys that were held down.
   public struct Modifiers: OptionSet, Sendable, Hashable {
     /// The bits: 1 Shift, 2 Alt, 4 Control, 8 Super.
     public let rawValue: Int
-    /// Makes a set of its bits.
+    /// Creates a set from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// Shift, where the key does not say it already.
+    /// Shift, where the character does not already imply it.
     public static let shift = Modifiers(rawValue: 1)
     /// Alt, or Meta.
     public static let alt = Modifiers(rawValue: 2)
@@ -38,24 +38,24 @@ public struct KeyEvent: Sendable, Hashable {
     public static let `super` = Modifiers(rawValue: 8)
   }
 
-  /// Which key.
+  /// The key that was pressed.
   public let key: Key
-  /// What was held with it.
+  /// The modifiers that were held.
   public let modifiers: Modifiers
 
-  /// Makes an event.
+  /// Creates an event.
   public init(_ key: Key, _ modifiers: Modifiers = []) {
     self.key = key
     self.modifiers = modifiers
   }
 }
 
-/// Turns the bytes of a terminal's input into keys and replies.
+/// Decodes the bytes of a terminal's input into keys and replies.
 ///
-/// A pure value: feed it what was read, in pieces of any size, and take the events. Sequences that
-/// are not known are swallowed whole, so a late answer is never taken for keys. A lone ESC byte
-/// waits for more; when none comes (25 ms is usual) call ``flush()``. A sequence longer than 4 KiB
-/// is dropped up to its end.
+/// A pure value: feed it what was read, in pieces of any size. Unknown sequences are consumed
+/// whole, so a late reply is never mistaken for keys. A lone ESC byte is held until more arrives;
+/// if nothing does (25 ms is usual), call ``flush()``. A sequence longer than 4 KiB is discarded up
+/// to its end.
 public struct InputDecoder: Sendable {
   private var pending: [UInt8] = []
   private var isPasting = false
@@ -65,25 +65,25 @@ public struct InputDecoder: Sendable {
   /// A decoder with nothing pending.
   public init() {}
 
-  /// Whether bytes are held that may be the start of a sequence.
+  /// Whether bytes are held back that may begin a sequence.
   public var hasPending: Bool { !pending.isEmpty }
 
-  /// Takes bytes and gives the events that are complete with them.
+  /// Takes bytes, and returns the events they complete.
   public mutating func feed(_ bytes: [UInt8]) -> [InputEvent] {
     var events: [InputEvent] = []
     for byte in bytes { push(byte, &events) }
     return events
   }
 
-  /// Says that no more bytes came for a while: a pending ESC is the key of that name.
+  /// Returns a pending ESC as the Escape key; call it when no more bytes have come for a while.
   ///
-  /// Any other unfinished sequence is kept: its rest is still on the way.
+  /// Any other unfinished sequence is kept, because its rest is still on the way.
   public mutating func flush() -> [InputEvent] {
     if pending == [0x1B] {
       pending = []
       return [.key(KeyEvent(.escape))]
     }
-    // An introducer without more is Alt and a character.
+    // A sequence introducer on its own is Alt and a character.
     if pending.count == 2, pending[0] == 0x1B, [0x5B, 0x4F, 0x50, 0x5D, 0x5F].contains(pending[1]) {
       let character = Character(Unicode.Scalar(pending[1]))
       pending = []
@@ -106,7 +106,7 @@ public struct InputDecoder: Sendable {
       skip(byte)
       return
     }
-    // Cancel and substitute end any sequence at once.
+    // CAN and SUB end any sequence.
     if pending[0] == 0x1B, byte == 0x18 || byte == 0x1A {
       pending = []
       return
@@ -123,7 +123,7 @@ public struct InputDecoder: Sendable {
     }
   }
 
-  /// Drops the rest of a sequence that is too long.
+  /// Discards the rest of an overlong sequence.
   private mutating func skip(_ byte: UInt8) {
     let last = pending.last
     pending = [byte]
@@ -134,7 +134,7 @@ public struct InputDecoder: Sendable {
   }
 
   private mutating func emit(_ key: KeyEvent, _ events: inout [InputEvent]) {
-    // Pasted text is not a row of commands.
+    // Pasted text is not a series of commands.
     if !isPasting { events.append(.key(key)) }
   }
 
@@ -145,7 +145,7 @@ public struct InputDecoder: Sendable {
     if isBroken {
       let last = pending.count > 1 ? pending.last : nil
       pending = []
-      // The byte that broke the character may start something of its own.
+      // The byte that broke the character may begin something else.
       if let last { push(last, &events) }
       return
     }
@@ -209,7 +209,7 @@ public struct InputDecoder: Sendable {
     }
   }
 
-  /// The key that a byte below 0x80 stands for.
+  /// The key for a byte below 0x80.
   static func plain(_ byte: UInt8) -> KeyEvent {
     switch byte {
     case 13, 10: KeyEvent(.enter)

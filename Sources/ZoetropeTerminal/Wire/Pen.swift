@@ -1,4 +1,4 @@
-/// One colour as a terminal is told it: 24 bits, a palette entry, or the default.
+/// A colour as sent to a terminal: 24 bits, a palette entry, or the default.
 @frozen
 public struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
   /// The kind in the top byte (0 RGB, 1 of 256, 2 of 16, 3 default), the value below.
@@ -29,7 +29,7 @@ public struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
   var green: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
   var blue: UInt8 { UInt8(truncatingIfNeeded: word) }
 
-  /// The largest difference of a channel; 256 when the kinds differ or entries are not the same.
+  /// The largest difference in any channel; 256 for different kinds or different palette entries.
   @inline(__always)
   func distance(to other: TerminalColor) -> Int {
     if word == other.word { return 0 }
@@ -41,24 +41,24 @@ public struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
   }
 }
 
-/// What is known of the terminal's cursor and colours between two writes.
+/// What is known about the terminal's cursor and colours between two writes.
 ///
-/// Everybody who writes to the terminal through one stream hands the same value on, so that the
-/// next writer can leave out moves and colours that are in force. Forget what is not sure.
+/// All writers to one stream pass the same value along, so that each can leave out moves and
+/// colours that are already in force. Reset whatever is uncertain to nil.
 public struct PenState: Sendable, Hashable {
-  /// The cursor's column from 0, or nil when it is not known.
+  /// The cursor's column, counted from 0; nil when unknown.
   public var column: Int?
-  /// The cursor's row from 0, or nil when it is not known.
+  /// The cursor's row, counted from 0; nil when unknown.
   public var row: Int?
-  /// The colour that the next glyph is drawn in, or nil when it is not known.
+  /// The colour of the next glyph; nil when unknown.
   public var foreground: TerminalColor?
-  /// The colour behind the next glyph, or nil when it is not known.
+  /// The colour behind the next glyph; nil when unknown.
   public var background: TerminalColor?
 
-  /// Nothing is known.
+  /// A state in which nothing is known.
   public static let unknown = PenState()
 
-  /// Makes a state; what is left out is not known.
+  /// Creates a state; whatever is left out is unknown.
   public init(
     column: Int? = nil, row: Int? = nil, foreground: TerminalColor? = nil,
     background: TerminalColor? = nil
@@ -69,7 +69,7 @@ public struct PenState: Sendable, Hashable {
     self.background = background
   }
 
-  /// Forgets where the cursor is.
+  /// Marks the cursor's position as unknown.
   public mutating func forgetPosition() {
     column = nil
     row = nil
@@ -77,10 +77,10 @@ public struct PenState: Sendable, Hashable {
 }
 
 extension PenState {
-  /// Moves the cursor with the fewest bytes that are sure to be right.
+  /// Moves the cursor with as few bytes as possible.
   ///
-  /// A line feed never comes from the last row that is written to, so nothing scrolls, and after a
-  /// glyph in the last column the position counts as not known (the wrap may be pending).
+  /// A line feed is never sent from the last row that is written to, so nothing scrolls. After a
+  /// glyph in the last column the position is unknown, because a wrap may be pending.
   mutating func move(toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]) {
     defer {
       column = newColumn
@@ -108,7 +108,7 @@ extension PenState {
     Self.appendPosition(column: newColumn, row: newRow, into: &output)
   }
 
-  /// Notes that a glyph was written on a screen of so many columns.
+  /// Records that a glyph was written on a screen of `screenColumns` columns.
   @inline(__always)
   mutating func advance(screenColumns: Int) {
     guard let column else { return }
@@ -133,7 +133,7 @@ extension PenState {
     output.append(72)
   }
 
-  /// Sets the colours that are not in force; nil leaves one as it is.
+  /// Sets the colours that are not yet in force; nil leaves a colour alone.
   @inline(__always)
   mutating func setColors(
     foreground: TerminalColor?, background: TerminalColor?, into output: inout [UInt8]

@@ -11,7 +11,7 @@ public struct CellRect: Sendable, Hashable {
   /// Rows.
   public var rows: Int
 
-  /// Makes a rectangle; nothing is checked.
+  /// Creates a rectangle; no value is checked.
   public init(column: Int, row: Int, columns: Int, rows: Int) {
     self.column = column
     self.row = row
@@ -19,7 +19,7 @@ public struct CellRect: Sendable, Hashable {
     self.rows = rows
   }
 
-  /// Whether there is no cell in it.
+  /// Whether it contains no cell.
   public var isEmpty: Bool { columns <= 0 || rows <= 0 }
 }
 
@@ -29,13 +29,12 @@ public struct ScreenSize: Sendable, Hashable {
   public var columns: Int
   /// Rows of the whole screen.
   public var rows: Int
-  /// Pixels of one cell; 8 x 16 where the terminal does not say.
+  /// The size of a cell in pixels; 8 x 16 where the terminal does not report it.
   public var cell: PixelSize
-  /// Whether the terminal said how large a cell is.
+  /// Whether the terminal reported the size of a cell.
   public var isCellKnown: Bool
 
-  /// Makes a size; sides below 1 become 1. Without a `cell`, or with an empty one, it is taken to be
-  /// 8 x 16.
+  /// Creates a size; sides below 1 become 1, and a missing or empty `cell` becomes 8 x 16.
   public init(columns: Int, rows: Int, cell: PixelSize? = nil) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -44,9 +43,9 @@ public struct ScreenSize: Sendable, Hashable {
     self.cell = known ?? PixelSize(width: 8, height: 16)
   }
 
-  /// What the kernel's window size says.
+  /// Creates a size from the kernel's window size.
   ///
-  /// Pixels are divided rounding down, since xterm counts its border in.
+  /// The size of a cell is rounded down, since xterm includes its border in the pixel size.
   public init(columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int) {
     let known = columns > 0 && rows > 0 && pixelWidth >= columns && pixelHeight >= rows
     self.init(
@@ -56,35 +55,42 @@ public struct ScreenSize: Sendable, Hashable {
   }
 }
 
-/// Where on the screen a picture goes, and which part of it.
+/// Where a picture goes on the screen, and which part of it is shown.
 public struct FrameLayout: Sendable, Hashable {
-  /// How a picture is fitted into its room.
+  /// How a picture is fitted into the available area.
   public enum Fit: String, Sendable, Hashable, CaseIterable {
-    /// As large as the whole picture can be.
+    /// As large as possible with the whole picture visible.
     case contain
-    /// ``contain``, but never above its own size in the terminal's pixels.
+    /// Like ``contain``, but never larger than the picture's own size in the terminal's pixels.
     case shrink
-    /// Fills the room; what sticks out at two sides is cut off.
+    /// Fills the area; the excess on two sides is cut off.
     case cover
-    /// Its own size in the terminal's pixels, the middle of it when it is larger.
+    /// The picture's own size in the terminal's pixels; a larger picture shows its middle.
     case original
-    /// The largest whole multiple of its own size, or ``contain`` when it is too large.
+    /// The largest whole multiple of the picture's own size; ``contain`` when even that is too
+    /// large.
     case integer
-    /// Fills the room, out of shape.
+    /// Fills the area and gives up the aspect ratio.
     case stretch
   }
 
-  /// The cells that the picture covers.
+  /// The cells the picture covers.
   public let area: CellRect
-  /// The part of the picture that is shown; nil for all of it.
+  /// The visible part of the picture; nil for all of it.
   public let crop: PixelRect?
-  /// Pixels of the terminal that the picture covers, for encoders that draw single pixels.
+  /// How many pixels of the terminal the picture covers, for encoders that draw single pixels.
   public let imageSize: PixelSize
 
-  /// Fits a picture of `size` into `room`, in the middle of it when `isCentered`.
+  /// Fits a picture of `size` into `room`.
   ///
-  /// `zoom` above 1 enlarges round the middle of the picture, moved by `pan` (in shares of the
-  /// part that is cut off, -1 to 1).
+  /// - Parameters:
+  ///   - size: The size of the picture.
+  ///   - room: The cells that may be used.
+  ///   - screen: The terminal's screen, for the size of a cell.
+  ///   - fit: How to fit it. Default: ``Fit/contain``.
+  ///   - isCentered: Whether the picture is centred in `room` instead of placed at its top left.
+  ///   - zoom: A factor on top of `fit`; above 1 the middle is enlarged and the edges are cut off.
+  ///   - pan: How far the visible part moves from the middle towards an edge, from -1 to 1.
   public init(
     of size: PixelSize, in room: CellRect, screen: ScreenSize, fit: Fit = .contain,
     isCentered: Bool = true, zoom: Double = 1, pan: (x: Double, y: Double) = (0, 0)

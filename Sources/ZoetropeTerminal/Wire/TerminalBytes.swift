@@ -1,3 +1,6 @@
+// Unsafe code: `append(ascii:)` copies a literal, whose pointer and count the compiler made and
+// which lives as long as the program.
+
 extension [UInt8] {
   /// Appends the characters of an ASCII literal.
   @inline(__always)
@@ -9,7 +12,7 @@ extension [UInt8] {
   /// Appends the UTF-8 of `text`.
   mutating func append(text: String) { append(contentsOf: text.utf8) }
 
-  /// Appends a number that is not negative in decimal.
+  /// Appends a non-negative number in decimal.
   @inline(__always)
   mutating func append(decimal value: Int) {
     if value < 10 {
@@ -79,13 +82,13 @@ package enum Base64 {
   }
 }
 
-/// How graphics get through a multiplexer that does not know them.
+/// How graphics pass through a multiplexer that does not understand them.
 public enum Passthrough: String, Sendable, Hashable, CaseIterable {
-  /// Written as they are.
+  /// Written unchanged.
   case none
   /// Wrapped for tmux, which must have `allow-passthrough` on.
   case tmux
-  /// Wrapped for GNU screen, in pieces that it takes.
+  /// Wrapped for GNU screen, in pieces of a size that it accepts.
   case screen
 
   /// Appends one control sequence, wrapped.
@@ -101,7 +104,7 @@ public enum Passthrough: String, Sendable, Hashable, CaseIterable {
       }
       output.append(ascii: "\u{1B}\\")
     case .screen:
-      // A piece ends at the first ESC \, so one in the sequence is cut between its two bytes.
+      // A piece ends at the first ESC \, so one inside the sequence is split between its two bytes.
       var start = 0
       while start < sequence.count {
         var end = min(start + 500, sequence.count)

@@ -1,16 +1,16 @@
 public import Zoetrope
 
-/// Something that a terminal says by itself or when asked.
+/// A reply or unsolicited report from a terminal.
 public enum TerminalReply: Sendable, Hashable {
   /// Primary device attributes: the parameters after `?`.
   case attributes([Int])
   /// XTVERSION: name and version.
   case version(String)
-  /// The state of a private mode: 0 not known, 1 set, 2 reset, 3 and 4 fixed.
+  /// The state of a private mode: 0 unknown, 1 set, 2 reset, 3 and 4 permanently set and reset.
   case mode(Int, state: Int)
-  /// `CSI 5 n` answered: everything before it was read.
+  /// The reply to `CSI 5 n`: everything sent before it has been read.
   case ready
-  /// The cursor's row and column, from 1.
+  /// The cursor's row and column, counted from 1.
   case cursor(row: Int, column: Int)
   /// The size of a cell in pixels.
   case cellSize(PixelSize)
@@ -20,28 +20,28 @@ public enum TerminalReply: Sendable, Hashable {
   case textAreaCells(columns: Int, rows: Int)
   /// A colour of the terminal, such as 11 for the background.
   case color(Int, TerminalColor)
-  /// An answer of kitty's graphics protocol: the image's id, and what it says, such as `OK`.
+  /// A reply of kitty's graphics protocol: the image's id and a message such as `OK`.
   case graphics(id: Int, message: String)
   /// XTSMGRAPHICS: the item, the status (0 is success), and the values.
   case graphicsLimits(item: Int, status: Int, values: [Int])
   /// The flags of kitty's keyboard protocol.
   case keyboard(Int)
-  /// A new size that the terminal tells in the input (mode 2048).
+  /// A new size, reported in the input (mode 2048).
   case resized(ScreenSize)
-  /// DECRQSS: the text of a setting; nil when it is not valid.
+  /// DECRQSS: the text of a setting; nil when the terminal rejects the request.
   case setting(String?)
-  /// A sequence that is complete and well formed but means nothing here.
+  /// A complete, well-formed sequence that has no meaning here.
   case other
 }
 
-/// What a `CSI` sequence in the input means.
+/// The meaning of a `CSI` sequence in the input.
 enum ControlSequence: Hashable {
   case key(KeyEvent)
   /// Pasted text begins or ends.
   case paste(isStart: Bool)
   case reply(TerminalReply)
 
-  /// Reads what follows `CSI`, the final byte last; nil when it means nothing here.
+  /// Parses what follows `CSI`, including the final byte; nil when it has no meaning here.
   init?(_ body: [UInt8]) {
     guard let final = body.last else { return nil }
     let isMarked = (0x3C...0x3F).contains(body[0]) && body.count > 1
@@ -58,7 +58,7 @@ enum ControlSequence: Hashable {
     }
   }
 
-  /// The parameters; an empty one is 0, what follows a colon is dropped, and no number passes a
+  /// The parameters: an empty one is 0, subparameters are dropped, and numbers are clamped to a
   /// million.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int] {
     var numbers: [Int] = []
@@ -93,7 +93,7 @@ enum ControlSequence: Hashable {
       return .graphicsLimits(
         item: numbers[0], status: numbers[1], values: Array(numbers.dropFirst(2)))
     case (0, 0, 0x6E, 1): return numbers[0] == 0 ? .ready : nil
-    // F3 with modifiers is 1;2 to 1;16 R in the same form as a cursor in row 1.
+    // F3 with modifiers is sent as 1;2 to 1;16 R, which a cursor in row 1 would be as well.
     case (question, 0, 0x52, 2...): return .cursor(row: numbers[0], column: numbers[1])
     case (0, 0, 0x52, 2) where numbers[0] > 1:
       return .cursor(row: numbers[0], column: numbers[1])
@@ -171,9 +171,9 @@ enum ControlSequence: Hashable {
   }
 }
 
-/// Reads what a terminal says in strings: `DCS`, `OSC` and `APC`.
+/// Parses the strings a terminal sends: `DCS`, `OSC` and `APC`.
 enum ReplyParser {
-  /// Reads the body of a string that began with ESC and `kind`.
+  /// Parses the body of a string that began with ESC and `kind`.
   static func string(kind: UInt8, _ body: [UInt8]) -> TerminalReply {
     let text = String(decoding: body, as: UTF8.self)
     switch kind {

@@ -2,11 +2,11 @@ internal import Zoetrope
 
 /// Makes text from files safe to write to a terminal, and measures it.
 public enum TerminalText {
-  /// `text` without anything that a terminal could take for a command, at most `limit` columns wide.
+  /// Returns `text` without anything a terminal could interpret, at most `limit` columns wide.
   ///
-  /// Control characters (C0, DEL and C1, so escape sequences too) become U+FFFD; characters that
-  /// turn the direction of writing or have no width are left out, except up to three marks on a
-  /// character; a longer text ends in `…`.
+  /// Control characters (C0, DEL and C1, and so all escape sequences) become U+FFFD. Characters
+  /// that change the direction of text or have no width are removed, except up to three combining
+  /// marks per character. Longer text is cut and ends in `…`.
   public static func sanitized(_ text: String, limit: Int = 256) -> String {
     var result: [Unicode.Scalar] = []
     var columns = 0
@@ -34,13 +34,14 @@ public enum TerminalText {
     return String(String.UnicodeScalarView(result))
   }
 
-  /// How many columns `text` takes in a terminal.
+  /// The number of columns that `text` takes in a terminal.
   public static func columns(of text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// `text` for a terminal that does not take UTF-8: other characters become `?`, or what looks like
-  /// them.
+  /// Returns `text` in ASCII, for a terminal without UTF-8: other characters become a similar one,
+  /// or
+  /// `?`.
   public static func ascii(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars where width(of: scalar) > 0 {
@@ -61,10 +62,9 @@ public enum TerminalText {
     return result
   }
 
-  /// 2 for the characters that East Asian scripts and emoji fill two columns with, 0 for marks that
-  /// are put on the character before.
+  /// 2 for wide East Asian characters and emoji, 0 for combining marks.
   private static func width(of scalar: Unicode.Scalar) -> Int {
-    // Latin, Greek and Cyrillic without their marks.
+    // Latin letters and everything else below the combining marks.
     if scalar.value < 0x300 { return 1 }
     let properties = scalar.properties
     switch properties.generalCategory {
@@ -73,7 +73,7 @@ public enum TerminalText {
     }
     if properties.isEmojiPresentation { return 2 }
     return switch scalar.value {
-    // The vowels and final consonants of Hangul join the syllable before.
+    // Hangul vowels and final consonants join the preceding syllable.
     case 0x1160...0x11FF, 0xD7B0...0xD7FF: 0
     case 0x1100...0x115F, 0x2329, 0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F,
       0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60,

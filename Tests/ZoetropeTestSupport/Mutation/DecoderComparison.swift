@@ -41,17 +41,13 @@ package struct DecoderComparison {
     var decoders = [PixelDecoder.fast, .reference].map { decoder in
       var options = image.options
       options.decoder = decoder
-      return FrameDecoders.make(header: image.header, options: options)
+      return FrameDecoder(header: image.header, options: options)
     }
     let pair = (FramePixels(), FramePixels())
-    var scratch: [UInt8] = []
     for control in image.frames + [image.staticImage].compactMap({ $0 }) {
       do throws(AnimatedImageError) {
-        try image.source.withBytes(in: control.byteRange, scratch: &scratch) {
-          (bytes) throws(AnimatedImageError) in
-          try decoders[0].decode(control, header: image.header, bytes: bytes, into: pair.0)
-          try decoders[1].decode(control, header: image.header, bytes: bytes, into: pair.1)
-        }
+        try decoders[0].decode(control, from: image.source, into: pair.0)
+        try decoders[1].decode(control, from: image.source, into: pair.1)
       } catch {
         return "frame \(control.index): \(error)"
       }

@@ -22,7 +22,7 @@ final class CountingSource: ByteSource {
     let image = try AnimatedImage(
       source: self, options: DecodingOptions(parallelism: parallelism))
     // So that hashing does not count either.
-    _ = try image.contentIdentity()
+    _ = try image.contentIdentity { false }
     isCounting.store(true, ordering: .relaxed)
     return image
   }
@@ -35,12 +35,12 @@ final class CountingSource: ByteSource {
   var isUnchanged: Bool { true }
 
   func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     if isCounting.load(ordering: .relaxed) {
       try whenRead(reads.add(1, ordering: .relaxed).newValue)
     }
-    return try memory.withBytes(in: range, scratch: &scratch, body)
+    return try memory.withBytes(in: range, buffer: &buffer, body)
   }
 }

@@ -32,8 +32,8 @@ import ZoetropeTestSupport
         #expect(try await image.bitmap(at: index, cache: cache) == frame(index, of: old))
         #expect(try await renewed.bitmap(at: index, cache: cache) == frame(index, of: new))
       }
-      #expect(try image.contentIdentity() == ContentIdentity(of: old))
-      #expect(try renewed.contentIdentity() == ContentIdentity(of: new))
+      #expect(try await image.contentIdentity() == ContentIdentity(of: old))
+      #expect(try await renewed.contentIdentity() == ContentIdentity(of: new))
       #expect(cache.statistics.count == 24)
       _ = unsafe unlink(path.string)
       cache.removeAll()
@@ -57,7 +57,7 @@ import ZoetropeTestSupport
       let again = try await image.bitmap(at: 3, cache: cache)
       #expect(again.storage === kept.storage)
       let renewed = try AnimatedImage(contentsOf: path)
-      #expect(try renewed.contentIdentity() == ContentIdentity(of: new))
+      #expect(try await renewed.contentIdentity() == ContentIdentity(of: new))
       #expect(try await renewed.bitmap(at: 3, cache: cache) == frame(3, of: new))
       #expect(cache.statistics.count == 2)
     }
@@ -69,11 +69,10 @@ import ZoetropeTestSupport
     try await withFile { path in
       let image = try AnimatedImage(contentsOf: path)
       try write(new, to: path)
-      #expect {
-        try image.contentIdentity()
-      } throws: {
-        ($0 as? AnimatedImageError)?.code == .io
+      let error = await #expect(throws: AnimatedImageError.self) {
+        try await image.contentIdentity()
       }
+      #expect(error?.code == .io)
       for index in 0..<12 { _ = try? await image.bitmap(at: index, cache: cache) }
       #expect(cache.statistics.count == 0)
     }
@@ -90,7 +89,7 @@ import ZoetropeTestSupport
         image, options: options, cache: cache, clock: ManualClock(.jumping))
       var shown = 0
       var cached = 0
-      for await _ in scheduler.frames() {
+      for await _ in scheduler.frames().stream {
         shown += 1
         if shown == 3 {
           try write(new, to: path)

@@ -38,7 +38,8 @@ private func mix(
     case 960..<975: holds.append(cache.hold(key.animation))
     case 975..<992: if let hold = holds.popLast() { hold.end() }
     case 992..<996: cache.remove(key.animation.content)
-    case 996: cache.budget.pressure = MemoryPressure.allCases.randomElement(using: &random) ?? .none
+    case 996:
+      cache.budget.pressure = MemoryPressure.allLevels.randomElement(using: &random) ?? .none
     case 997: cache.budget.byteLimit = Int.random(in: 0...(2 << 20), using: &random)
     default:
       let statistics = cache.statistics

@@ -34,7 +34,7 @@ import ZoetropeTestSupport
     source.startsHashing()
     let shared = SharedFrames(image, cache: MemoryFrameCache(budget: budget), budget: budget)
     let scheduler = FrameScheduler(sharing: shared)
-    let consumer = Task { for await _ in scheduler.frames() {} }
+    let consumer = Task { for await _ in scheduler.frames().stream {} }
     await source.reading()
     scheduler.stop()
     // Read to its end, the source would have this wait for 2⁵⁵ bytes.
@@ -121,7 +121,7 @@ private final class EndlessSource: ByteSource {
   }
 
   func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let waiter = state.withLock { state in
@@ -130,6 +130,6 @@ private final class EndlessSource: ByteSource {
       return state.waiter.take()
     }
     waiter?.resume()
-    return try memory.withBytes(in: range, scratch: &scratch, body)
+    return try memory.withBytes(in: range, buffer: &buffer, body)
   }
 }

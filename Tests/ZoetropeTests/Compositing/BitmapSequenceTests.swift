@@ -73,7 +73,7 @@ private final class OverlapSource: ByteSource {
   var isUnchanged: Bool { true }
 
   func withBytes<Result>(
-    in range: Range<Int>, scratch: inout [UInt8],
+    in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     state.withLock { state in
@@ -81,6 +81,6 @@ private final class OverlapSource: ByteSource {
       state.most = max(state.most, state.busy)
     }
     defer { state.withLock { $0.busy -= 1 } }
-    return try memory.withBytes(in: range, scratch: &scratch, body)
+    return try memory.withBytes(in: range, buffer: &buffer, body)
   }
 }

@@ -11,12 +11,12 @@ func sampleOfTheREADME() async throws {
   let image = try AnimatedImage(contentsOf: "party.gif")
   print(image.canvasSize, image.frames.count, image.playCount)
 
-  for await frame in image.play() {
+  for try await frame in image.play() {
     show(frame.bitmap, at: frame.presentationTime)  // on time; a late frame never delays the next
   }
 }
 
-func samplesOfOpening(bytes: [UInt8]) throws {
+func samplesOfOpening(bytes: [UInt8]) async throws {
   let image = try AnimatedImage(contentsOf: "party.gif")
   print(image.format, image.canvasSize, image.playCount)
   for frame in image.frames {
@@ -30,6 +30,9 @@ func samplesOfOpening(bytes: [UInt8]) throws {
   } catch {
     print(error.code, error.frameIndex ?? -1, error.byteOffset ?? -1, error)
   }
+
+  let opened = try await AnimatedImage.open("party.gif")
+  print(opened.frames.count)
 }
 
 func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
@@ -52,9 +55,9 @@ func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
   return checksum &+ UInt64(grey.bytesPerRow + file.count)
 }
 
-func samplesOfPlaying(_ image: AnimatedImage) async {
+func samplesOfPlaying(_ image: AnimatedImage, _ target: TargetSize) async throws {
   let scheduler = FrameScheduler(image)
-  for await frame in scheduler.frames() {
+  for try await frame in scheduler.frames() {
     show(frame.bitmap, at: frame.presentationTime)
   }
   print(scheduler.state, scheduler.statistics.presented)
@@ -63,6 +66,9 @@ func samplesOfPlaying(_ image: AnimatedImage) async {
     playCount: .finite(2), startIndex: 3, delayPolicy: .exact, rate: 0.5,
     direction: .backward, latePolicy: .catchUp(maximumRate: 4))
   let everyFrame = FrameScheduler(image, options: .everyFrame)
+
+  let thumbnail = image.play(rendering: Rendering(target: target))
+  for await frame in thumbnail.stream { show(frame.bitmap, at: frame.presentationTime) }
 
   let shared = SharedFrames(image)
   let left = FrameScheduler(sharing: shared)
@@ -76,9 +82,25 @@ func samplesOfPlaying(_ image: AnimatedImage) async {
     stop = index == 9
   }
   print(status)
+
+  FrameScheduler(image).start { frame in
+    show(frame.bitmap, at: frame.presentationTime)
+  } onEnd: { state in
+    print(state)
+  }
 }
 
-func samplesOfScaling(_ image: AnimatedImage, _ bitmap: Bitmap, _ target: TargetSize) async {
+@MainActor
+func sampleOfObserving(_ image: AnimatedImage, _ target: TargetSize) {
+  let animator = ImageAnimator(image, rendering: Rendering(target: target))
+  animator.start()
+  if let picture = animator.image { show(picture, at: .zero) }  // read it where your view observes
+  animator.stop()
+}
+
+func samplesOfScaling(
+  _ image: AnimatedImage, _ bitmap: Bitmap, _ target: TargetSize
+) async throws {
   let thumbnail = bitmap.scaled(to: TargetSize(width: 128, height: 128), filter: .lanczos3)
   let scaler = FrameScaler(
     from: image.canvasSize, into: TargetSize(width: 320, height: 200), fit: .fit, filter: .bicubic)
@@ -90,31 +112,35 @@ func samplesOfScaling(_ image: AnimatedImage, _ bitmap: Bitmap, _ target: Target
     case .loading(let progress): print(progress ?? 0)
     case .poster(let bitmap): show(bitmap, at: .zero)
     case .playing(let scheduler):
-      for await frame in scheduler.frames() { show(frame.bitmap, at: frame.presentationTime) }
+      for try await frame in scheduler.frames() { show(frame.bitmap, at: frame.presentationTime) }
     case .failed(let error): print(error)
     }
   }
+
+  loader.prefetch(forFileAt: "dog.gif", rendering: Rendering(target: target))
+  let poster = try await loader.bitmap(forFileAt: "dog.gif", rendering: Rendering(target: target))
+  print(poster.size)
 }
 
 func sampleOfTestingTime(
   _ image: AnimatedImage
-) async -> (first: ScheduledFrame?, second: ScheduledFrame?) {
+) async throws -> (first: ScheduledFrame?, second: ScheduledFrame?) {
   let clock = ManualClock()
   let scheduler = FrameScheduler(image, clock: clock)
   var frames = scheduler.frames().makeAsyncIterator()
-  let first = await frames.next()
+  let first = try await frames.next()
   await clock.sleepers(count: 1)
   clock.advance(by: .seconds(1))
-  let second = await frames.next()  // due after a second; those before it were skipped
+  let second = try await frames.next()  // due after a second; those before it were skipped
   return (first, second)
 }
 
 func sampleOfTestingAConsumer(
-  _ scheduler: FrameScheduler<ManualClock>, _ clock: ManualClock
+  _ scheduler: FrameScheduler, _ clock: ManualClock
 ) async {
   let (shown, report) = AsyncStream.makeStream(of: Int.self)
   let view = Task {
-    for await frame in scheduler.frames() { report.yield(frame.index) }
+    for await frame in scheduler.frames().stream { report.yield(frame.index) }
     report.finish()
   }
   var indices = shown.makeAsyncIterator()
@@ -127,11 +153,11 @@ func sampleOfTestingAConsumer(
   view.cancel()
 }
 
-func sampleOfPlayingAtOnce(_ image: AnimatedImage) async -> [Duration] {
+func sampleOfPlayingAtOnce(_ image: AnimatedImage) async throws -> [Duration] {
   var options = PlaybackOptions.everyFrame
   options.playCount = .once
   var times: [Duration] = []
-  for await frame in image.play(options: options, clock: ManualClock(.jumping)) {
+  for try await frame in image.play(options: options, clock: ManualClock(.jumping)) {
     times.append(frame.presentationTime)
   }
   return times
@@ -147,7 +173,7 @@ func sampleOfTheTerminal(image: AnimatedImage) async throws {
   var writer = FrameWriter(encoder: encoder, isSynchronized: capabilities.hasSynchronizedOutput)
   var bytes: [UInt8] = []
   let scheduler = FrameScheduler(image)
-  for try await frame in scheduler.throwingFrames() {
+  for try await frame in scheduler.frames() {
     writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
     try FileDescriptor.standardOutput.writeAll(bytes)
   }

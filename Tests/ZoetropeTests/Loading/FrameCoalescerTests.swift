@@ -102,6 +102,24 @@ import Zoetrope
     #expect(cancels.count == 1)
   }
 
+  @Test func `a joined run is as urgent as the most urgent asker`() async throws {
+    let gate = TaskGate()
+    let operation: @Sendable () async throws(AnimatedImageError) -> Int = {
+      await gate.wait()
+      return 1
+    }
+    async let first = coalescer.value(for: 1, priority: .low, running: operation)
+    await coalescer.waitUntil(waiters: 1, for: 1)
+    #expect(coalescer.urgency(of: 1)?.priority == .low)
+    async let second = coalescer.value(for: 1, priority: .high, running: operation)
+    await coalescer.waitUntil(waiters: 2, for: 1)
+    async let third = coalescer.value(for: 1, priority: .low, running: operation)
+    await coalescer.waitUntil(waiters: 3, for: 1)
+    #expect(coalescer.urgency(of: 1)?.priority == .high)
+    gate.open()
+    #expect(try await [first, second, third] == [1, 1, 1])
+  }
+
   @Test func `an asker that is cancelled already starts nothing`() async {
     let runs = Tally()
     let task = Task { [coalescer] in

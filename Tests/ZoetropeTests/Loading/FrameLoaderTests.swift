@@ -38,7 +38,7 @@ import ZoetropeTestSupport
     let scheduler = try #require(seen.scheduler)
     let reader = FrameReader(try AnimatedImage(bytes: bytes))
     var index = 0
-    for await frame in scheduler.frames() {
+    for await frame in scheduler.frames().stream {
       #expect(frame.index == index)
       #expect(try reader.frame(at: index).bitmap == frame.bitmap)
       index += 1
@@ -262,6 +262,97 @@ import ZoetropeTestSupport
     #expect(cache.faults() == [])
   }
 
+  @Test func `a single picture is loaded without phases, and found again`() async throws {
+    let bytes = bytes
+    let fetches = Tally()
+    let small = Rendering(target: TargetSize(width: 8))
+    for _ in 0..<2 {
+      let bitmap = try await loader.bitmap(for: 1, rendering: small) { _ in
+        fetches.add()
+        return bytes
+      }
+      #expect(bitmap.size == PixelSize(width: 8, height: 6))
+    }
+    #expect(fetches.count == 1)
+    let error = await #expect(throws: AnimatedImageError.self) {
+      try await loader.bitmap(for: 2) { _ in throw AnimatedImageError(.io, "made up") }
+    }
+    #expect(error?.code == .io)
+    #expect(
+      await collect(loader.phases(for: 1, rendering: small) { _ in bytes }).names.first == "poster")
+  }
+
+  @Test func `what was prefetched shows at once`() async {
+    let bytes = bytes
+    loader.prefetch(for: 1) { _ in bytes }
+    await eventually { cache.statistics.count == 1 }
+    let seen = await collect(loader.phases(for: 1) { _ in [] })
+    #expect(seen.names == ["poster", "playing"])
+  }
+
+  @Test func `a slot cancels what is prefetched into it`() async {
+    let slot = LoadSlot()
+    let started = TaskGate()
+    let ended = TaskGate()
+    loader.prefetch(for: 1, in: slot) { _ in
+      started.open()
+      await cancellation()
+      ended.open()
+      return []
+    }
+    await started.wait()
+    slot.cancel()
+    await ended.wait()
+    await eventually { loader.loadCount == 0 }
+  }
+
+  @Test func `a load plays as it was told`() async {
+    let bytes = bytes
+    let options = PlaybackOptions(startIndex: 7, rate: 3)
+    let seen = await collect(loader.phases(for: 1, playback: options) { _ in bytes })
+    #expect(seen.scheduler?.rate == 3)
+  }
+
+  @Test func `a player of a loader takes its time from the loader's clock`() async throws {
+    let loader = FrameLoader(
+      cache: cache, budget: budget,
+      playback: PlaybackOptions(playCount: .once, buffering: .lossless),
+      clock: ManualClock(.jumping))
+    let bytes = bytes
+    let scheduler = try #require(await collect(loader.phases(for: 1) { _ in bytes }).scheduler)
+    var count = 0
+    for try await _ in scheduler.frames() { count += 1 }
+    #expect(count == 12)
+  }
+
+  @Test func `the most urgent load enters first, also one that became urgent by another asker`()
+    async throws
+  {
+    let gate = LoadGate(limit: 1)
+    let held = TaskGate()
+    let (entered, report) = AsyncStream.makeStream(of: Int.self)
+    let urgencies = [TaskPriority.low, .medium, .low, .high].map { LoadUrgency($0) }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try? await gate.run { () async throws(AnimatedImageError) in await held.wait() }
+      }
+      await held.waiters(count: 1)
+      for (number, urgency) in urgencies.enumerated() {
+        group.addTask {
+          _ = try? await gate.run(urgency) { () async throws(AnimatedImageError) in
+            report.yield(number)
+          }
+        }
+        await eventually { gate.waitingCount == number + 1 }
+      }
+      _ = urgencies[2].raise(to: .userInitiated)
+      held.open()
+    }
+    report.finish()
+    #expect(await entered.reduce(into: []) { $0.append($1) } == [2, 3, 1, 0])
+    #expect(gate.runningCount == 0)
+  }
+
   private func write(_ bytes: [UInt8], to path: FilePath) throws {
     let file = try FileDescriptor.open(
       path, .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
@@ -275,7 +366,7 @@ private struct SeenPhases: Sendable {
   var fractions: [Double] = []
   var posters: [Bitmap] = []
   var poster: Bitmap? { posters.last }
-  var scheduler: FrameScheduler<ContinuousClock>?
+  var scheduler: FrameScheduler?
   var error: AnimatedImageError?
 }
 

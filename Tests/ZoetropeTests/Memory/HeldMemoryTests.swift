@@ -19,7 +19,7 @@ import ZoetropeTestSupport
       ).charged(to: budget)
     }
     var shared: [SharedFrames] = []
-    var players: [(scheduler: FrameScheduler<ManualClock>, consumer: Task<Void, Never>)] = []
+    var players: [(scheduler: FrameScheduler, consumer: Task<Void, Never>)] = []
     for _ in 0..<120 {
       let image = images[Int.random(in: 0..<images.count, using: &generator)]
       let index = Int.random(in: 0..<12, using: &generator)
@@ -44,7 +44,7 @@ import ZoetropeTestSupport
             playCount: .indefinite, direction: index < 6 ? .forward : .backward,
             latePolicy: .stretch),
           clock: ManualClock(.jumping))
-        let stream = scheduler.frames()
+        let stream = scheduler.frames().stream
         players.append(
           (
             scheduler,
@@ -58,7 +58,7 @@ import ZoetropeTestSupport
           ))
       case 6: try players.randomElement(using: &generator)?.scheduler.seek(toFrame: index)
       case 7: _ = try await image.bitmap(at: index, cache: index % 2 == 0 ? cache : nil)
-      case 8: budget.pressure = MemoryPressure.allCases[index % 3]
+      case 8: budget.pressure = MemoryPressure.allLevels[index % 3]
       default: players.randomElement(using: &generator)?.scheduler.stop()
       }
     }

@@ -10,7 +10,7 @@ import ZoetropeTestSupport
     async throws
   {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(scheduler.state == .idle)
     for index in 0..<3 {
       let frame = try #require(await frames.next())
@@ -40,7 +40,7 @@ import ZoetropeTestSupport
     let shared = PaintedFrames.shared(delays)
     let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
     var count = 0
-    for await frame in scheduler.frames() {
+    for await frame in scheduler.frames().stream {
       if frame.index == 0 {
         // 1/3 + 1/7 + 3/100 + 1001/30000 s, over 210 000.
         let ticks = Int128(count / 4) * (70_000 + 30_000 + 6_300 + 7_007)
@@ -65,7 +65,7 @@ import ZoetropeTestSupport
   @Test func `a frame that was on its way during a seek is told from those after it`() async throws
   {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     let first = try #require(await frames.next())
     #expect(first.seekCount == 0)
     #expect(scheduler.seekCount == 0)
@@ -87,7 +87,9 @@ import ZoetropeTestSupport
       options.direction = direction
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(9), options: options, clock: ManualClock(.jumping))
-      for await frame in scheduler.frames() { shown[direction, default: []].append(frame.bitmap) }
+      for await frame in scheduler.frames().stream {
+        shown[direction, default: []].append(frame.bitmap)
+      }
     }
     #expect(shown[.forward]?.count == 9)
     #expect(shown[.forward] == shown[.backward]?.reversed())
@@ -95,7 +97,7 @@ import ZoetropeTestSupport
 
   @Test func `a slow consumer sees the newest frame, told what it missed`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     for _ in 0..<3 {
       await clock.sleepers(count: 1)
@@ -113,7 +115,7 @@ import ZoetropeTestSupport
   @Test func `a lossless stream waits for its consumer and loses nothing`() async throws {
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(4), options: .everyFrame, clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
@@ -130,7 +132,7 @@ import ZoetropeTestSupport
 
   @Test func `pause, resume, seek and rate act on a running stream`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(40))
@@ -165,7 +167,7 @@ import ZoetropeTestSupport
       sharing: PaintedFrames.tenths(1, playCount: .indefinite), options: .everyFrame,
       clock: ManualClock(.jumping))
     var count = 0
-    for await frame in scheduler.frames() {
+    for await frame in scheduler.frames().stream {
       count += 1
       #expect(frame.isLast)
     }
@@ -178,7 +180,7 @@ import ZoetropeTestSupport
       sharing: PaintedFrames.tenths(9, playCount: .indefinite),
       options: PlaybackOptions(reducesMotion: true, posterIndex: 4), clock: clock)
     var shown: [Int] = []
-    for await frame in scheduler.frames() { shown.append(frame.index) }
+    for await frame in scheduler.frames().stream { shown.append(frame.index) }
     #expect(shown == [4])
     #expect(scheduler.state == .finished)
     #expect(clock.deadlines.isEmpty)
@@ -186,12 +188,12 @@ import ZoetropeTestSupport
 
   @Test func `a second stream starts anew and ends the first`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock)
-    var first = scheduler.frames().makeAsyncIterator()
+    var first = scheduler.frames().stream.makeAsyncIterator()
     #expect(await first.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     #expect(await first.next()?.index == 1)
-    var second = scheduler.frames().makeAsyncIterator()
+    var second = scheduler.frames().stream.makeAsyncIterator()
     #expect(await first.next() == nil)
     let frame = await second.next()
     #expect(frame?.index == 0)

@@ -34,7 +34,7 @@ import ZoetropeTestSupport
       sharing: shared, options: PlaybackOptions(delayPolicy: .exact, buffering: buffering))
     let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
     let started = scheduler.map { scheduler in
-      consume(scheduler.frames(), frameLimit: frameLimit, leaves: ending == .leave) {
+      consume(scheduler.frames().stream, frameLimit: frameLimit, leaves: ending == .leave) {
         continuation.yield()
       }
     }
@@ -47,7 +47,10 @@ import ZoetropeTestSupport
     case .stop: scheduler?.stop()
     case .cancel: consumer.cancel()
     case .leave: break
-    case .dropScheduler: scheduler = nil
+    case .dropScheduler:
+      // The stream keeps it, until the consumer lets go of that too.
+      scheduler = nil
+      consumer.cancel()
     case .control:
       scheduler?.rate = 3
       scheduler?.pause()

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 
   @Test func `stop ends the stream at once and drops the frame nobody took`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     _ = await frames.next()
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
@@ -23,7 +23,7 @@ import ZoetropeTestSupport
 
   @Test func `leaving the loop ends playback`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    for await frame in scheduler.frames() where frame.index == 0 { break }
+    for await frame in scheduler.frames().stream where frame.index == 0 { break }
     #expect(await scheduler.ending() == .cancelled)
   }
 
@@ -31,7 +31,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
     let consumer = Task {
       var count = 0
-      for await _ in scheduler.frames() { count += 1 }
+      for await _ in scheduler.frames().stream { count += 1 }
       return count
     }
     await clock.sleepers(count: 1)
@@ -43,7 +43,7 @@ import ZoetropeTestSupport
   @Test func `dropping the stream ends playback`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
     do {
-      let stream = scheduler.frames()
+      let stream = scheduler.frames().stream
       var frames = stream.makeAsyncIterator()
       _ = await frames.next()
     }
@@ -52,41 +52,50 @@ import ZoetropeTestSupport
 
   @Test func `dropping a stream that was never awaited ends playback`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    _ = scheduler.frames()
+    _ = scheduler.frames().stream
     #expect(await scheduler.ending() == .cancelled)
   }
 
-  @Test func `dropping the scheduler ends the stream`() async {
-    var scheduler: FrameScheduler<ManualClock>? = FrameScheduler(
+  @Test func `a stream keeps its scheduler`() async {
+    var scheduler: FrameScheduler? = FrameScheduler(
       sharing: PaintedFrames.tenths(9), clock: clock)
-    let stream = scheduler?.frames()
+    let stream = scheduler?.frames().stream
     var frames = stream?.makeAsyncIterator()
     #expect(await frames?.next()?.index == 0)
     scheduler = nil
-    #expect(await frames?.next() == nil)
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+    #expect(await frames?.next()?.index == 1)
   }
 
-  @Test func `dropping the scheduler before the first frame ends the stream too`() async {
-    var scheduler: FrameScheduler<ManualClock>? = FrameScheduler(
-      sharing: PaintedFrames.tenths(9), clock: clock)
-    var frames = scheduler?.frames().makeAsyncIterator()
-    scheduler = nil
-    #expect(await frames?.next() == nil)
+  @Test func `the frames of a scheduler that nothing else holds are played to their end`()
+    async throws
+  {
+    let shared = PaintedFrames.tenths(9)
+    var indices: [Int] = []
+    do {
+      let frames = FrameScheduler(
+        sharing: shared, options: .everyFrame, clock: ManualClock(.jumping)
+      ).frames()
+      for try await frame in frames { indices.append(frame.index) }
+    }
+    #expect(indices == Array(0..<9))
+    #expect(shared.live.count(.session) == 0)
   }
 
   @Test func `a second stream begins also with options that do not equal themselves`() async {
     let options = PlaybackOptions(latePolicy: .catchUp(maximumRate: .nan))
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9), options: options, clock: clock)
-    _ = scheduler.frames()
+    _ = scheduler.frames().stream
     scheduler.rate = .nan
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
   }
 
   @Test func `a frame that cannot be decoded ends playback when its time comes`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9, failing: 2), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
@@ -95,7 +104,7 @@ import ZoetropeTestSupport
     #expect(scheduler.state == .playing)
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(200)])
     clock.advance(by: .milliseconds(100))
-    guard case .failed(let error) = await scheduler.ending() else {
+    guard let error = await scheduler.ending().error else {
       Issue.record("\(scheduler.state)")
       return
     }
@@ -110,7 +119,7 @@ import ZoetropeTestSupport
       clock: ManualClock(.jumping))
     var shown: [Int] = []
     let error = await #expect(throws: AnimatedImageError.self) {
-      for try await frame in scheduler.throwingFrames() { shown.append(frame.index) }
+      for try await frame in scheduler.frames() { shown.append(frame.index) }
     }
     #expect(error?.code == .malformed)
     #expect(shown == [0, 1])
@@ -118,7 +127,7 @@ import ZoetropeTestSupport
 
   @Test func `a throwing stream that is stopped does not throw`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    for try await _ in scheduler.throwingFrames() { scheduler.stop() }
+    for try await _ in scheduler.frames() { scheduler.stop() }
     #expect(scheduler.state == .stopped)
   }
 
@@ -126,8 +135,8 @@ import ZoetropeTestSupport
   func `options that make no sense fail the stream`(options: PlaybackOptions) async {
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9), options: options, clock: clock)
-    for await _ in scheduler.frames() { Issue.record("no frame was expected") }
-    guard case .failed(let error) = scheduler.state else {
+    for await _ in scheduler.frames().stream { Issue.record("no frame was expected") }
+    guard let error = scheduler.state.error else {
       Issue.record("\(scheduler.state)")
       return
     }
@@ -136,8 +145,8 @@ import ZoetropeTestSupport
 
   @Test func `an image without frames fails the stream`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.shared([]), clock: clock)
-    for await _ in scheduler.frames() { Issue.record("no frame was expected") }
-    guard case .failed(let error) = scheduler.state else {
+    for await _ in scheduler.frames().stream { Issue.record("no frame was expected") }
+    guard let error = scheduler.state.error else {
       Issue.record("\(scheduler.state)")
       return
     }
@@ -147,7 +156,7 @@ import ZoetropeTestSupport
   @Test func `stopping during a decode does not wait for it`() async {
     let gate = Gate(closed: [1])
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9, gate: gate), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     _ = await frames.next()
     scheduler.stop()
     #expect(await frames.next() == nil)

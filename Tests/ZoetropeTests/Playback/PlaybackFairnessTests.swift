@@ -13,13 +13,13 @@ import ZoetropeTestSupport
       options: PlaybackOptions(delayPolicy: .exact, latePolicy: policy))
     let consumer = Task {
       var count = 0
-      for await _ in loop.frames() { count += 1 }
+      for await _ in loop.frames().stream { count += 1 }
       return count
     }
     let player = FrameScheduler(
       sharing: PaintedFrames.tenths(50), options: .everyFrame, clock: ManualClock(.jumping))
     var frames: [Int] = []
-    for await frame in player.frames() { frames.append(frame.index) }
+    for await frame in player.frames().stream { frames.append(frame.index) }
     #expect(frames == Array(0..<50))
     loop.stop()
     #expect(await consumer.value >= 0)
@@ -86,7 +86,7 @@ import ZoetropeTestSupport
     let logger = Logger(label: "test") { _ in BlockingHandler(gate: gate) }
     let clock = ManualClock()
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock, logger: logger)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(350))

@@ -41,7 +41,7 @@ import ZoetropeTestSupport
       let clock = ManualClock(.jumping)
       let scheduler = FrameScheduler(image, options: options, clock: clock)
       var sum = ExactSum(options)
-      for await frame in scheduler.frames() {
+      for await frame in scheduler.frames().stream {
         #expect(frame.presentationTime == sum.time, "\(name) frame \(frame.index)")
         #expect(frame.lateness == .zero)
         sum.add(frame.delay)
@@ -59,7 +59,7 @@ import ZoetropeTestSupport
         options.playCount = .once
         options.direction = direction
         let scheduler = FrameScheduler(image, options: options, clock: ManualClock(.jumping))
-        for await frame in scheduler.frames() {
+        for await frame in scheduler.frames().stream {
           pictures[direction, default: []].append(frame.bitmap)
         }
       }
@@ -75,7 +75,7 @@ import ZoetropeTestSupport
       options.bounces = true
       let scheduler = FrameScheduler(image, options: options, clock: ManualClock(.jumping))
       var previous: Bitmap?
-      for await frame in scheduler.frames() {
+      for await frame in scheduler.frames().stream {
         if let previous {
           #expect(
             Self.agree(previous, frame.bitmap, outside: frame.dirtyRect),

@@ -35,7 +35,7 @@ import ZoetropeTestSupport
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(4, failing: failing), options: .everyFrame,
         clock: ManualClock(.jumping), logger: logger)
-      for await _ in scheduler.frames() {}
+      for await _ in scheduler.frames().stream {}
       scheduler.stop()
       #expect(lines.all.count == 1)
       #expect(lines.all.first?.hasPrefix(start) == true, "\(lines.all)")
@@ -49,7 +49,7 @@ import ZoetropeTestSupport
     let clock = ManualClock()
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9), clock: clock, logger: logger)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     _ = await frames.next()
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(350))
@@ -65,7 +65,7 @@ import ZoetropeTestSupport
   /// Asks the scheduler that logs.
   struct AskingHandler: LogHandler {
     final class Asked: Sendable {
-      let scheduler = Mutex<FrameScheduler<ManualClock>?>(nil)
+      let scheduler = Mutex<FrameScheduler?>(nil)
       let answers = Mutex<[String]>([])
     }
 
@@ -93,7 +93,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(4), clock: clock, logger: logger)
     asked.scheduler.withLock { $0 = scheduler }
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     _ = await frames.next()
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(350))

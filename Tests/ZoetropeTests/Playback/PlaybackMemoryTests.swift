@@ -34,7 +34,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(try image(), options: options, clock: ManualClock(.jumping))
     var shown = 0
     var most = 0
-    for await frame in scheduler.frames() {
+    for await frame in scheduler.frames().stream {
       most = max(most, PixelMemory.blockCount(of: canvas))
       #expect(frame.bitmap.cost == canvas)
       shown += 1

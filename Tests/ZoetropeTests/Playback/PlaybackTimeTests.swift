@@ -31,12 +31,12 @@ import ZoetropeTestSupport
     options.delayPolicy = .exact
     let player = FrameScheduler(sharing: shared, options: options, clock: ManualClock(.jumping))
     var times: [Duration] = []
-    for await frame in player.frames() { times.append(frame.presentationTime) }
+    for await frame in player.frames().stream { times.append(frame.presentationTime) }
     #expect(times.count == 20)
     for (index, time) in times.enumerated() {
       let scheduler = FrameScheduler(
         sharing: shared, options: options, clock: ManualClock(.jumping))
-      var frames = scheduler.frames().makeAsyncIterator()
+      var frames = scheduler.frames().stream.makeAsyncIterator()
       scheduler.seek(to: time)
       #expect(await frames.next()?.index == index)
     }
@@ -62,7 +62,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(5),
       options: PlaybackOptions(latePolicy: .stretch, buffering: .lossless), clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(290))
@@ -135,7 +135,7 @@ import ZoetropeTestSupport
           options: PlaybackOptions(
             playCount: .finite(2), latePolicy: policy, buffering: .lossless, decodeAhead: ahead),
           clock: ManualClock(.jumping))
-        for await _ in scheduler.frames() {}
+        for await _ in scheduler.frames().stream {}
         #expect(scheduler.state == .finished)
       }
     }
@@ -143,7 +143,7 @@ import ZoetropeTestSupport
     for delay in [most, most * 8] {
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(5), options: PlaybackOptions(fixedDelay: delay, rate: 0))
-      var frames = scheduler.frames().makeAsyncIterator()
+      var frames = scheduler.frames().stream.makeAsyncIterator()
       #expect(await frames.next()?.index == 0)
       scheduler.seek(to: most * -8)
       #expect(await frames.next()?.index == 0)
@@ -158,8 +158,8 @@ import ZoetropeTestSupport
     ] {
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(5), options: options, clock: ManualClock(.jumping))
-      for await _ in scheduler.frames() {}
-      guard case .failed(let error) = scheduler.state else {
+      for await _ in scheduler.frames().stream {}
+      guard let error = scheduler.state.error else {
         Issue.record("\(options): \(scheduler.state)")
         continue
       }

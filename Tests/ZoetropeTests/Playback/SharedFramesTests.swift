@@ -16,7 +16,7 @@ import ZoetropeTestSupport
         let scheduler = FrameScheduler(sharing: shared, clock: clock)
         group.addTask {
           var shown: [Int] = []
-          for await frame in scheduler.frames() {
+          for await frame in scheduler.frames().stream {
             shown.append(frame.index)
             shownCount.add()
           }
@@ -38,7 +38,7 @@ import ZoetropeTestSupport
     let clock = ManualClock()
     let shared = PaintedFrames.tenths(6, keeping: 2)
     let first = FrameScheduler(sharing: shared, clock: clock)
-    var firstFrames = first.frames().makeAsyncIterator()
+    var firstFrames = first.frames().stream.makeAsyncIterator()
     for _ in 0..<2 {
       _ = await firstFrames.next()
       await clock.sleepers(count: 1)
@@ -50,7 +50,7 @@ import ZoetropeTestSupport
     #expect(shared.decodeCount == 5)
     let second = FrameScheduler(
       sharing: shared, options: PlaybackOptions(startIndex: 1), clock: clock)
-    var secondFrames = second.frames().makeAsyncIterator()
+    var secondFrames = second.frames().stream.makeAsyncIterator()
     #expect(await secondFrames.next()?.index == 1)
     await clock.sleepers(count: 2)
     #expect(shared.decodeCount == 5)
@@ -68,7 +68,7 @@ import ZoetropeTestSupport
       canvasSize: PaintedFrames.size, playCount: .once, keeping: 0, burst: 2
     ) { () throws(AnimatedImageError) in PaintedFrames() }
     let scheduler = FrameScheduler(sharing: shared, clock: clock)
-    var frames = scheduler.frames().makeAsyncIterator()
+    var frames = scheduler.frames().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     // Two ahead and two more; nothing while two are left. A frame that nobody has taken is in
     // memory as well: then it is two ahead again.
@@ -93,7 +93,7 @@ import ZoetropeTestSupport
           let clock = ManualClock(.jumping)
           let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
           var shown: [Int] = []
-          for await frame in scheduler.frames() {
+          for await frame in scheduler.frames().stream {
             #expect(frame.bitmap == PaintedFrames.bitmap(frame.index))
             shown.append(frame.index)
           }

@@ -10,6 +10,9 @@ import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)), .startsThreads)
 struct ScanningTests {
+  /// Bytes that `forEachBlock` reads at a time.
+  private static let blockSize = 1 << 17
+
   /// A GIF of `count` frames, every second one with a palette of its own, whose data are as many
   /// bytes as `size` says; they are no codes, which no scan looks at.
   private func gif(
@@ -69,7 +72,49 @@ struct ScanningTests {
     }
   }
 
-  @Test func `a large file scans alike on one thread, on two and in memory`() throws {
+  private func scan(
+    _ bytes: [UInt8], pieces: () -> Int
+  ) -> Result<ScannedImage, AnimatedImageError> {
+    Result { () throws(AnimatedImageError) in
+      var scanner = GIFScanner()
+      var position = 0
+      while position < bytes.count {
+        let end = min(position + pieces(), bytes.count)
+        try unsafe scanner.feed(bytes.span.bytes.extracting(position..<end))
+        position = end
+      }
+      try scanner.finish()
+      return scanner.image
+    }
+  }
+
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func `a damaged film scans alike in pieces of any size`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let sizes = [5000, 700, 12, 9000, 2040, 255, 0].shuffled(using: &random)
+    let blockSize = [255, 254, 100, 20].randomElement(using: &random) ?? 255
+    var film = gif(frames: 30, blockSize: blockSize) { sizes[$0 % sizes.count] }
+    if seed % 4 > 0 {
+      for _ in 0..<Int(seed) {
+        let place = Int.random(in: 13..<film.count, using: &random)
+        film[place] = [0, 255, 0x21, 0x2c, 1].randomElement(using: &random) ?? 0
+      }
+    }
+    let whole = scan(film) { film.count }
+    for most in [300, 3000, 30_000] {
+      #expect(scan(film) { Int.random(in: 1...most, using: &random) } == whole)
+    }
+  }
+
+  @Test(arguments: FixtureTests.recipes)
+  func `every fixture scans alike in pieces`(recipe: Recipe) {
+    let whole = scan(recipe.bytes) { recipe.bytes.count }
+    for size in [4096, 100] {
+      #expect(scan(recipe.bytes) { size } == whole, "pieces of \(size)")
+    }
+  }
+
+  @Test func `a large file scans as its bytes in memory do`() throws {
     let bytes = gif(frames: 400) { $0 * 37 + 100 }
     #expect(bytes.count > 1 << 21)
     let path = FilePath(NSTemporaryDirectory() + "scan-\(UUID().uuidString).gif")
@@ -77,26 +122,23 @@ struct ScanningTests {
     defer { try? FileManager.default.removeItem(atPath: path.string) }
     let memory = try AnimatedImage(bytes: bytes)
     #expect(memory.frames.count == 400 && memory.damage.isEmpty)
-    for threads in 1...2 {
-      let file = try AnimatedImage(
-        contentsOf: path, options: DecodingOptions(parallelism: threads))
-      #expect(file.frames == memory.frames && file.damage.isEmpty)
-    }
+    let file = try AnimatedImage(contentsOf: path)
+    #expect(file.frames == memory.frames && file.damage.isEmpty)
   }
 
   @Test func `blocks of a large file come in order, and reading ends when no more are wanted`()
     throws
   {
-    let size = BlockReader.blockSize * 20 + 5
+    let size = Self.blockSize * 20 + 5
     let path = FilePath(NSTemporaryDirectory() + "blocks-\(UUID().uuidString)")
-    let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 / BlockReader.blockSize) }
+    let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 / Self.blockSize) }
     try Data(content).write(to: URL(fileURLWithPath: path.string))
     defer { try? FileManager.default.removeItem(atPath: path.string) }
     let source = try FileSource(path: path)
     for wanted in [1, 7, 21, 30] {
       var seen: [UInt8] = []
       var count = 0
-      try BlockReader.forEachBlock(of: source, threadCount: 2) { bytes in
+      try source.forEachBlock { bytes in
         seen.append(bytes[0])
         count += bytes.byteCount
         return seen.count < wanted
@@ -107,21 +149,19 @@ struct ScanningTests {
   }
 
   @Test func `a file that was cut after it was opened ends where it was cut`() throws {
-    let size = BlockReader.blockSize * 20
+    let size = Self.blockSize * 20
     let path = FilePath(NSTemporaryDirectory() + "cut-\(UUID().uuidString)")
     try Data(count: size).write(to: URL(fileURLWithPath: path.string))
     defer { try? FileManager.default.removeItem(atPath: path.string) }
     let source = try FileSource(path: path)
-    let kept = BlockReader.blockSize * 3 + 100
+    let kept = Self.blockSize * 3 + 100
     try FileHandle(forWritingTo: URL(fileURLWithPath: path.string)).truncate(atOffset: UInt64(kept))
-    for threads in 1...2 {
-      var count = 0
-      try BlockReader.forEachBlock(of: source, threadCount: threads) { bytes in
-        count += bytes.byteCount
-        return true
-      }
-      #expect(count == kept)
+    var count = 0
+    try source.forEachBlock { bytes in
+      count += bytes.byteCount
+      return true
     }
+    #expect(count == kept)
   }
 
   @Test(arguments: [

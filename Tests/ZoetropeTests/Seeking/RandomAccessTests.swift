@@ -200,7 +200,7 @@ import ZoetropeTestSupport
     for _ in 0..<2 {
       var shown = 0
       let scheduler = FrameScheduler(image, options: options, cache: cache)
-      for await frame in scheduler.frames() {
+      for await frame in scheduler.frames().stream {
         #expect(frame.bitmap == expected[frame.index])
         shown += 1
       }

@@ -1,8 +1,8 @@
-/// Which characters cells are drawn with.
+/// The characters that pictures are drawn with.
 public enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
-  /// `▀`, `▄`, `█` and space: two exact colours a cell.
+  /// `▀`, `▄`, `█` and space: two exact colours per cell.
   case half
-  /// Quadrants and eighth blocks, which every font has.
+  /// Quadrants and eighth blocks, which most fonts have.
   case fine
   /// ``fine`` and the sextants of Unicode 13.
   case sextants
@@ -10,24 +10,23 @@ public enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
   case octants
 }
 
-/// One way to split a cell in two: the glyph that draws the split, and the one that draws its
-/// opposite, if there is one.
+/// A way to split a cell in two: the glyph whose ink is one part, and its inverse, if there is one.
 struct BlockGlyph: Sendable, Hashable {
   /// The character whose ink covers the first part.
   let scalar: UInt32
   /// The character whose ink covers the other part; 0 when there is none.
   let opposite: UInt32
-  /// How the ink's light is added up.
+  /// The shape of the ink.
   let shape: Shape
 
   enum Shape: Sendable, Hashable {
     /// The whole cell in one colour.
     case whole
-    /// So many eighths from the bottom.
+    /// A number of eighths from the bottom.
     case lower(Int)
-    /// So many eighths from the left.
+    /// A number of eighths from the left.
     case left(Int)
-    /// Parts of a raster two wide and `rows` high, row by row, the lowest bit at the top left.
+    /// Parts of a grid two wide and `rows` high, row by row, with the lowest bit at the top left.
     case parts(rows: Int, bits: Int)
   }
 
@@ -123,11 +122,11 @@ struct BlockGlyph: Sendable, Hashable {
   }()
 }
 
-/// Finds for one cell the glyph and the two colours with the least squared error.
+/// Finds the glyph and the two colours with the least squared error for a cell.
 ///
-/// The error of a split with the mean colour on each side is the sum of all squares, which is the
-/// same for every split, less what the means explain; so the split that explains most is the best
-/// one, and only sums are needed, no samples.
+/// The error of a split, with the mean colour on each side, is the total sum of squares less what
+/// the means explain. The total is the same for all splits, so the best one explains most, and only
+/// sums are needed.
 struct SplitChooser: Sendable {
   let glyphs: [BlockGlyph]
   private let inkScale: [Float]
@@ -135,7 +134,7 @@ struct SplitChooser: Sendable {
   private let cuts: [Int]
   private let hasSides: Bool
   private let partRows: Int
-  /// Where each split's sum stands in ``sums``.
+  /// The index of each split's sum in ``sums``.
   private let places: [Int]
   /// Sums by shape: nothing, lower 1 to 7 eighths, left 1 to 7 eighths, and from 16, 32 and 96 on
   /// the subsets of quadrants, sextants and octants by their bits.
@@ -146,7 +145,7 @@ struct SplitChooser: Sendable {
   private static let prototypes = Dictionary(
     uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, SplitChooser(making: $0)) })
 
-  /// A chooser for a set of glyphs; its tables are shared by all of them.
+  /// A chooser for a set of glyphs; its tables are shared.
   init(_ set: CellGlyphs) { self = Self.prototypes[set] ?? SplitChooser(making: set) }
 
   private init(making set: CellGlyphs) {

@@ -1,22 +1,21 @@
 internal import Glibc
 
-/// In which numbers colours are averaged and compared.
+/// How colours are averaged and compared.
 ///
-/// Both are kept, because each is right by a measure of its own. Signal to noise in the file's own
-/// numbers, by which pictures and other programs are compared, is least with coded values: averaging
-/// light costs a photograph in 62 x 23 cells 0.5 dB with half blocks, 0.6 dB with fine ones and
-/// sextants, 0.7 dB with octants. The eye adds up light: a fine pattern of black and white looks as
-/// bright as before only with ``linear``, and is shown too dark with ``coded``.
+/// Each model is best by a measure of its own. ``coded`` has the better signal-to-noise ratio in
+/// coded values: averaging light costs a photograph in 62 x 23 cells 0.5 to 0.7 dB. ``linear``
+/// keeps the brightness that the eye sees: with ``coded`` a fine pattern of black and white becomes
+/// too dark.
 public enum LightModel: String, Sendable, Hashable {
-  /// The coded values: the least squared error in the file's own numbers. The default.
+  /// In coded values, with the least squared error. The default.
   case coded
-  /// Amounts of light: a fine black and white pattern keeps its brightness.
+  /// In amounts of light, so that fine patterns keep their brightness.
   case linear
 }
 
-/// Tables from coded values to amounts of light and back.
+/// Tables between coded values and amounts of light.
 struct LightTables: Sendable {
-  /// For each coded value of red, green and blue in turn, a vector with only that channel set.
+  /// For each coded value of a channel, a vector with only that channel set.
   let red: [SIMD4<Float>]
   let green: [SIMD4<Float>]
   let blue: [SIMD4<Float>]
@@ -53,7 +52,7 @@ struct LightTables: Sendable {
     red[Int(color.red)] + green[Int(color.green)] + blue[Int(color.blue)]
   }
 
-  /// The nearest colour of 8 bits a channel.
+  /// The nearest 24-bit colour.
   @inline(__always)
   func color(of light: SIMD4<Float>) -> TerminalColor {
     let step = (light * Self.steps + 0.5).clamped(
@@ -64,12 +63,12 @@ struct LightTables: Sendable {
   }
 }
 
-/// Turns amounts of light into the colours that a terminal has.
+/// Maps amounts of light to the colours of a terminal.
 struct ColorMapper: Sendable {
   let depth: ColorDepth
   let dithers: Bool
   let tables: LightTables
-  /// The light of the palette's entries, for depths that have one.
+  /// The light of the palette's entries, for depths with a palette.
   let palette: [SIMD4<Float>]
 
   init(depth: ColorDepth, dithers: Bool, model: LightModel) {
@@ -141,8 +140,8 @@ struct ColorMapper: Sendable {
   func reduce(_ color: TerminalColor, x: Int, y: Int) -> TerminalColor {
     let nearest = nearest(Int(color.red), Int(color.green), Int(color.blue))
     guard dithers else { return paletteColor(nearest) }
-    // The steps of the palette are not even: white moved by half of the widest one would come out as
-    // the light grey beside it. So a colour of the palette is not moved at all, and one near it
+    // The steps of the palette are not even: white moved by half of the widest one would come out
+    // as the light grey beside it. So a colour of the palette is not moved at all, and one near it
     // little.
     let distance = color.distance(to: Self.entry(nearest))
     let spread = min(depth == .indexed ? 40 : 96, distance * 8)

@@ -1,17 +1,17 @@
 public import Zoetrope
 
-/// Draws pictures with block characters in two colours a cell.
+/// Draws pictures with block characters, in two colours per cell.
 ///
-/// Only cells whose picture changes are painted. With a hold threshold of 0 what is shown depends
-/// on the last picture alone, never on those before it.
+/// Only cells that change are painted. With a hold threshold of 0 the screen depends on the last
+/// picture alone, not on those before it.
 public struct CellEncoder: FrameEncoding {
-  /// The cells that are drawn to.
+  /// The cells it draws to.
   public let area: CellRect
-  /// Pixels that the terminal will show; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   public let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which tmux and screen need wrapped.
+  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   public var isGraphics: Bool { false }
-  /// Cells painted since the encoder was made.
+  /// The number of cells painted so far.
   public private(set) var paintedCellCount = 0
   let glyphs: CellGlyphs
   private(set) var options: EncodingOptions
@@ -21,10 +21,15 @@ public struct CellEncoder: FrameEncoding {
   private var cells: CellSource
   private var shown: [ShownCell]
 
-  /// An encoder for the cells of `area` on a screen of `screen`.
+  /// Creates an encoder for the cells of `area`.
   ///
-  /// `crop` is the part of each picture to show; nil for all of it. `colors` must not be
-  /// ``ColorDepth/none``: that is what ``DotEncoder`` is for.
+  /// - Parameters:
+  ///   - area: The cells to draw to.
+  ///   - screen: The terminal's screen.
+  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - glyphs: The characters to draw with.
+  ///   - colors: How many colours the terminal can show. Without any, use ``DotEncoder``.
+  ///   - options: How pictures are encoded.
   public init(
     area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: CellGlyphs,
     colors: ColorDepth = .full, options: EncodingOptions = EncodingOptions()
@@ -44,7 +49,7 @@ public struct CellEncoder: FrameEncoding {
     shown = Array(repeating: .unknown, count: max(area.columns * area.rows, 0))
   }
 
-  /// Forgets what the terminal shows: the next picture is sent whole.
+  /// Forgets what the terminal shows, so that the next picture is sent whole.
   public mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index] = .unknown }
@@ -52,22 +57,22 @@ public struct CellEncoder: FrameEncoding {
 
   /// Changes the hold threshold from the next picture on.
   public mutating func setHoldThreshold(_ threshold: Int) {
-    // What was held must be looked at again under a lower one.
+    // Cells that were held must be compared again with a lower threshold.
     if threshold < options.holdThreshold { cells.forgetPicture() }
     options.holdThreshold = max(threshold, 0)
   }
 
-  /// Appends the bytes that free what the terminal keeps for this encoder.
+  /// Appends the bytes that free what the terminal stores for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
-  /// A hash of everything that the next bytes depend on, the next picture aside.
+  /// A hash of everything that determines the next bytes, apart from the next picture.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(shown)
     return hasher.finalize()
   }
 
-  /// A copy that knows what the terminal shows and holds no picture.
+  /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {
     var copy = self
     copy.cells = cells.withoutPicture()
@@ -75,13 +80,13 @@ public struct CellEncoder: FrameEncoding {
     return copy
   }
 
-  /// Takes back the picture that ``withoutPicture()`` left out.
+  /// Restores the picture that ``withoutPicture()`` left out.
   public mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
 
-  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   public var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
 
-  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
+  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -256,12 +261,12 @@ public struct CellEncoder: FrameEncoding {
 
 /// What a cell shows: the split, and the colours of its two parts.
 ///
-/// Which of the two is the glyph's ink is not kept: it makes no difference to the picture.
+/// Which of the two is drawn as ink makes no difference to the picture, and is not kept.
 struct ShownCell: Sendable, Hashable, BitwiseCopyable {
   var split: UInt16
   var ink: TerminalColor
   var paper: TerminalColor
 
-  /// A cell of which nothing is known.
+  /// An unknown cell.
   static let unknown = ShownCell(split: .max, ink: .default, paper: .default)
 }

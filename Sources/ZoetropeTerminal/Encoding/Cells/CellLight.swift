@@ -2,7 +2,7 @@ internal import Zoetrope
 
 /// The light of the cells that a picture changes, for encoders that draw with characters.
 ///
-/// Keeps the picture before, so that only rows and columns of cells are sampled that differ from it.
+/// The previous picture is kept, so that only cells in rows and columns that differ are sampled.
 struct CellSource: Sendable {
   /// The cells of the last row that was sampled.
   private(set) var sampler = CellSampler.empty
@@ -16,7 +16,7 @@ struct CellSource: Sendable {
   private var previous: Bitmap?
   private var difference: FrameDifference?
 
-  /// A source of `area`'s cells, each cut as ``CellSampler`` cuts them.
+  /// A source of the cells of `area`, divided as in ``CellSampler``.
   init(
     area: CellRect, crop: PixelRect?, bandCuts: [Int], halves: Int, hasColumns: Bool,
     options: EncodingOptions
@@ -29,13 +29,13 @@ struct CellSource: Sendable {
     self.options = options
   }
 
-  /// Forgets the picture before: the next one is sampled whole.
+  /// Forgets the previous picture, so that the next one is sampled whole.
   mutating func forgetPicture() { previous = nil }
 
-  /// Says that `bitmap` was the picture before.
+  /// Restores `bitmap` as the previous picture.
   mutating func resume(after bitmap: Bitmap) { previous = bitmap }
 
-  /// A copy without the picture before, and without room to work in.
+  /// A copy without the previous picture and without working memory.
   func withoutPicture() -> CellSource {
     var copy = self
     copy.previous = nil
@@ -44,7 +44,7 @@ struct CellSource: Sendable {
     return copy
   }
 
-  /// Takes the next picture; `changed` is where it may differ from the one before.
+  /// Takes the next picture, which may differ from the previous one inside `changed`.
   mutating func begin(_ bitmap: Bitmap, changed: PixelRect?) {
     let all = PixelRect(bitmap.size)
     let part = crop.map { $0.intersection(all) } ?? all
@@ -74,18 +74,19 @@ struct CellSource: Sendable {
 
 /// Averages the pixels of a picture over the parts of character cells.
 ///
-/// Each cell is cut into bands (by ``bandCuts``) and each band into ``halves`` equal parts; with
-/// `hasColumns` each cell is also cut into eight columns of its full height. All the sums that the
-/// block glyphs need follow from these, so no finer raster of samples is ever made. A value is the
-/// light in its part as a share of a whole cell of light 1. Over a backdrop that is left bare, the
-/// last channel is the share of the cell that its opaque pixels cover, and they alone have light.
+/// Each cell is divided into bands (by ``bandCuts``) and each band into ``halves`` equal parts;
+/// with
+/// `hasColumns` each cell is also divided into eight full-height columns. These suffice for all the sums
+/// that the block glyphs need. A value is the light in its part as a fraction of a cell of light 1.
+/// Over a bare backdrop the last channel is the fraction of the cell that opaque pixels cover, and
+/// only those have light.
 ///
-/// The order in which pixels are added does not depend on which cells are asked for, so a cell
-/// sampled alone gives bit for bit what it gives in a whole picture.
+/// The order of summation does not depend on which cells are sampled, so a cell sampled alone gives
+/// bit for bit what it gives in a whole picture.
 struct CellSampler: Sendable {
-  /// Where the bands of a cell begin and end, in 24ths of its height.
+  /// The boundaries of the bands, in 24ths of a cell's height.
   let bandCuts: [Int]
-  /// Parts of each band, side by side.
+  /// The number of parts in each band, side by side.
   let halves: Int
   let hasColumns: Bool
   private let source: PixelRect
@@ -95,15 +96,15 @@ struct CellSampler: Sendable {
   private let parts: [Span1D]
   private let columnParts: [Span1D]
 
-  /// The samples of one row of cells: bands first, `(band * cells + cell) * halves + half`.
+  /// The samples of one row of cells, at `(band * cells + cell) * halves + half`.
   private(set) var bands: [SIMD4<Float>]
-  /// The samples of the columns, `cell * 8 + column`.
+  /// The samples of the columns, at `cell * 8 + column`.
   private(set) var columns: [SIMD4<Float>]
   private var light: [SIMD4<Float>]
   private var sum: [SIMD4<Float>]
   private var columnSum: [SIMD4<Float>]
 
-  /// The pixels that one part covers along a line: two weighed ends and whole ones between.
+  /// The pixels that a part covers along one axis: two weighted ends, and whole ones between.
   private struct Span1D: Sendable {
     let first: Int
     let last: Int
@@ -127,7 +128,7 @@ struct CellSampler: Sendable {
     }
   }
 
-  /// A sampler of nothing.
+  /// A sampler without cells.
   static let empty = CellSampler(
     source: .empty, columns: 0, rows: 0, bandCuts: [0], halves: 0, hasColumns: false,
     model: .coded, backdrop: .black)

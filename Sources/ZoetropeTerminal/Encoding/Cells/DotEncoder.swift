@@ -1,15 +1,15 @@
 public import Zoetrope
 
-/// Which characters show pictures without colours.
+/// The characters that show pictures by their shape.
 public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
   /// ASCII from light to dense.
   case ascii
-  /// Quadrants: 2 x 2 dots a cell, in every font.
+  /// Quadrants: 2 x 2 dots per cell, in most fonts.
   case quadrants
-  /// Braille: 2 x 4 dots a cell.
+  /// Braille: 2 x 4 dots per cell.
   case braille
 
-  /// Dots in a cell, across and down; ASCII has one shade a cell.
+  /// Dots across and down a cell; ASCII has one shade per cell.
   var columns: Int { self == .ascii ? 1 : 2 }
   var rows: Int {
     switch self {
@@ -19,7 +19,7 @@ public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Characters of ASCII by the ink that they have in common fonts, none first.
+  /// ASCII characters by the amount of ink in common fonts, lightest first.
   static let ramp = [UInt8](" .'`,:;~!+=xcvoajhbdqpwm#MW&%B@".utf8)
 
   private static let quadrantScalars: [UInt32] = [
@@ -30,7 +30,7 @@ public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
   /// The character that shows the dots `bits`, row by row, the lowest bit at the top left.
   func scalar(bits: Int) -> UInt32 {
     if self == .quadrants { return Self.quadrantScalars[bits & 15] }
-    // Braille numbers its dots down the columns, and the fourth row came last.
+    // Braille numbers its dots down the columns; the fourth row was added later.
     let order: [UInt32] = [0, 3, 1, 4, 2, 5, 6, 7]
     var pattern: UInt32 = 0
     for (bit, dot) in order.enumerated() where bits >> bit & 1 == 1 { pattern |= 1 << dot }
@@ -38,18 +38,18 @@ public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Draws pictures with the shapes of characters: in the terminal's own colour, or one a cell.
+/// Draws pictures with the shapes of characters, in the terminal's own colour or one per cell.
 ///
-/// Light and dark come from an ordered dither that is fixed to the screen, so still parts stay
-/// still. What is shown depends on the last picture alone.
+/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not
+/// flicker. The screen depends on the last picture alone.
 public struct DotEncoder: FrameEncoding {
-  /// The cells that are drawn to.
+  /// The cells it draws to.
   public let area: CellRect
-  /// Pixels that the terminal will show; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   public let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which tmux and screen need wrapped.
+  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   public var isGraphics: Bool { false }
-  /// Cells painted since the encoder was made.
+  /// The number of cells painted so far.
   public private(set) var paintedCellCount = 0
   private let glyphs: DotGlyphs
   private let options: EncodingOptions
@@ -64,10 +64,16 @@ public struct DotEncoder: FrameEncoding {
     var color: TerminalColor
   }
 
-  /// An encoder for the cells of `area`.
+  /// Creates an encoder for the cells of `area`.
   ///
-  /// `isDarkOnLight` says that the terminal's own background is light. With `colors` above
-  /// ``ColorDepth/none`` each character gets the colour of its cell.
+  /// - Parameters:
+  ///   - area: The cells to draw to.
+  ///   - screen: The terminal's screen.
+  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - glyphs: The characters to draw with.
+  ///   - colors: Above ``ColorDepth/none`` each character has the colour of its cell. Default: none.
+  ///   - isDarkOnLight: Whether the terminal's background is light. Default: false.
+  ///   - options: How pictures are encoded.
   public init(
     area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: DotGlyphs,
     colors: ColorDepth = .none, isDarkOnLight: Bool = false,
@@ -90,7 +96,7 @@ public struct DotEncoder: FrameEncoding {
       repeating: Shown(scalar: 0, color: .default), count: max(area.columns * area.rows, 0))
   }
 
-  /// Forgets what the terminal shows: the next picture is sent whole.
+  /// Forgets what the terminal shows, so that the next picture is sent whole.
   public mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index].scalar = 0 }
@@ -99,27 +105,27 @@ public struct DotEncoder: FrameEncoding {
   /// Appends nothing: cells keep what they show.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
-  /// A hash of everything that the next bytes depend on, the next picture aside.
+  /// A hash of everything that determines the next bytes, apart from the next picture.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(shown)
     return hasher.finalize()
   }
 
-  /// A copy that knows what the terminal shows and holds no picture.
+  /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {
     var copy = self
     copy.cells = cells.withoutPicture()
     return copy
   }
 
-  /// Takes back the picture that ``withoutPicture()`` left out.
+  /// Restores the picture that ``withoutPicture()`` left out.
   public mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
 
-  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   public var stateByteCount: Int { shown.count * MemoryLayout<Shown>.stride }
 
-  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
+  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

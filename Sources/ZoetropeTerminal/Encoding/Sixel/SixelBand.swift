@@ -1,12 +1,12 @@
-/// Six rows of pixels on their way to sixel characters.
+/// Six rows of pixels, to be encoded as sixel characters.
 ///
-/// Each colour's pixels are cut into segments at gaps; segments of different colours that do not
-/// overlap share one pass over the band, which saves the skipping and most carriage returns.
+/// Each colour's pixels are split into segments at gaps. Segments of different colours that do not
+/// overlap share a pass over the band, which saves blanks and most carriage returns.
 struct SixelBand: Sendable {
   private let width: Int
   /// For each colour slot the six-bit columns, `slot * width + x`.
   private var bits: [UInt8] = []
-  /// The same with the pixels that have the colour already: drawing those again changes nothing.
+  /// The same, plus the pixels that already have the colour and may be drawn again.
   private var own: [UInt8] = []
   private var slots: [Slot] = []
   private var slotOfRegister: [Int16]
@@ -25,11 +25,11 @@ struct SixelBand: Sendable {
     let end: Int
   }
 
-  /// A segment ends where this many columns and more are blank, when orders are not tried.
+  /// The number of blank columns that ends a segment when no orders are tried.
   ///
-  /// A blank costs less than choosing the colour again does, but other colours can go there in the
-  /// same pass: measured on a small change in a dithered photograph, 2 saves 2 % beside 6. Where
-  /// orders are tried they find out where to bridge a gap, so segments end at the first blank.
+  /// A blank is cheaper than selecting the colour again, but other colours can use the gap in the
+  /// same pass: on a small change in a dithered photograph 2 is 2 % shorter than 6. When orders are
+  /// tried, they decide which gaps to bridge, so segments end at the first blank.
   private static let gap = 2
 
   init(width: Int) {
@@ -39,7 +39,7 @@ struct SixelBand: Sendable {
 
   var isEmpty: Bool { slots.isEmpty }
 
-  /// Forgets the band before.
+  /// Clears the previous band.
   mutating func begin() {
     for (index, slot) in slots.enumerated() {
       slotOfRegister[slot.register] = -1
@@ -70,9 +70,9 @@ struct SixelBand: Sendable {
     if x >= slots[slot].high { slots[slot].high = x + 1 }
   }
 
-  /// Says that a pixel shows the register's colour, and may be drawn again if that is shorter.
+  /// Marks a pixel that already shows the register's colour and may be redrawn if that is shorter.
   ///
-  /// Only between pixels that are marked: nothing is drawn further out for it.
+  /// It counts only between pixels that must be drawn.
   @inline(__always)
   mutating func allow(register: Int, x: Int, line: Int) {
     let slot = Int(slotOfRegister[register])
@@ -81,10 +81,10 @@ struct SixelBand: Sendable {
     }
   }
 
-  /// Appends the band, without the `-` that goes on to the next one.
+  /// Appends the band, without the `-` that moves to the next one.
   ///
-  /// `register` is the one that is chosen before, -1 for none, and after. `trying` looks for a
-  /// short order, which takes longer.
+  /// `register` is the selected one, -1 for none, and is updated. `trying` searches for a short order,
+  /// which takes longer.
   mutating func append(to output: inout [UInt8], register: inout Int, trying: Bool) {
     collectSegments(gap: trying ? 1 : Self.gap)
     let runs = segments.map {
@@ -128,7 +128,7 @@ struct SixelBand: Sendable {
     segments.sort { ($0.start, $0.slot) < ($1.start, $1.slot) }
   }
 
-  /// Whether every one of these columns has a pixel that may be drawn.
+  /// Whether each of these columns has a pixel that may be drawn.
   private func isOwn(_ columns: Range<Int>) -> Bool {
     !columns.contains { own[$0] == 0 }
   }
@@ -137,7 +137,7 @@ struct SixelBand: Sendable {
     let base = segment.slot * width
     var x = segment.start
     while x < segment.end {
-      // The longest run that draws all that must be and nothing that must not.
+      // The longest run that draws every needed pixel and no forbidden one.
       var needed = bits[base + x]
       var allowed = own[base + x]
       var end = x + 1
@@ -166,9 +166,10 @@ struct SixelBand: Sendable {
 
 /// The order in which the runs of a band are drawn.
 ///
-/// A run costs a colour, unless it is the one that was chosen last, and the way to its first column:
-/// blanks, or a carriage return and blanks when it begins further left. So an order has a length,
-/// and a shorter one is found as for any round trip: by moving runs elsewhere as long as it helps.
+/// A run costs a colour selection, unless its colour is already selected, and the way to its first
+/// column: blanks, or a carriage return and blanks when it starts further left. The order is
+/// improved by local search, as for a travelling salesman: runs are moved as long as that saves
+/// bytes.
 struct SixelRoute: Sendable {
   /// Pixels of one colour in neighbouring columns.
   struct Run: Sendable {
@@ -177,28 +178,28 @@ struct SixelRoute: Sendable {
     let end: Int
   }
 
-  /// Where the pen is: the column, and the register that is chosen; -1 for none.
+  /// The current column and the selected register; -1 for none.
   struct Pen: Sendable {
     var column: Int
     var register: Int
   }
 
-  /// The runs in the order in which they are drawn, as indices of what they were.
+  /// The drawing order, as indices of the runs.
   private(set) var order: [Int] = []
 
   /// The largest number of runs for which orders are tried: the time grows with its square.
   ///
-  /// Small changes are what counts, since they are nothing but choosing and moving; a band of a
-  /// whole picture has hundreds of runs, which lie side by side and leave less to win.
+  /// Small changes matter most, since they consist of selections and moves; a band of a whole
+  /// picture has hundreds of adjacent runs and little to gain.
   static let triedCount = 64
-  /// Runs that are moved together, at most.
+  /// The largest number of runs that are moved together.
   private static let longestBlock = 6
   private var runs: [Run] = []
 
-  /// Orders `runs`, which are sorted from left to right, for a pen that stands at `pen`.
+  /// Orders `runs`, which are sorted from left to right, for a pen at `pen`.
   ///
-  /// Each goes, in turn, to the pass over the band where it costs the fewest bytes; with
-  /// `improving`, what can be moved to a cheaper place is moved after that.
+  /// Each run joins the pass over the band in which it costs the fewest bytes; with `improving`,
+  /// runs are then moved to cheaper places.
   mutating func find(through runs: [Run], from pen: Pen, improving: Bool) {
     self.runs = runs
     fillPasses(from: pen)
@@ -214,7 +215,7 @@ struct SixelRoute: Sendable {
 
   private static func digits(_ number: Int) -> Int { number < 10 ? 1 : number < 100 ? 2 : 3 }
 
-  /// The bytes of so many equal characters.
+  /// The bytes of `count` equal characters.
   private static func blanks(_ count: Int) -> Int { count > 3 ? 2 + digits(count) : count }
 
   private func pen(after index: Int) -> Pen {
@@ -240,7 +241,7 @@ struct SixelRoute: Sendable {
     for pass in passes { order += pass }
   }
 
-  /// Moves blocks of runs as long as one move makes the way shorter.
+  /// Moves blocks of runs as long as that saves bytes.
   private mutating func improve(from pen: Pen) {
     var improved = true
     while improved {
@@ -253,7 +254,7 @@ struct SixelRoute: Sendable {
     }
   }
 
-  /// Moves `length` runs from `first` on to the place that saves most; false when none saves.
+  /// Moves `length` runs from `first` to the place that saves most; returns false when none does.
   private mutating func move(_ first: Int, _ length: Int, from pen: Pen) -> Bool {
     let last = first + length - 1
     let before = first == 0 ? pen : self.pen(after: order[first - 1])
@@ -267,7 +268,7 @@ struct SixelRoute: Sendable {
     if saved <= 0 { return false }
     var target = -1
     var most = 0
-    // In front of the run at `place`, or behind the last.
+    // In front of the run at `place`, or after the last.
     for place in 0...order.count where place < first || place > last + 1 {
       let left = place == 0 ? pen : self.pen(after: order[place - 1])
       var added = Self.cost(from: left, to: head)

@@ -1,25 +1,24 @@
 public import Zoetrope
 
-/// Draws pictures as sixels: exact colours when 256 do, and only the pixels that change.
+/// Draws pictures as sixels: with exact colours where 256 suffice, and only the pixels that change.
 ///
-/// Sixel colours are whole percents, so "exact" is to the nearest percent. A picture of more colours
-/// gets a fixed palette and a dither pattern fixed to the pixels, so still parts stay still.
-/// Over ``Backdrop/terminal`` the transparent pixels are not drawn.
+/// Sixel colours are whole percentages, so "exact" means to the nearest percent. A picture of more
+/// colours gets a fixed palette and a dither pattern fixed to the pixels, so that static parts do
+/// not flicker. Over ``Backdrop/terminal`` transparent pixels are not drawn.
 public struct SixelEncoder: FrameEncoding {
-  /// The cells that are drawn to.
+  /// The cells it draws to.
   public let area: CellRect
-  /// Pixels that the terminal will show; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   public let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which tmux and screen need wrapped.
+  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   public var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private let cell: PixelSize
-  /// Rows of pixels that may be drawn to.
+  /// The number of pixel rows that may be drawn to.
   private let room: Int
-  /// The colours that are shown, `pixelSize` of them; ``unknownPixel`` where that is not known, and
-  /// ``barePixel`` where the terminal's background is.
-  /// Empty when they are those of the previous picture.
+  /// The colour of each pixel on screen; ``unknownPixel`` where it is unknown and ``barePixel``
+  /// where the terminal's background shows. Empty when the previous picture says it all.
   private var shown: [UInt32]
   private var registers: SixelRegisters
   private var history: PictureHistory
@@ -27,16 +26,24 @@ public struct SixelEncoder: FrameEncoding {
 
   private static let unknownPixel: UInt32 = .max
   private static let barePixel: UInt32 = .max - 1
-  /// Pixels of a region up to which it is drawn in more than one way.
+  /// The area up to which a region is encoded in several ways, of which the shortest is sent.
   private static let triedArea = 16384
 
-  /// An encoder for an image of `imageSize` pixels at the top left of `area`.
+  /// Creates an encoder for an image of `imageSize` pixels at the top left of `area`.
   ///
-  /// A picture of another size is scaled to it by taking the nearest pixels, which keeps its
-  /// colours. The height is cut so that no sixel reaches below the area or into the last row of
-  /// the screen: after an image that touches it, terminals scroll. `registerCount` is how many
-  /// colours the terminal has; with `keepsRegisters` it keeps their definitions from one image to
-  /// the next.
+  /// Pictures of another size are scaled to it with the nearest filter, which keeps their colours.
+  /// The height is cut so that no sixel reaches below the area or into the last row of the screen,
+  /// which would make the terminal scroll.
+  ///
+  /// - Parameters:
+  ///   - area: The cells to draw to.
+  ///   - screen: The terminal's screen.
+  ///   - imageSize: The size of the image in the terminal's pixels.
+  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - registerCount: How many colours the terminal supports. Default: 256.
+  ///   - keepsRegisters: Whether the terminal keeps colour definitions from one image to the next.
+  ///   - passthrough: How sequences pass through a multiplexer.
+  ///   - options: How pictures are encoded.
   public init(
     area: CellRect, screen: ScreenSize, imageSize: PixelSize, crop: PixelRect? = nil,
     registerCount: Int = 256, keepsRegisters: Bool = false, passthrough: Passthrough = .none,
@@ -59,7 +66,8 @@ public struct SixelEncoder: FrameEncoding {
     shown = unknownPixels
   }
 
-  /// The rows of `area` without the last one of `screen`, in which a sixel image makes it scroll.
+  /// The rows of `area` without the screen's last row, where a sixel image makes the terminal
+  /// scroll.
   package static func rowCount(of area: CellRect, on screen: ScreenSize) -> Int {
     max(min(area.rows, screen.rows - 1 - area.row), 1)
   }
@@ -68,17 +76,17 @@ public struct SixelEncoder: FrameEncoding {
     Array(repeating: Self.unknownPixel, count: pixelSize.area)
   }
 
-  /// Forgets what the terminal shows: the next picture is sent whole.
+  /// Forgets what the terminal shows, so that the next picture is sent whole.
   public mutating func invalidate() {
     history.forget()
     shown = unknownPixels
     registers.forgetDefinitions()
   }
 
-  /// Appends the bytes that free what the terminal keeps for this encoder.
+  /// Appends the bytes that free what the terminal stores for this encoder.
   public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
-  /// A hash of everything that the next bytes depend on, the next picture aside.
+  /// A hash of everything that determines the next bytes, apart from the next picture.
   public var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(history.contentHash)
@@ -86,7 +94,7 @@ public struct SixelEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// A copy that knows what the terminal shows and holds no picture.
+  /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
@@ -95,13 +103,13 @@ public struct SixelEncoder: FrameEncoding {
     return copy
   }
 
-  /// Takes back the picture that ``withoutPicture()`` left out.
+  /// Restores the picture that ``withoutPicture()`` left out.
   public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
-  /// Bytes of memory that ``withoutPicture()`` holds for itself.
+  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   public var stateByteCount: Int { 4096 }
 
-  /// Appends the bytes that change what the terminal shows into `bitmap`; none when nothing changes.
+  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -110,7 +118,7 @@ public struct SixelEncoder: FrameEncoding {
     let part = picture.part
     var rows = picture.difference
     if shown.isEmpty {
-      // A picture is always shown whole, so the previous one says what is there.
+      // Pictures are always shown whole, so the previous one is what is on screen.
       var colors = unknownPixels
       if let previous {
         for y in 0..<pixelSize.height {
@@ -184,8 +192,8 @@ public struct SixelEncoder: FrameEncoding {
     }
   }
 
-  /// Erases the cells in which something is drawn, or may be, where the picture is transparent; false
-  /// when there are none. What else they showed is to be drawn again.
+  /// Erases the cells in which transparent pixels of the picture may show something; returns false
+  /// when there are none. The other pixels of those cells must then be redrawn.
   private mutating func eraseBarePixels(
     of bitmap: Bitmap, _ part: PixelRect, _ rows: FrameDifference?, pen: inout PenState,
     into output: inout [UInt8]
@@ -209,7 +217,7 @@ public struct SixelEncoder: FrameEncoding {
     let columns = bounds.x / cell.width..<Self.roundedUp(bounds.maxX, to: cell.width) / cell.width
     let lines = bounds.y / cell.height..<Self.roundedUp(bounds.maxY, to: cell.height) / cell.height
     var sequence: [UInt8] = []
-    // Inside a multiplexer this is for the terminal that shows the sixels, as they are.
+    // Inside a multiplexer this goes to the outer terminal, as the sixels do.
     var outer = passthrough == .none ? pen : .unknown
     outer.setColors(foreground: nil, background: .default, into: &sequence)
     for line in lines {
@@ -234,15 +242,15 @@ public struct SixelEncoder: FrameEncoding {
     (value + step - 1) / step * step
   }
 
-  /// Draws what differs in `region` by the shortest of the ways that there are.
+  /// Draws what differs in `region`, encoded as short as possible.
   private mutating func draw(
     _ region: PixelRect, wanted: [UInt32], exact: Bool, pen: inout PenState,
     into output: inout [UInt8]
   ) {
     let cellColumn = region.x / cell.width
-    // Bands of six rows begin at a row of cells: one further up may cut the picture in better
-    // places. It saves about 3 %, so only pictures are tried that take no time. One may have to be
-    // further up, where the last band would otherwise reach below the area and scroll the screen.
+    // Bands of six rows start at a row of cells. Starting further up may split the picture in
+    // better places and saves about 3 %, so it is tried for small regions only. Sometimes it is
+    // necessary, where the last band would otherwise reach below the area and scroll the screen.
     let isSmall = region.size.area <= Self.triedArea
     var cellRow = 0
     var best = Bands()
@@ -262,8 +270,8 @@ public struct SixelEncoder: FrameEncoding {
     }
     // P2 = 1: what is not drawn stays as it is.
     sequence.append(ascii: "\u{1B}P7;1q")
-    // The size in whole cells: foot 1.13 puts a new image into an old one cell by cell, and left
-    // black and stale pixels in cells that the new one covered in part (seen on screenshots).
+    // The size in whole cells: foot 1.13 merges a new image into an old one cell by cell, and
+    // leaves black or stale pixels in cells that are only partly covered.
     sequence.append(ascii: "\"1;1;")
     sequence.append(
       decimal: Self.roundedUp(region.maxX - cellColumn * cell.width, to: cell.width))
@@ -277,18 +285,18 @@ public struct SixelEncoder: FrameEncoding {
     pen.forgetPosition()
   }
 
-  /// The rows of cells from which whole bands cover `region` without reaching below the area, the
+  /// The rows of cells from which whole bands cover `region` without reaching below the area,
   /// nearest first.
   private func rowsToBeginAt(for region: PixelRect) -> [Int] {
     let rows = stride(from: region.y / cell.height, through: 0, by: -1).filter { row in
       let top = row * cell.height
       return top + Self.roundedUp(region.maxY - top, to: 6) <= room
     }
-    // From the top they always fit, by the height that was chosen; a smaller area has one band.
+    // From the top they always fit, because of how the height was chosen.
     return rows.isEmpty ? [0] : rows
   }
 
-  /// A picture's bands from a row of cells on, and the registers that they use.
+  /// The bands from a row of cells on, and the registers they use.
   private struct Bands {
     var bytes: [UInt8] = []
     var count = 0
@@ -335,7 +343,7 @@ public struct SixelEncoder: FrameEncoding {
         used[register] = true
       }
     }
-    // Dithered colours are made anew only where they change.
+    // Dithered colours are redrawn only where they change.
     guard exact, !band.isEmpty else { return }
     for line in lines {
       let start = line * pixelSize.width

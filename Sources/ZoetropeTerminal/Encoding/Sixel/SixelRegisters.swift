@@ -1,6 +1,6 @@
-/// The colours of a terminal's registers, and which of them it has been told.
+/// The colours assigned to a terminal's registers, and which of them have been defined there.
 struct SixelRegisters: Sendable {
-  /// How many there are.
+  /// The number of registers.
   let count: Int
   /// Whether definitions last from one image to the next.
   private let isKept: Bool
@@ -18,7 +18,7 @@ struct SixelRegisters: Sendable {
     hasher.combine(defined)
   }
 
-  /// The register of `color`, which has been claimed.
+  /// The register of `color`, which must have one.
   @inline(__always)
   mutating func register(of color: UInt32) -> Int { table.index(of: color) ?? 0 }
 
@@ -26,12 +26,12 @@ struct SixelRegisters: Sendable {
   @inline(__always)
   func registerIfAny(of color: UInt32) -> Int? { table.number(of: color) }
 
-  /// Forgets what the terminal was told.
+  /// Forgets which registers are defined in the terminal.
   mutating func forgetDefinitions() { defined = Array(repeating: false, count: 256) }
 
-  /// Gives every colour a register, keeping those that have one as long as there is room.
+  /// Assigns a register to every colour, and keeps existing assignments as long as there is room.
   ///
-  /// Of new colours those that are chosen most often get the lowest numbers, which are the shortest.
+  /// New colours that are selected most often get the lowest numbers, which are the shortest.
   mutating func claim(for colors: [UInt32], counts: [Int]) {
     let added = colors.indices.filter { !table.contains(colors[$0]) }
     if added.isEmpty { return }
@@ -46,8 +46,8 @@ struct SixelRegisters: Sendable {
     }
   }
 
-  /// Appends the definitions of the registers that are `used` and not known to the terminal: of the
-  /// claimed colours when `exact`, else of ``SixelPalette``.
+  /// Appends definitions of the `used` registers that the terminal does not know: the assigned
+  /// colours when `exact`, else those of ``SixelPalette``.
   mutating func appendDefinitions(of used: [Bool], exact: Bool, to sequence: inout [UInt8]) {
     for register in 0..<256 where used[register] && !(isKept && exact && defined[register]) {
       let color = exact ? table.colors[register] : SixelPalette.color(register)
@@ -63,11 +63,12 @@ struct SixelRegisters: Sendable {
   }
 }
 
-/// Counts in how many places of a picture each colour is needed.
+/// Counts in how many places of a picture each colour is used.
 ///
-/// A place is eight columns of a band: about what a small change covers, where a colour is chosen
-/// once however many pixels it has. Counted by pixels, flat parts would get the short numbers
-/// and dithered ones, which choose all the time, the long ones: 4 % more bytes on a moving spot.
+/// A place is eight columns of a band, about the size of a small change, where a colour is selected
+/// once however many pixels have it. Counting pixels would give flat areas the short numbers and
+/// dithered ones, which select colours all the time, the long ones: 4 % more bytes on a moving
+/// spot.
 struct ColorUses: Sendable {
   /// Places, by the number of the colour.
   private(set) var counts: [Int]
@@ -80,14 +81,14 @@ struct ColorUses: Sendable {
     seen = Array(repeating: 0, count: count)
   }
 
-  /// Notes a pixel; rows come in order.
+  /// Counts a pixel; rows come in order.
   @inline(__always)
   mutating func add(_ index: Int, x: Int, y: Int) {
     if y / 6 != band {
       band = y / 6
       for index in seen.indices { seen[index] = 0 }
     }
-    // Pictures of more than 512 columns share bits, which only counts a place less.
+    // Columns beyond 512 share bits, which only undercounts.
     let bit: UInt64 = 1 << UInt64(x >> 3 & 63)
     if seen[index] & bit == 0 {
       seen[index] |= bit
@@ -96,7 +97,7 @@ struct ColorUses: Sendable {
   }
 }
 
-/// The fixed palette for pictures of too many colours, and its dither pattern.
+/// The fixed palette for pictures with too many colours, and its dither pattern.
 enum SixelPalette {
   /// Levels of red, green and blue: 6 x 7 x 6 = 252 colours.
   private static let levels = (red: 6, green: 7, blue: 6)
@@ -110,13 +111,13 @@ enum SixelPalette {
       | UInt32(green * 255 / (levels.green - 1)) << 8 | UInt32(blue * 255 / (levels.blue - 1))
   }
 
-  /// The register of a colour at a pixel; which of the nearest levels it is depends on the place.
+  /// The register of a colour at a pixel; the position decides between the two nearest levels.
   @inline(__always)
   static func index(of color: UInt32, x: Int, y: Int) -> Int {
     let mixed = x ^ y
     var threshold = 0
     for bit in 0..<3 { threshold = threshold << 2 | (mixed >> bit & 1) << 1 | (y >> bit & 1) }
-    // 0 to 63 made the middle of 64 equal steps of one level.
+    // Maps 0 to 63 to the middles of 64 equal steps.
     let offset = threshold * 2 + 1
     func level(_ value: UInt32, _ count: Int) -> Int {
       let scaled = Int(value) * (count - 1)

@@ -14,9 +14,7 @@ struct GIFDeblockerTests {
   }
 
   static func offset(ofPayload offset: Int, in source: [UInt8]) -> Int {
-    unsafe source.withUnsafeBytes { source in
-      unsafe GIFDeblocker.sourceOffset(ofPayload: offset, in: source)
-    }
+    GIFDeblocker.sourceOffset(ofPayload: offset, in: source.rawBytes)
   }
 
   @Test func `blocks of every length are joined and each byte is found again`() throws {

@@ -63,6 +63,20 @@ struct PNGDamageTests {
     #expect(try sample.has(9, frame))
   }
 
+  @Test func `surplus data is not inflated to its end`() throws {
+    let sample = Sample()
+    // The second half is not deflate data, which only a decoder that goes on notices.
+    var stream = FrameBytes.deflated(sample.raw + [UInt8](repeating: 0, count: 32 << 20))
+    for index in stream.count / 2..<stream.count { stream[index] = 0xff }
+    for isCRCRight in [true, false] {
+      var bytes = FrameBytes.chunks(stream)
+      if !isCRCRight { bytes[bytes.count - 1] ^= 1 }
+      let frame = try sample.decode(bytes)
+      #expect(frame.damage?.kind == (isCRCRight ? .pngSurplus : .pngImageCRC))
+      #expect(try sample.has(9, frame))
+    }
+  }
+
   @Test func `too few rows are kept and reported as short`() throws {
     let sample = Sample()
     for count in [0, 1, sample.pitch - 1, sample.pitch, 5 * sample.pitch + 4] {

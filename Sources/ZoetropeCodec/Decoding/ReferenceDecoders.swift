@@ -1,0 +1,184 @@
+internal import ZoetropeShims
+
+// The decoders of giflib and libpng: slower, exact, and what the fast ones are compared with.
+//
+// Unsafe: addresses are lent to one C call each, which keeps none and is told the size of everything
+// that it reads and writes.
+
+/// Decodes frames through libpng and zlib: any colour type, depth and interlacing.
+///
+/// The pixels are RGBA of 8 bits, or of 16 when a frame has them and they are asked for.
+package struct PNGReferenceDecoder: FrameDecoding {
+  /// Whether the samples of a 16-bit file keep their low byte.
+  package let keeps16Bit: Bool
+  private var data = PNGStreamAssembler()
+
+  package init(keeps16Bit: Bool = false) { self.keeps16Bit = keeps16Bit }
+
+  package mutating func decode(
+    _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan,
+    into pixels: FramePixels
+  ) throws(AnimatedImageError) {
+    guard try data.begin(control, bytes: bytes, into: pixels) else { return }
+    let outcome = try data.decodeByLibpng(
+      bytes, header: header, keeps16Bit: keeps16Bit, into: pixels)
+    pixels.damage = outcome.damage(of: control, in: data, byteCount: bytes.byteCount)
+  }
+}
+
+/// libpng, behind the C function that holds its `setjmp`.
+enum LibpngDecoder {
+  /// Decodes a zlib stream into `pixels`, whose width and height say what the frame has.
+  ///
+  /// Rows lie from the start of the storage, in ``FramePixels/Layout/rgba8``, or
+  /// ``FramePixels/Layout/rgba16`` when 16 bits are kept of a file that has them.
+  static func decode(
+    _ stream: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool,
+    into pixels: FramePixels
+  ) -> Result<PNGFrameOutcome, AnimatedImageError> {
+    let isDeep = keeps16Bit && header.bitDepth == 16
+    pixels.layout = isDeep ? .rgba16 : .rgba8
+    pixels.offset = 0
+    let (rowBytes, isWide) = pixels.width.multipliedReportingOverflow(by: isDeep ? 8 : 4)
+    let (byteCount, isLarge) = rowBytes.multipliedReportingOverflow(by: pixels.height)
+    guard !isWide, !isLarge, let width = UInt32(exactly: pixels.width),
+      let height = UInt32(exactly: pixels.height)
+    else {
+      return .failure(AnimatedImageError(.limitExceeded, "frame size", format: header.format))
+    }
+    pixels.bytesPerRow = rowBytes
+    do { try pixels.reserve(byteCount: byteCount) } catch { return .failure(error) }
+
+    let palette = paletteBytes(header)
+    let transparency = transparencyBytes(header)
+    let result = unsafe stream.withUnsafeBytes { stream in
+      unsafe palette.withUnsafeBufferPointer { palette in
+        unsafe transparency.withUnsafeBufferPointer { transparency in
+          var request = unsafe zoetrope_png_request(
+            width: width, height: height, bit_depth: header.bitDepth, color_type: header.colorType,
+            interlace: header.isInterlaced ? 1 : 0, keeps_16_bit: keeps16Bit,
+            palette: palette.baseAddress, palette_count: palette.count / 3,
+            transparency: transparency.baseAddress, transparency_count: transparency.count,
+            data: stream.baseAddress?.assumingMemoryBound(to: UInt8.self), data_count: stream.count,
+            memory_limit: memoryLimit(width: pixels.width))
+          let storage = pixels.storage
+          return unsafe zoetrope_png_decode(
+            &request, storage.baseAddress.assumingMemoryBound(to: UInt8.self), rowBytes,
+            storage.byteCount)
+        }
+      }
+    }
+    if result.code == ZOETROPE_PNG_MEMORY {
+      return .failure(AnimatedImageError(.limitExceeded, "memory", format: header.format))
+    }
+    pixels.validPixels = Int(result.rows) * pixels.width
+    pixels.isOpaque = header.isOpaquePNG
+    return .success(
+      PNGFrameOutcome(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
+  }
+
+  // libpng keeps a few rows of at most 8 bytes a pixel; zlib some 50 KB.
+  private static func memoryLimit(width: Int) -> Int { 4 << 20 + width * 64 }
+
+  private static func fault(_ code: zoetrope_png_code) -> PNGFrameOutcome.Fault {
+    switch code {
+    case ZOETROPE_PNG_COMPLETE: .none
+    case ZOETROPE_PNG_NO_END: .noEnd
+    case ZOETROPE_PNG_SURPLUS: .surplus
+    case ZOETROPE_PNG_SHORT: .short
+    case ZOETROPE_PNG_FILTER: .filter
+    default: .stream
+    }
+  }
+
+  private static func text(_ result: zoetrope_png_result) -> String {
+    unsafe withUnsafeBytes(of: result.message) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// PLTE for all indices that the depth allows: those past the file's colours are black.
+  private static func paletteBytes(_ header: ImageHeader) -> [UInt8] {
+    guard header.colorType == 3 else { return [] }
+    return (0..<1 << min(Int(header.bitDepth), 8)).flatMap { index -> [UInt8] in
+      guard index < header.palette.count else { return [0, 0, 0] }
+      let color = RGBA(word: header.palette[index])
+      return [color.red, color.green, color.blue]
+    }
+  }
+
+  /// tRNS: the alphas of a palette, else the chunk as it was when it has the right length.
+  private static func transparencyBytes(_ header: ImageHeader) -> [UInt8] {
+    switch header.colorType {
+    case 3 where header.palette.contains { $0 >> 24 != 255 }:
+      header.palette.prefix(1 << min(Int(header.bitDepth), 8)).map { UInt8($0 >> 24) }
+    case 0 where header.transparency.count == 2, 2 where header.transparency.count == 6:
+      header.transparency
+    default: []
+    }
+  }
+}
+
+/// Decodes GIF frames with giflib's own decompressor: slower, and the yardstick of the fast one.
+///
+/// giflib tells complete rows apart from the rest, but not pixels, so a damaged frame keeps whole
+/// rows only.
+package struct GIFReferenceDecoder: FrameDecoding {
+  /// The frame's bytes with a closed block structure, for giflib to read.
+  private var frame: [UInt8] = []
+
+  package init() {}
+
+  package mutating func decode(
+    _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan, into pixels: FramePixels
+  ) throws(AnimatedImageError) {
+    let paletteEnd = min(10 + control.localPaletteCount * 3, bytes.byteCount)
+    pixels.prepare(
+      control, header: header, localPalette: bytes.extracting(min(10, paletteEnd)..<paletteEnd))
+    pixels.offset = 0
+    pixels.bytesPerRow = pixels.width
+    let rect = control.rect
+    guard !rect.isEmpty else { return }
+    frame = []
+    // The bytes, and a copy of them without what follows the terminator.
+    try PixelMemory.require(2 * bytes.byteCount)
+    frame = Self.closed(bytes, localPaletteCount: control.localPaletteCount)
+    try pixels.reserve(byteCount: rect.size.area)
+    // `frame` outlives the call; `rows` has width * height bytes, the most that is written.
+    let rows = unsafe frame.withUnsafeBufferPointer { input in
+      guard let start = input.baseAddress else { return Int32(0) }
+      return unsafe zt_gif_expand(
+        start, input.count, pixels.storage.baseAddress.assumingMemoryBound(to: UInt8.self),
+        Int32(rect.width), Int32(rect.height))
+    }
+    pixels.validPixels = Int(rows) * rect.width
+    pixels.isOpaque = Int(rows) == rect.height && pixels.transparentIndex == nil
+    if Int(rows) < rect.height {
+      pixels.damage = Damage(
+        .gifReferenceRows, "giflib read \(rows) of \(rect.height) rows",
+        frameIndex: control.index, byteOffset: control.byteRange.lowerBound,
+        validRows: Int(rows))
+    }
+  }
+
+  /// The frame's bytes, with a last sub-block that is cut made as short as its data and a
+  /// terminator behind it. giflib refuses complete pixels without a terminator.
+  private static func closed(
+    _ bytes: borrowing RawSpan, localPaletteCount: Int
+  ) -> [UInt8] {
+    var frame = (0..<bytes.byteCount).map { bytes[$0] }
+    var position = 11 + localPaletteCount * 3
+    while position < frame.count, frame[position] != 0 {
+      let size = Int(frame[position])
+      let rest = frame.count - position - 1
+      if size > rest { frame[position] = UInt8(rest) }
+      position += 1 + min(size, rest)
+    }
+    return frame[..<min(position, frame.count)] + [0]
+  }
+}
+
+extension Damage.Kind {
+  /// giflib stopped before the last row; it does not say why.
+  static let gifReferenceRows = Damage.Kind("gif.lzw.reference", isTolerated: false)
+}

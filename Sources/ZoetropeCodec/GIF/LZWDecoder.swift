@@ -1,0 +1,455 @@
+internal import Glibc
+
+/// Expands GIF's LZW codes into palette indices.
+///
+/// Each string of the dictionary is a piece of the output already written, so a dictionary entry is
+/// one number: the position at which the string of the code before it starts. The entry made by a
+/// code begins where the previous code's string begins and ends one byte into its own, hence its
+/// length is the distance to the next entry's position plus one. Sixteen kilobytes of table stay in
+/// the first-level cache beside the recent output; a table with lengths, or with the first eight
+/// bytes of each string, does not.
+///
+/// What browsers accept is accepted: no clear code at the start, clear codes anywhere, a dictionary
+/// that stays full, strings that run past the last pixel, no end code. What they refuse (a code that
+/// stands for nothing yet) ends the frame with the pixels so far.
+///
+/// A value with scratch memory of its own; a copy shares nothing that is written.
+package struct LZWDecoder: Sendable {
+  /// Bytes in front of the first pixel that are written as well: the strings of one pixel.
+  package static let headroom = 256
+  /// Bytes behind the last pixel that may be written as well, since copies are wide.
+  package static let slack = 64
+  /// The least sizes that can be expanded; GIF allows 2 to 8, browsers 0 to 8.
+  package static let minimumCodeSizes = 0...8
+
+  /// Positions relative to the start of the headroom: one for each of 4096 codes, one past them.
+  private var positions = [UInt32](repeating: 0, count: LZWExpansion.tableCount)
+  private var preparedSize = -1
+
+  package init() {}
+
+  /// Writes up to `count` pixels of `codes`, sub-blocks joined, to `output`.
+  ///
+  /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``, and `output` has
+  ///   ``headroom`` bytes in front and ``slack`` bytes behind `count` that may be overwritten.
+  @unsafe package mutating func expand(
+    _ codes: UnsafeRawBufferPointer, minimumCodeSize: Int,
+    into output: UnsafeMutablePointer<UInt8>, count: Int
+  ) -> LZWResult {
+    precondition(Self.minimumCodeSizes.contains(minimumCodeSize) && count >= 0)
+    guard let source = codes.baseAddress else {
+      let status = count == 0 ? LZWResult.Status.complete : .dataExhausted
+      return LZWResult(
+        status: status, trailer: count == 0 ? .missing : .endCode, pixelCount: 0, byteOffset: 0)
+    }
+    let isPrepared = preparedSize == minimumCodeSize
+    preparedSize = minimumCodeSize
+    return unsafe positions.withUnsafeMutableBufferPointer { table in
+      // The array is never empty, so there is an address.
+      guard let table = table.baseAddress else { preconditionFailure("no table") }
+      var cursor = unsafe LZWExpansion(
+        source: source, byteCount: codes.count, base: output - Self.headroom,
+        end: Self.headroom + count, table: table, minimumCodeSize: minimumCodeSize)
+      if !isPrepared { cursor.prepareTable() }
+      return cursor.run()
+    }
+  }
+}
+
+/// How the expansion of one GIF frame's codes ended.
+package struct LZWResult: Sendable, Hashable {
+  /// Why it stopped.
+  package enum Status: UInt8, Sendable, Hashable {
+    /// Every pixel was written.
+    case complete
+    /// The end code came before the last pixel.
+    case endCodeEarly
+    /// A code that stands for no string yet.
+    case invalidCode
+    /// The codes ran out before the last pixel.
+    case dataExhausted
+  }
+
+  /// What follows the last pixel of a ``Status/complete`` frame. All of it is ignored.
+  package enum Trailer: UInt8, Sendable, Hashable {
+    /// The end code, as the format asks, and at most one zero byte, which writers flush behind it;
+    /// also what an incomplete frame has.
+    case endCode
+    /// Nothing, not even an end code.
+    case missing
+    /// More pixels, or bytes behind the end code.
+    case surplus
+  }
+
+  package var status: Status
+  package var trailer: Trailer
+  /// Pixels written: a prefix of the frame that is exact.
+  package var pixelCount: Int
+  /// Bytes of the codes up to the one at which it stopped.
+  package var byteOffset: Int
+
+  package init(
+    status: Status, trailer: Trailer = .endCode, pixelCount: Int, byteOffset: Int
+  ) {
+    self.status = status
+    self.trailer = trailer
+    self.pixelCount = pixelCount
+    self.byteOffset = byteOffset
+  }
+}
+
+/// The state of one expansion: where it reads, where it writes, how wide codes are.
+///
+/// Pointers, because these loops are what decoding a GIF costs. Bounds, for every access below:
+/// - reads of codes: eight bytes at a time only up to eight bytes before the end, else one by one;
+/// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
+/// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
+@safe struct LZWExpansion {
+  /// Words of the table: codes 0 to 4095, the position after the last, one never read.
+  static let tableCount = 4098
+  typealias Chunk = SIMD16<UInt8>
+
+  let source: UnsafeRawPointer
+  let byteCount: Int
+  /// Start of the headroom; positions count from here.
+  let base: UnsafeMutableRawPointer
+  /// The position past the last pixel.
+  let end: Int
+  let table: UnsafeMutablePointer<UInt32>
+  let minimumCodeSize: Int
+  let clearCode: Int
+  /// Where the next string goes.
+  var position = LZWDecoder.headroom
+  /// The bit of the source at which the next code starts.
+  var bitPosition = 0
+  var width: Int
+  /// The index at which the start of the next string is noted; strings exist below it.
+  var next: Int
+
+  init(
+    source: UnsafeRawPointer, byteCount: Int, base: UnsafeMutablePointer<UInt8>, end: Int,
+    table: UnsafeMutablePointer<UInt32>, minimumCodeSize: Int
+  ) {
+    unsafe self.source = source
+    self.byteCount = byteCount
+    unsafe self.base = UnsafeMutableRawPointer(base)
+    self.end = end
+    unsafe self.table = table
+    self.minimumCodeSize = minimumCodeSize
+    clearCode = 1 << minimumCodeSize
+    width = minimumCodeSize + 1
+    next = clearCode + 2
+    for value in 0..<256 { unsafe base[value] = UInt8(truncatingIfNeeded: value) }
+  }
+
+  var endCode: Int { clearCode &+ 1 }
+  /// Whether the dictionary still takes strings: the last one, 4095, ends at `table[4096]`.
+  var isGrowing: Bool { next <= 4096 }
+
+  /// Notes where the strings of one pixel lie: in the headroom, each at its own value.
+  func prepareTable() {
+    for code in 0...clearCode { unsafe table[code] = UInt32(truncatingIfNeeded: code) }
+  }
+
+  /// Forgets every string of more than one pixel.
+  mutating func clear() {
+    width = minimumCodeSize &+ 1
+    next = clearCode &+ 2
+    // Makes clear and end code look like strings longer than any short one, so that the fast loop
+    // needs no test of its own for them; the address stays inside the output, as it is read.
+    unsafe table[endCode] = UInt32(truncatingIfNeeded: position &+ 40)
+  }
+
+  /// Expands until the last pixel, the last code or the first bad one.
+  mutating func run() -> LZWResult {
+    clear()
+    while true {
+      if isGrowing {
+        expandShortStrings(isGrowing: true)
+      } else {
+        expandShortStrings(isGrowing: false)
+      }
+      if let result = expandOneCode() { return result }
+    }
+  }
+
+  /// The next code, or nil when there are not enough bits.
+  func peekCode() -> Int? {
+    guard bitPosition &+ width <= byteCount &* 8 else { return nil }
+    var byte = bitPosition &>> 3
+    var bits: UInt32 = 0
+    // Twelve bits at any bit offset lie in three bytes.
+    var shift = UInt32(0)
+    while shift < 24 && byte < byteCount {
+      bits |= UInt32(unsafe source.load(fromByteOffset: byte, as: UInt8.self)) &<< shift
+      byte &+= 1
+      shift &+= 8
+    }
+    let code = bits &>> UInt32(truncatingIfNeeded: bitPosition & 7)
+    return Int(truncatingIfNeeded: code) & ((1 &<< width) &- 1)
+  }
+
+  /// Takes one code with every check there is; the result when that ends the expansion.
+  ///
+  /// Everything the fast loop leaves: clear and end codes, a change of width, both ends of the data.
+  mutating func expandOneCode() -> LZWResult? {
+    guard position < end else { return completed() }
+    guard let code = peekCode() else {
+      return stopped(.dataExhausted, byteOffset: byteCount)
+    }
+    if code == clearCode {
+      bitPosition &+= width
+      clear()
+      return nil
+    }
+    if code == endCode { return stopped(.endCodeEarly, byteOffset: bitPosition &>> 3) }
+    if code >= next { return stopped(.invalidCode, byteOffset: bitPosition &>> 3) }
+    if isGrowing { unsafe table[next] = UInt32(truncatingIfNeeded: position) }
+    let start = Int(unsafe table[code])
+    let length = code < clearCode ? 1 : Int(unsafe table[code &+ 1]) &- start &+ 1
+    let kept = min(length, end &- position)
+    // The last byte of a string that is cut short is no longer there to be put right.
+    copyString(from: start, length: kept, isNewest: code == next &- 1 && kept == length)
+    position &+= kept
+    bitPosition &+= width
+    if isGrowing {
+      if next >= 1 &<< width && width < 12 { width &+= 1 }
+      next &+= 1
+    }
+    return nil
+  }
+
+  /// Copies a string to `position`; `isNewest` when its last byte is the first one copied.
+  ///
+  /// A string of up to 16 bytes that ends where it is copied to would read that byte before it is
+  /// written. In longer ones each half of a chunk lies 16 bytes or more behind.
+  @inline(__always)
+  func copyString(from start: Int, length: Int, isNewest: Bool) {
+    let from = unsafe base + start
+    let to = unsafe base + position
+    var done = 0
+    repeat {
+      let first = unsafe from.loadUnaligned(fromByteOffset: done, as: Chunk.self)
+      unsafe to.storeBytes(of: first, toByteOffset: done, as: Chunk.self)
+      let second = unsafe from.loadUnaligned(fromByteOffset: done &+ 16, as: Chunk.self)
+      unsafe to.storeBytes(of: second, toByteOffset: done &+ 16, as: Chunk.self)
+      done &+= 32
+    } while done < length
+    if isNewest && length <= 16 {
+      let byte = unsafe from.load(as: UInt8.self)
+      unsafe to.storeBytes(of: byte, toByteOffset: length &- 1, as: UInt8.self)
+    }
+  }
+
+  private func stopped(_ status: LZWResult.Status, byteOffset: Int) -> LZWResult {
+    LZWResult(
+      status: status, pixelCount: position &- LZWDecoder.headroom, byteOffset: byteOffset)
+  }
+
+  /// Whether nothing but one zero byte may lie behind the end code, at `offset`: ffmpeg, among others,
+  /// flushes one more byte when the end code fills the last.
+  private func isEmpty(from offset: Int) -> Bool {
+    guard offset == byteCount - 1 else { return offset >= byteCount }
+    return unsafe source.load(fromByteOffset: offset, as: UInt8.self) == 0
+  }
+
+  private func completed() -> LZWResult {
+    var result = stopped(.complete, byteOffset: (bitPosition &+ 7) &>> 3)
+    if let code = peekCode() {
+      let behind = (bitPosition &+ width &+ 7) &>> 3
+      result.trailer = code == endCode && isEmpty(from: behind) ? .endCode : .surplus
+    } else {
+      result.trailer = .missing
+    }
+    return result
+  }
+}
+
+extension LZWExpansion {
+  /// Expands codes four at a time while none is special and none can pass the end.
+  ///
+  /// One load of 64 bits holds four codes of up to 12 bits at any bit offset. Strings of up to 32
+  /// bytes are copied whole without asking for their length, which a branch would guess wrong;
+  /// longer ones, and the one string that ends where it is copied to, leave the group of four. The
+  /// end is kept 128 bytes away, so no string of a group can pass it. Two copies are compiled, with
+  /// and without a dictionary that grows. Tried and slower: one code a refill, copies of 16 bytes
+  /// (a wrong guess for each of 17 to 32), handling the newest string without a branch.
+  @inline(__always)
+  mutating func expandShortStrings(isGrowing: Bool) {
+    // Locals, since fields would be stored back through the pointer at each step.
+    let (source, base, table) = unsafe (self.source, self.base, self.table)
+    let (clearCode, endCode, end) = (UInt(bitPattern: self.clearCode), self.endCode, self.end)
+    let mask = (UInt64(1) &<< UInt64(truncatingIfNeeded: width)) &- 1
+    let width = self.width
+    let lastGroupBit = byteCount &* 8 &- 64
+    let lastGroupPosition = end &- 128
+    // The code that ends a width must go through `expandOneCode`, so groups end before it.
+    let lastGroupCode = isGrowing ? (1 &<< width) &- 5 : Int.max
+    var newest = isGrowing ? next &- 1 : 0
+    var (bitPosition, position) = (self.bitPosition, self.position)
+
+    group: while newest <= lastGroupCode && bitPosition <= lastGroupBit
+      && position <= lastGroupPosition
+    {
+      var bits = unsafe source.loadUnaligned(fromByteOffset: bitPosition &>> 3, as: UInt64.self)
+      bits = UInt64(littleEndian: bits) &>> UInt64(truncatingIfNeeded: bitPosition & 7)
+
+      @inline(__always) func step() -> Bool {
+        let code = Int(truncatingIfNeeded: bits & mask)
+        if isGrowing {
+          unsafe table[newest &+ 1] = UInt32(truncatingIfNeeded: position)
+          if code >= newest { return false }
+        }
+        let start = unsafe table[code]
+        var length = unsafe table[code &+ 1] &- start &+ 1
+        if UInt(bitPattern: code) < clearCode { length &-= 1 }
+        let from = unsafe base + Int(truncatingIfNeeded: start)
+        let to = unsafe base + position
+        let low = unsafe from.loadUnaligned(fromByteOffset: 0, as: Chunk.self)
+        let high = unsafe from.loadUnaligned(fromByteOffset: 16, as: Chunk.self)
+        unsafe to.storeBytes(of: low, toByteOffset: 0, as: Chunk.self)
+        unsafe to.storeBytes(of: high, toByteOffset: 16, as: Chunk.self)
+        if length > 32 { return false }
+        bits &>>= UInt64(truncatingIfNeeded: width)
+        position &+= Int(truncatingIfNeeded: length)
+        if isGrowing { newest &+= 1 }
+        return true
+      }
+      let taken: Int
+      stop: do {
+        if !step() { (taken = 0); break stop }
+        if !step() { (taken = 1); break stop }
+        if !step() { (taken = 2); break stop }
+        if !step() { (taken = 3); break stop }
+        bitPosition &+= 4 &* width
+        continue group
+      }
+      bitPosition &+= taken &* width
+
+      // A long string or the newest one, without leaving the loop.
+      let code = Int(truncatingIfNeeded: bits & mask)
+      if code <= endCode || isGrowing && code > newest { break group }
+      let start = Int(unsafe table[code])
+      let length = Int(unsafe table[code &+ 1]) &- start &+ 1
+      if length > end &- position { break group }
+      self.position = position
+      copyString(from: start, length: length, isNewest: isGrowing && code == newest)
+      position &+= length
+      bitPosition &+= width
+      if isGrowing { newest &+= 1 }
+    }
+    if isGrowing { next = newest &+ 1 }
+    self.bitPosition = bitPosition
+    self.position = position
+  }
+}
+
+extension LZWDecoder {
+  /// Joins the sub-blocks of `data` in `deblocker` and writes up to `count` of their pixels to
+  /// `storage`, from ``headroom`` on.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  /// - Precondition: `storage` has ``headroom`` and ``slack`` bytes more than `count`.
+  mutating func expand(
+    _ data: borrowing RawSpan, joinedIn deblocker: inout GIFDeblocker, minimumCodeSize: Int,
+    into storage: PixelStorage, count: Int
+  ) throws(AnimatedImageError) -> (LZWResult, GIFDeblocker.Blocks) {
+    precondition(count >= 0 && storage.byteCount - Self.headroom - Self.slack >= count)
+    return try unsafe data.withUnsafeBytes { (data) throws(AnimatedImageError) in
+      let output = unsafe (storage.baseAddress + Self.headroom)
+        .assumingMemoryBound(to: UInt8.self)
+      return try unsafe deblocker.join(data) { codes, blocks in
+        unsafe (
+          expand(codes, minimumCodeSize: minimumCodeSize, into: output, count: count), blocks
+        )
+      }
+    }
+  }
+}
+
+/// Joins GIF sub-blocks, each a length byte and that many bytes up to one of length 0.
+///
+/// The codes of a frame run on across blocks; joined once, for a copy, they can be read eight bytes
+/// at a time. Memory only grows, to that of the largest frame; a copy of the value joins into
+/// memory of its own.
+package struct GIFDeblocker: Sendable {
+  /// What was joined.
+  package struct Blocks: Sendable, Hashable {
+    /// Bytes of payload.
+    package var payloadCount = 0
+    /// Bytes of the source taken up, length bytes and terminator counted.
+    package var sourceCount = 0
+    /// Whether the block of length 0 was there.
+    package var isTerminated = false
+    /// Whether the source ended inside the last block.
+    package var isLastBlockCut = false
+  }
+
+  private var payload: [UInt8] = []
+
+  package init() {}
+
+  /// Bytes that joining `count` bytes of blocks takes.
+  ///
+  /// Payload is shorter than its source; a block copied whole may write 255 bytes past its end. Up to
+  /// a quarter more spares an allocation for each of many frames that grow slowly.
+  static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
+
+  /// Joins the blocks at the start of `source` and calls `body` with the joined bytes.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  @unsafe package mutating func join<Result>(
+    _ source: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Blocks) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    try payload.makeRoom(for: source.count + 256, taking: Self.byteCount(for: source.count))
+    return unsafe payload.withUnsafeMutableBytes { payload in
+      let blocks = unsafe Self.copyBlocks(of: source, into: payload)
+      let joined = unsafe UnsafeRawBufferPointer(rebasing: payload[..<blocks.payloadCount])
+      return unsafe body(joined, blocks)
+    }
+  }
+
+  /// The offset in the blocks of `source` of byte `offset` of their payload.
+  ///
+  /// For the first byte past the payload: the offset past the last block that is there.
+  package static func sourceOffset(
+    ofPayload offset: Int, in source: borrowing RawSpan
+  ) -> Int {
+    var rest = offset
+    var at = 0
+    while at < source.byteCount && source[at] != 0 {
+      let length = min(Int(source[at]), source.byteCount - at - 1)
+      if rest < length { return at + 1 + rest }
+      rest -= length
+      at += 1 + length
+    }
+    return at
+  }
+
+  private static func copyBlocks(
+    of source: UnsafeRawBufferPointer, into payload: UnsafeMutableRawBufferPointer
+  ) -> Blocks {
+    var blocks = Blocks()
+    guard let from = source.baseAddress, let to = payload.baseAddress else { return blocks }
+    while blocks.sourceCount < source.count {
+      let declared = Int(unsafe from.load(fromByteOffset: blocks.sourceCount, as: UInt8.self))
+      blocks.sourceCount += 1
+      if declared == 0 {
+        blocks.isTerminated = true
+        break
+      }
+      let left = source.count - blocks.sourceCount
+      let target = unsafe to + blocks.payloadCount
+      if left >= 256 {
+        // A copy of fixed size is a few wide moves. The next copy overwrites the excess.
+        unsafe memcpy(target, from + blocks.sourceCount, 256)
+      } else {
+        unsafe memcpy(target, from + blocks.sourceCount, min(declared, left))
+      }
+      blocks.isLastBlockCut = declared > left
+      blocks.sourceCount += min(declared, left)
+      blocks.payloadCount += min(declared, left)
+    }
+    return blocks
+  }
+}

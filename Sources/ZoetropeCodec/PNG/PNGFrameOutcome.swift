@@ -1,0 +1,150 @@
+/// The zlib stream of one frame, put together from its data chunks.
+struct PNGStreamAssembler {
+  /// The first data chunk whose CRC is wrong: the byte where it starts, counted from the range's.
+  private(set) var badChunk: Int?
+  /// Whether the data lies in fdAT chunks, not IDAT.
+  private(set) var isSequenced = false
+  /// Whether the bytes end inside a chunk.
+  private(set) var isCut = false
+  /// Bytes of the stream.
+  private(set) var count = 0
+  // With a single chunk nothing is copied: the stream lies in the file's own bytes.
+  private var single: Range<Int>?
+  private var joined = PixelStorage(byteCount: 64, zeroed: false)
+
+  private static let fdAT: UInt32 = 0x6664_4154
+
+  /// Walks the chunks of `bytes`, of which those of the first one's type are data.
+  ///
+  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  mutating func collect(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
+    badChunk = nil
+    isCut = false
+    count = 0
+    single = nil
+    let total = bytes.byteCount
+    var type: UInt32?
+    var position = 0
+    while total - position >= 8 {
+      let length = Int(UInt32(bigEndian: bytes.load(UInt32.self, at: position)))
+      let name = UInt32(bigEndian: bytes.load(UInt32.self, at: position + 4))
+      let start = position + 8
+      let end = min(start + length, total)
+      isCut = total - start < length + 4
+      if name == type ?? name {
+        type = name
+        isSequenced = name == Self.fdAT
+        let skipped = name == Self.fdAT ? 4 : 0
+        let isLast = total - end <= 4
+        try append(bytes, min(start + skipped, end)..<end, isLast: isLast)
+        if !isCut, badChunk == nil {
+          let sum = CRC32.of(bytes.extracting(position + 4..<end))
+          let stored = UInt32(bigEndian: bytes.load(UInt32.self, at: end))
+          if sum != stored { badChunk = position }
+        }
+      }
+      guard !isCut else { return }
+      position = end + 4
+    }
+    isCut = total > position
+  }
+
+  /// Adds a payload; the stream never grows past the bytes that it is taken from.
+  private mutating func append(
+    _ bytes: borrowing RawSpan, _ range: Range<Int>, isLast: Bool
+  ) throws(AnimatedImageError) {
+    guard !range.isEmpty else { return }
+    if count == 0, isLast {
+      single = range
+    } else {
+      // Made once for the whole frame: the payloads together are shorter than the range they lie in. A
+      // copy of this value may be reading the block on another thread.
+      if count == 0, joined.byteCount < bytes.byteCount || !isKnownUniquelyReferenced(&joined) {
+        joined = try PixelStorage(asking: PixelMemory.rounded(bytes.byteCount), zeroed: false)
+      }
+      joined.store(bytes.extracting(range), at: count)
+    }
+    count += range.count
+  }
+
+  /// Gives the stream to `body`; `bytes` must be those that were collected.
+  func withBytes<Result>(
+    of bytes: borrowing RawSpan, _ body: (borrowing RawSpan) -> Result
+  ) -> Result {
+    if let single { return body(bytes.extracting(single)) }
+    return body(joined.bytes.extracting(first: count))
+  }
+}
+
+/// What both PNG decoders do before and after the pixels.
+extension PNGStreamAssembler {
+  /// Collects the data of `control` and readies `pixels`; false for a frame without pixels.
+  mutating func begin(
+    _ control: FrameControl, bytes: borrowing RawSpan, into pixels: FramePixels
+  ) throws(AnimatedImageError) -> Bool {
+    try collect(bytes)
+    pixels.resetForPNG(control.rect.size)
+    return !control.rect.isEmpty
+  }
+
+  /// Has libpng decode the stream; `bytes` are those it began with.
+  func decodeByLibpng(
+    _ bytes: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
+  ) throws(AnimatedImageError) -> PNGFrameOutcome {
+    try withBytes(of: bytes) { stream in
+      LibpngDecoder.decode(stream, header: header, keeps16Bit: keeps16Bit, into: pixels)
+    }.get()
+  }
+}
+
+/// How the data of one PNG frame ended, and what it gave.
+struct PNGFrameOutcome {
+  enum Fault {
+    /// All rows, and a proper end.
+    case none
+    /// All rows, but a wrong checksum, more data, or no proper end.
+    case adler, surplus, noEnd
+    /// Rows are missing.
+    case short, filter, stream
+  }
+
+  var fault: Fault
+  /// Complete rows from the top.
+  var rows = 0
+  /// What libpng said, or nothing.
+  var message = ""
+
+  /// What is wrong with the frame, the worst of several faults; nil for a sound one.
+  ///
+  /// - Parameter byteCount: Bytes of the frame's range that were there.
+  func damage(of control: FrameControl, in data: PNGStreamAssembler, byteCount: Int) -> Damage? {
+    let start = control.byteRange.lowerBound
+    let end = start + byteCount
+    func make(_ kind: Damage.Kind, _ detail: String, at offset: Int) -> Damage {
+      Damage(
+        kind, detail, frameIndex: control.index, byteOffset: offset,
+        validRows: kind.isTolerated ? nil : rows)
+    }
+    if rows < control.rect.height {
+      return switch fault {
+      case .filter: make(.pngFilter, "no such row filter", at: start)
+      case .stream: make(.pngStream, message.isEmpty ? "broken data" : message, at: start)
+      default:
+        data.isCut
+          ? make(.pngTruncated, "the data ends inside the frame", at: end)
+          : make(.pngShort, "pixels are missing", at: end)
+      }
+    }
+    if let badChunk = data.badChunk {
+      return make(
+        data.isSequenced ? .pngCRC : .pngImageCRC, "a data chunk has a wrong CRC",
+        at: start + badChunk)
+    }
+    return switch fault {
+    case .none: data.isCut ? make(.pngStreamEnd, "the data has no end", at: end) : nil
+    case .adler: make(.pngAdler, "the stream has a wrong checksum", at: end)
+    case .surplus: make(.pngSurplus, "more data than pixels", at: end)
+    default: make(.pngStreamEnd, "the stream has no end", at: end)
+    }
+  }
+}

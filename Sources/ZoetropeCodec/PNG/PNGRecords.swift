@@ -1,0 +1,161 @@
+/// The four letters that name a chunk, as one number.
+struct PNGChunkType: Sendable, Hashable {
+  let code: UInt32
+
+  init(code: UInt32) { self.code = code }
+
+  private init(_ name: StaticString) {
+    var code: UInt32 = 0
+    name.description.utf8.forEach { code = code << 8 | UInt32($0) }
+    self.code = code
+  }
+
+  /// Whether a decoder that does not know the chunk must give up (5.4: bit 5 of the first byte).
+  var isCritical: Bool { code & 0x2000_0000 == 0 }
+
+  /// The letters; other bytes are shown as `?`.
+  var name: String {
+    let letters = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
+    return String(
+      decoding: letters.map { (65...90).contains($0 & 0xdf) ? $0 : UInt8(ascii: "?") },
+      as: UTF8.self)
+  }
+
+  static let header = PNGChunkType("IHDR")
+  /// Before IHDR in files that Xcode has converted for iPhones: raw deflate data, premultiplied BGRA.
+  static let appleHeader = PNGChunkType("CgBI")
+  static let palette = PNGChunkType("PLTE")
+  static let transparency = PNGChunkType("tRNS")
+  static let imageData = PNGChunkType("IDAT")
+  static let end = PNGChunkType("IEND")
+  static let animationControl = PNGChunkType("acTL")
+  static let frameControl = PNGChunkType("fcTL")
+  static let frameData = PNGChunkType("fdAT")
+  static let gamma = PNGChunkType("gAMA")
+  static let chromaticities = PNGChunkType("cHRM")
+  static let srgb = PNGChunkType("sRGB")
+  static let iccProfile = PNGChunkType("iCCP")
+  static let cicp = PNGChunkType("cICP")
+  static let pixelDensity = PNGChunkType("pHYs")
+  static let exif = PNGChunkType("eXIf")
+  static let text = PNGChunkType("tEXt")
+  static let compressedText = PNGChunkType("zTXt")
+  static let internationalText = PNGChunkType("iTXt")
+
+  /// Chunks whose data the scanner reads; the others are passed over.
+  static let collected: Set<PNGChunkType> = [
+    header, palette, transparency, animationControl, frameControl, gamma, chromaticities, srgb,
+    iccProfile, cicp, pixelDensity, exif, text, compressedText, internationalText,
+  ]
+}
+
+/// The CRC-32 of a chunk's type and data (PNG 3rd edition, 5.3).
+enum ChunkCRC {
+  static func compute(type: PNGChunkType, data: [UInt8]) -> UInt32 {
+    CRC32.of(data.rawBytes, after: CRC32.of(type.code.bigEndianBytes.rawBytes))
+  }
+}
+
+/// The IHDR chunk (PNG 3rd edition, 11.2.1).
+///
+///     size  field
+///        4  width, 1 to 2³¹ − 1
+///        4  height, the same
+///        1  bit depth: 1, 2, 4, 8 or 16
+///        1  colour type: 0 grey, 2 RGB, 3 palette, 4 grey + alpha, 6 RGB + alpha
+///        1  compression method, 0
+///        1  filter method, 0
+///        1  interlace method: 0 none, 1 Adam7
+struct PNGHeader: Sendable {
+  let size: PixelSize
+  let bitDepth: UInt8
+  let colorType: UInt8
+  let isInterlaced: Bool
+
+  /// What is wrong with a chunk.
+  struct Fault: Error {
+    let detail: String
+
+    init(_ detail: String) { self.detail = detail }
+  }
+
+  /// Reads the chunk's data.
+  ///
+  /// - Throws: When a field has a value that the specification forbids.
+  init(parsing bytes: [UInt8]) throws(Fault) {
+    guard bytes.count == 13 else { throw Fault("IHDR of \(bytes.count) bytes, it has 13") }
+    let width = bytes.bigEndian32(at: 0)
+    let height = bytes.bigEndian32(at: 4)
+    guard (1...0x7fff_ffff).contains(width), (1...0x7fff_ffff).contains(height) else {
+      throw Fault("IHDR declares a picture of \(width)x\(height)")
+    }
+    size = PixelSize(width: Int(width), height: Int(height))
+    bitDepth = bytes[8]
+    colorType = bytes[9]
+    let depths: [UInt8]
+    switch colorType {
+    case 0: depths = [1, 2, 4, 8, 16]
+    case 3: depths = [1, 2, 4, 8]
+    case 2, 4, 6: depths = [8, 16]
+    default: throw Fault("IHDR declares colour type \(colorType)")
+    }
+    guard depths.contains(bitDepth) else {
+      throw Fault("IHDR declares colour type \(colorType) with \(bitDepth) bits")
+    }
+    guard bytes[10] == 0, bytes[11] == 0, bytes[12] <= 1 else {
+      throw Fault(
+        "IHDR declares compression \(bytes[10]), filtering \(bytes[11]), interlacing \(bytes[12])")
+    }
+    isInterlaced = bytes[12] == 1
+  }
+}
+
+/// The fcTL chunk (PNG 3rd edition, 11.3.6.2).
+///
+///     size  field
+///        4  sequence number
+///       16  width, height, x offset, y offset
+///        4  delay numerator and denominator (0 means 100)
+///        2  disposal: 0 none, 1 background, 2 previous; blend: 0 source, 1 over
+struct PNGFrameControl: Sendable {
+  let rect: PixelRect
+  let delay: FrameDelay
+  let disposal: DisposalMethod
+  let blend: BlendOperation
+
+  /// What is wrong with a chunk.
+  struct Fault: Error {
+    let detail: String
+
+    init(_ detail: String) { self.detail = "an fcTL " + detail }
+  }
+
+  /// Reads the chunk's data.
+  ///
+  /// - Throws: When it is of another size or number, the rectangle is empty or leaves the canvas, or
+  ///   an operation is unknown.
+  init(parsing bytes: [UInt8], sequence: Int, canvas: PixelSize) throws(Fault) {
+    guard bytes.count == 26 else { throw Fault("of \(bytes.count) bytes, it has 26") }
+    let number = Int(bytes.bigEndian32(at: 0))
+    guard number == sequence else { throw Fault("numbered \(number), it should be \(sequence)") }
+    rect = PixelRect(
+      x: Int(bytes.bigEndian32(at: 12)), y: Int(bytes.bigEndian32(at: 16)),
+      width: Int(bytes.bigEndian32(at: 4)), height: Int(bytes.bigEndian32(at: 8)))
+    guard !rect.isEmpty, PixelRect(canvas).contains(rect) else {
+      throw Fault("with a frame of \(rect) in a canvas of \(canvas)")
+    }
+    delay = FrameDelay(
+      numerator: UInt32(bytes.bigEndian16(at: 20)), denominator: UInt32(bytes.bigEndian16(at: 22)))
+    switch bytes[24] {
+    case 0: disposal = .keep
+    case 1: disposal = .background
+    case 2: disposal = .previous
+    default: throw Fault("with disposal \(bytes[24])")
+    }
+    switch bytes[25] {
+    case 0: blend = .source
+    case 1: blend = .over
+    default: throw Fault("with blending \(bytes[25])")
+    }
+  }
+}

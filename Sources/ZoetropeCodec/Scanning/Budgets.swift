@@ -1,0 +1,93 @@
+/// Adds up what a file declares and refuses it when a limit is passed.
+struct WorkBudget: Sendable {
+  let limits: DecodingLimits
+  let format: AnimationFormat
+  private var declaredPixels = 0
+
+  init(limits: DecodingLimits, format: AnimationFormat) {
+    self.limits = limits
+    self.format = format
+  }
+
+  /// Pixels that no memory holds, whatever the limits: byte counts of more would overflow.
+  private static let mostPixels = 1 << 40
+
+  /// Checks the size of the canvas.
+  func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
+    let allowed = min(limits.canvasPixels, Self.mostPixels)
+    guard size.area > allowed else { return }
+    throw exceeded("canvasPixels", asked: size.area, allowed: allowed, at: offset)
+  }
+
+  /// Charges frame `index`, whose rectangle has `area` pixels.
+  mutating func charge(frame index: Int, area: Int, at offset: Int) throws(AnimatedImageError) {
+    if index >= limits.frameCount {
+      throw exceeded("frameCount", asked: index + 1, allowed: limits.frameCount, at: offset)
+    }
+    // A frame may be larger than the canvas (GIF), and is decoded whole before it is clipped.
+    if area > limits.canvasPixels {
+      throw exceeded("canvasPixels", asked: area, allowed: limits.canvasPixels, at: offset)
+    }
+    let (sum, overflow) = declaredPixels.addingReportingOverflow(area)
+    declaredPixels = overflow ? .max : sum
+    if declaredPixels > limits.pixelsPerPlay {
+      throw exceeded(
+        "pixelsPerPlay", asked: declaredPixels, allowed: limits.pixelsPerPlay, at: offset)
+    }
+  }
+
+  private func exceeded(
+    _ name: String, asked: Int, allowed: Int, at offset: Int
+  ) -> AnimatedImageError {
+    AnimatedImageError(
+      .limitExceeded, "\(name) would be \(asked), the limit is \(allowed)", format: format,
+      byteOffset: offset)
+  }
+}
+
+/// Counts what is kept of a file's metadata, so that it stays within the limits.
+struct MetadataBudget: Sendable {
+  let limits: DecodingLimits
+  private var count = 0
+  private var byteCount = 0
+  private var hasLeftOut = false
+
+  init(limits: DecodingLimits) { self.limits = limits }
+
+  /// Bytes that one more item may have.
+  var itemBytes: Int { min(limits.metadataBytes, limits.metadataTotalBytes - byteCount) }
+
+  /// Asks to keep one more item of `byteCount` bytes.
+  mutating func admits(byteCount: Int) -> Bool {
+    guard count < limits.metadataCount, byteCount <= itemBytes else { return false }
+    count += 1
+    self.byteCount += byteCount
+    return true
+  }
+
+  /// Charges an admitted item with what inflating added to it; at most ``itemBytes``.
+  mutating func charge(_ more: Int) { byteCount += max(more, 0) }
+
+  /// An item is left out; says whether it is the first, which is worth a remark.
+  mutating func leaveOut() -> Bool {
+    defer { hasLeftOut = true }
+    return !hasLeftOut
+  }
+}
+
+extension ScannedImage {
+  /// Refuses an image that cannot be decoded within the bytes that decoding may hold.
+  package func checkLiveBytes(
+    header: ImageHeader, options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    let limit = options.limits.liveBytes
+    guard limit < .max else { return }
+    let others = [staticImage, cutFrame].compactMap { $0 }
+    let needed = DecodeFootprint(
+      [frames, others].joined(), header: header, options: options
+    ).byteCount
+    guard needed > limit else { return }
+    throw AnimatedImageError(
+      .limitExceeded, "liveBytes would be \(needed), the limit is \(limit)", format: header.format)
+  }
+}

@@ -1,0 +1,58 @@
+internal import Glibc
+
+// Bytes as numbers, compared and appended, and lanes of one width as lanes of another.
+//
+// Unsafe: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe because a type
+// may have padding or invalid bit patterns. The types here, integers and vectors of numbers, have
+// neither, and every offset is checked, by the call or by a precondition.
+
+extension [UInt8] {
+  /// The array's bytes.
+  @inlinable package var rawBytes: RawSpan {
+    @_lifetime(borrow self)
+    borrowing get { unsafe span.bytes }
+  }
+
+  /// Appends a copy of `bytes`.
+  package mutating func append(copying bytes: borrowing RawSpan) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+}
+
+extension RawSpan {
+  /// The byte at `offset`, which is checked.
+  @inlinable package subscript(offset: Int) -> UInt8 {
+    precondition(offset >= 0 && offset < byteCount)
+    return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+  }
+
+  /// The number at `offset`, which is checked, in the machine's byte order; it need not be aligned.
+  @inlinable package func load<Number: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Number.Type, at offset: Int
+  ) -> Number {
+    unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type)
+  }
+
+  /// Whether both spans hold the same bytes.
+  package func hasSameBytes(as other: borrowing RawSpan) -> Bool {
+    guard byteCount == other.byteCount else { return false }
+    return unsafe withUnsafeBytes { left in
+      unsafe other.withUnsafeBytes { right in
+        guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+        return unsafe memcmp(left, right, byteCount) == 0
+      }
+    }
+  }
+}
+
+extension SIMD4<Float> {
+  /// The numbers whose bits are `lanes`.
+  @inlinable @inline(__always)
+  package init(bits lanes: SIMD4<UInt32>) { self = unsafe unsafeBitCast(lanes, to: Self.self) }
+}
+
+extension SIMD4<UInt32> {
+  /// The bits of `lanes`.
+  @inlinable @inline(__always)
+  package init(bitsOf lanes: SIMD4<Float>) { self = unsafe unsafeBitCast(lanes, to: Self.self) }
+}

@@ -1,0 +1,44 @@
+import Zoetrope
+import ZoetropeTerminal
+
+// The samples of the module's documentation, so that they are compiled. `SampleTests` finds each block
+// of the documentation in this file, line by line; what stands around them is not compared.
+
+func sampleOfDrawing(
+  _ picture: Bitmap, _ frames: [CompositedFrame], at now: Duration,
+  send: ([UInt8]) -> Void, receive: (Duration) -> [UInt8]?
+) {
+  let capabilities = TerminalCapabilities(environment: .current)
+  let screen = ScreenSize(columns: 80, rows: 24)
+  let room = CellRect(column: 0, row: 0, columns: 80, rows: 23)
+  let layout = FrameLayout(of: picture.size, in: room, screen: screen)
+  let encoder = DrawingMode(best: capabilities).encoder(
+    layout: layout, screen: screen, pictureSize: picture.size, capabilities: capabilities)
+  var writer = FrameWriter(
+    encoder: encoder, isSynchronized: capabilities.hasSynchronizedOutput)
+  var bytes: [UInt8] = []
+  writer.frame(picture, into: &bytes)
+
+  for frame in frames {
+    writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
+    send(bytes)
+  }
+
+  guard let rawMode = RawMode(descriptor: 0), rawMode.enter(descriptor: 0) else { return }
+  defer { _ = rawMode.restore(descriptor: 0) }
+  let probe = TerminalProbe(
+    TerminalCapabilities(environment: .current), now: { ContinuousClock.now }, write: send,
+    read: receive)
+  let found = probe.capabilities
+
+  let mode = TerminalMode(usesAlternateScreen: true)
+  send(mode.enter)
+  defer { send(mode.restore) }
+
+  var fence = LinkFence(isEnabled: found.reportsStatus && found.didAnswer)
+  if fence.isOpen(at: now) {
+    writer.frame(picture, into: &bytes)
+    send(bytes + LinkFence.query)
+    fence.didWrite(byteCount: bytes.count, at: now)
+  }
+}

@@ -1,0 +1,91 @@
+import Observation
+import Synchronization
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@MainActor
+@Suite(.timeLimit(.minutes(1))) struct ImageAnimatorTests {
+  private let clock = ManualClock()
+
+  /// Waits until the animator shows another frame.
+  private func change(of animator: ImageAnimator, after action: () -> Void) async {
+    let changes = AsyncStream<Void> { continuation in
+      withObservationTracking {
+        _ = animator.image
+      } onChange: {
+        continuation.finish()
+      }
+    }
+    action()
+    for await _ in changes {}
+    await Task.yield()
+  }
+
+  @Test func `the current picture can be observed, stopped and started over`() async {
+    let shared = PaintedFrames.tenths(3)
+    let animator = ImageAnimator(FrameScheduler(sharing: shared, clock: clock))
+    #expect(animator.image == nil && animator.state == .idle)
+    await change(of: animator) { animator.start() }
+    #expect(animator.frame?.index == 0 && animator.image != nil && animator.state == .playing)
+    await clock.sleepers(count: 1)
+    await change(of: animator) { clock.advance(by: .milliseconds(100)) }
+    #expect(animator.frame?.index == 1)
+    animator.stop()
+    #expect(animator.state == .stopped && animator.frame?.index == 1)
+    await change(of: animator) { animator.restart() }
+    #expect(animator.frame?.index == 0 && animator.state == .playing)
+    animator.stop()
+    await shared.idle()
+  }
+
+  @Test func `a pause keeps the picture, and starting goes on`() async {
+    let animator = ImageAnimator(FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock))
+    await change(of: animator) { animator.start() }
+    animator.pause()
+    #expect(animator.state == .paused && animator.frame?.index == 0)
+    animator.start()
+    #expect(animator.state == .playing)
+    await clock.sleepers(count: 1)
+    await change(of: animator) { clock.advance(by: .milliseconds(100)) }
+    #expect(animator.frame?.index == 1)
+    animator.stop()
+  }
+
+  @Test func `an animator that is dropped ends its playing`() async {
+    let shared = PaintedFrames.tenths(3)
+    do {
+      let animator = ImageAnimator(FrameScheduler(sharing: shared, clock: clock))
+      await change(of: animator) { animator.start() }
+    }
+    await shared.live.reach(.nothing)
+    #expect(shared.live.count(.session) == 0)
+  }
+
+  @Test func `a callback gets every frame and the ending, and starting returns at once`() async {
+    let scheduler = FrameScheduler(
+      sharing: PaintedFrames.tenths(4), options: .everyFrame, clock: ManualClock(.jumping))
+    let indices = Mutex<[Int]>([])
+    let state = await withCheckedContinuation { continuation in
+      scheduler.start { frame in
+        indices.withLock { $0.append(frame.index) }
+      } onEnd: {
+        continuation.resume(returning: $0)
+      }
+    }
+    #expect(state == .finished && indices.withLock { $0 } == [0, 1, 2, 3])
+  }
+
+  @Test func `a callback ends with stop, and with its task`() async {
+    for endsByTask in [false, true] {
+      let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(4), clock: clock)
+      let shown = Tally()
+      let task = scheduler.start { _ in shown.add() }
+      await shown.reach(1)
+      if endsByTask { task.cancel() } else { scheduler.stop() }
+      await task.value
+      #expect(scheduler.state == (endsByTask ? .cancelled : .stopped))
+    }
+  }
+}
