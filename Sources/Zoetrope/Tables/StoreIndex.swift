@@ -62,7 +62,9 @@ struct StoreIndex: Sendable {
 
   /// Removes the oldest records until the limits hold.
   func prune(to byteLimit: Int = maximumBytes) {
-    let files = TableDirectory.files(in: directory).sorted { $0.status.modified > $1.status.modified }
+    let files = TableDirectory.files(in: directory).sorted {
+      $0.status.modified > $1.status.modified
+    }
     var bytes = 0
     for (place, file) in files.enumerated() {
       bytes += file.status.allocatedBytes

@@ -118,7 +118,8 @@ package final class FileSource: ByteSource {
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let clipped = range.clamped(to: 0..<byteCount)
-    if clipped.lowerBound < buffer.range.lowerBound || clipped.upperBound > buffer.range.upperBound {
+    if clipped.lowerBound < buffer.range.lowerBound || clipped.upperBound > buffer.range.upperBound
+    {
       let wanted = Self.extended(clipped, in: byteCount)
       buffer.range = 0..<0
       try buffer.bytes.makeRoom(for: wanted.count, taking: max(wanted.count, 4096))
