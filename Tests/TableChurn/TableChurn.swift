@@ -13,11 +13,11 @@ import Zoetrope
   static let sizes = [PixelSize(width: 40, height: 30), PixelSize(width: 64, height: 48)]
   static let limit = 1 << 20
 
-  static func main() throws {
+  static func main() {
     let arguments = CommandLine.arguments
     guard arguments.count > 3, let seed = UInt64(arguments[2]), let time = Double(arguments[3])
     else { return fail("usage: table-churn DIRECTORY SEED SECONDS [readers]") }
-    let store = try FrameStore(at: FilePath(arguments[1]), byteLimit: limit)
+    guard let store = open(FilePath(arguments[1])) else { return }
     let onlyReads = arguments.count > 4
     var random = seed
     let end = ContinuousClock.now + .seconds(time)
@@ -55,6 +55,16 @@ import Zoetrope
       if !onlyReads, choice % 5003 == 0 { try? store.prune(to: limit / 2) }
     }
     print("found \(found), kept \(kept), refused \(refused)")
+  }
+
+  /// The store; ends the program with status 3 and the reason when it cannot be used.
+  static func open(_ path: FilePath) -> FrameStore? {
+    do throws(AnimatedImageError) {
+      return try FrameStore(at: path, byteLimit: limit)
+    } catch {
+      print("no store: \(error)")
+      exit(3)
+    }
   }
 
   static func fail(_ message: String) {

@@ -231,7 +231,9 @@ public actor FrameLoader {
     of request: Request
   ) async -> (bitmap: Bitmap, identity: ContentIdentity)? {
     // A lookup that may wait for a disk is not for this actor.
-    guard !cache.mayBlock, let known = known[request.id], await request.source.isCurrent(known.identity) else {
+    guard !cache.mayBlock, let known = known[request.id],
+      await request.source.isCurrent(known.identity)
+    else {
       return nil
     }
     let rendition = Rendition(request.rendering, of: known.canvasSize, options: decoding)
