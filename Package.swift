@@ -124,6 +124,11 @@ let package = Package(
       dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
       path: "Examples/DumpFrames",
       swiftSettings: settings),
+    .executableTarget(
+      name: "table-churn",
+      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TableChurn",
+      swiftSettings: settings),
     .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
     .target(
       name: "TestRunning", dependencies: ["ParallelWidth", "Zoetrope"], path: "Tests/TestRunning",
@@ -132,7 +137,7 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: [
         "Zoetrope", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal", "ZoetropeTestSupport",
-        "TestRunning", "CDeflate",
+        "TestRunning", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

@@ -22,8 +22,17 @@ extension AnimatedImage {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
     }
-    let key = cache == nil ? nil : try await cacheKey(index, rendering)
-    if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
+    let key: FrameKey?
+    if let cache, cache.mayBlock {
+      let found = try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in
+        try image.lookUp(index, rendering, in: cache) { flag.isRaised }
+      }
+      if let bitmap = found?.bitmap { return bitmap }
+      key = found?.key
+    } else {
+      key = cache == nil ? nil : try await cacheKey(index, rendering)
+      if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
+    }
     access.shownFrames = key.flatMap { ShownFrames($0.animation, of: self, in: cache) }
     var frame = try await access.frames(of: self).frame(at: index)
     if rendering != Rendering() {
@@ -33,9 +42,17 @@ extension AnimatedImage {
         return try renderer.render(composited) { flag.isRaised }
       }
     }
-    // If the file has been overwritten, these pixels do not match the identity in the key.
-    if let key, source.isUnchanged {
-      cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+    // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+    if let key, let cache, source.isUnchanged {
+      let stored = CachedFrame(frame.bitmap, damage: frame.damage)
+      if cache.mayBlock {
+        // Cancelled meanwhile, the frame is there all the same.
+        try? await onThread(.shared) { (_, _) throws(AnimatedImageError) in
+          cache.store(stored, for: key)
+        }
+      } else {
+        cache.store(stored, for: key)
+      }
     }
     access.budget.settle()
     return frame.bitmap
@@ -59,6 +76,22 @@ extension AnimatedImage {
     do throws(AnimatedImageError) {
       let rendition = Rendition(rendering, of: canvasSize, options: options)
       return AnimationKey(content: try await contentIdentity(), rendition: rendition)[index]
+    } catch {
+      if error.code == .cancelled { throw error }
+      return nil
+    }
+  }
+
+  /// The key of frame `index`, and its pixels if `cache` has them; on the calling thread. Nil for a file
+  /// that was overwritten since it was opened.
+  private func lookUp(
+    _ index: Int, _ rendering: Rendering, in cache: any FrameCaching, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> (key: FrameKey, bitmap: Bitmap?)? {
+    do throws(AnimatedImageError) {
+      let identity = try cache.identity(of: self, isCancelled: isCancelled)
+      let rendition = Rendition(rendering, of: canvasSize, options: options)
+      let key = AnimationKey(content: identity, rendition: rendition)[index]
+      return (key, cache.bitmap(for: key))
     } catch {
       if error.code == .cancelled { throw error }
       return nil

@@ -65,15 +65,25 @@ public struct AnimatedImage: Sendable {
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
-    // Includes the truncated frame, which is decoded next.
+    // With the cut frame, which is about to be decoded. It may turn out to be all there is, and the
+    // file no animation after all.
     try scan.checkLiveBytes(header: header, options: options)
     try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
-    // A truncated first frame may turn out to be the only one, so that the file is not an animation.
-    let settled = scan.header ?? header
+    try self.init(settled: scan, scannedAs: header.format, source: source, options: options)
+  }
+
+  /// The image in `source` that `scan` describes, when it is settled what becomes of a cut frame.
+  package init(
+    settled scan: ScannedImage, scannedAs format: AnimationFormat, source: any ByteSource,
+    options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    guard let settled = scan.header else {
+      throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
+    }
     guard !scan.frames.isEmpty else {
       let isCut = scan.damage.contains { $0.kind == .cutBlock || $0.kind == .cutFrame }
       throw AnimatedImageError(
-        isCut ? .truncated : .noFrames, "no frame can be decoded", format: header.format,
+        isCut ? .truncated : .noFrames, "no frame can be decoded", format: format,
         byteOffset: scan.byteCount)
     }
     if settled.canvasSize.isEmpty {
@@ -85,7 +95,7 @@ public struct AnimatedImage: Sendable {
     if options.damage == .strict,
       let damage = scan.damage.first(where: { $0.kind.isRefusedByStrict })
     {
-      throw damage.error(format: header.format)
+      throw damage.error(format: format)
     }
     self.header = settled
     self.source = source

@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 
 /// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only, and
-/// `bench-cache scroll` only scrolls.
+/// `bench-cache scroll` only scrolls, `bench-cache store` only measures the store on disk.
 ///
 /// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates, or when scrolling
 /// hits less than 0.8 times as often as the best policy.
@@ -14,6 +14,7 @@ struct CacheBench {
       if try await !ScrollBench.run() { exit(1) }
       return
     }
+    if CommandLine.arguments.dropFirst() == ["store"] { return try StoreBench.run() }
     for path in CommandLine.arguments.dropFirst() {
       try await SeekBench.run(path) { options throws(AnimatedImageError) in
         try AnimatedImage(contentsOf: FilePath(path), options: options)
@@ -24,6 +25,7 @@ struct CacheBench {
     await HitBench.runOnTwoThreads()
     LoopBench.run()
     IdentityBench.run()
+    try StoreBench.run()
     try await SeekBench.run()
     let scrollsWell = try await ScrollBench.run()
     if !isClean || !scrollsWell { exit(1) }

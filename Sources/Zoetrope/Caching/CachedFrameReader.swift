@@ -76,7 +76,7 @@ package final class CachedFrameReader {
   ) throws(AnimatedImageError) {
     if !hasAskedForIdentity {
       do throws(AnimatedImageError) {
-        let identity = try image.contentIdentity(isCancelled: isCancelled)
+        let identity = try cache.identity(of: image, isCancelled: isCancelled)
         let animation = AnimationKey(content: identity, rendition: renderer.rendition)
         self.animation = animation
         if let shown = ShownFrames(animation, of: image, in: cache) {

@@ -3,7 +3,8 @@ internal import CXXHash
 // Identities of bytes, by xxHash.
 //
 // Unsafe: the library takes addresses. Those of the bytes to hash are valid for the call; the state is
-// freed with the one value that owns it; the secret is written before anybody sees it and never freed.
+// freed with the one value that owns it; the secret is written before anybody sees it and freed with its
+// owner.
 
 /// Identifies a file by its contents: an XXH3-128 hash, keyed with random bytes chosen by each process.
 ///
@@ -12,8 +13,8 @@ internal import CXXHash
 /// files that collide. It is still not a cryptographic hash: do not reveal identities to untrusted
 /// parties.
 ///
-/// An identity is meaningless in another process. A persistent store must use its own key and record
-/// the algorithm.
+/// An identity means nothing in another process, unless it comes from a ``FrameStore``, which keeps a key
+/// of its own.
 public struct ContentIdentity: Sendable, Hashable {
   /// The upper 64 bits of the hash.
   public let high: UInt64
@@ -27,15 +28,7 @@ public struct ContentIdentity: Sendable, Hashable {
   }
 
   /// Computes the identity of `bytes`. Reads every byte once.
-  public init(of bytes: borrowing RawSpan) {
-    let secret = unsafe HashSecret.bytes
-    // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
-    let hash = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe XXH3_128bits_withSecret(
-        buffer.baseAddress, buffer.count, secret.baseAddress, secret.count)
-    }
-    self.init(high: hash.high64, low: hash.low64)
-  }
+  public init(of bytes: borrowing RawSpan) { self = HashSecret.process.hash128(bytes) }
 
   /// Computes the identity of `bytes`. Reads every byte once.
   public init(of bytes: [UInt8]) {
@@ -60,16 +53,21 @@ extension ContentIdentity: CustomStringConvertible {
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
+  /// Here because the state refers to its bytes.
+  private let secret: HashSecret
 
-  /// Creates a hasher. Throws `limitExceeded` if allocation fails.
-  package init() throws(AnimatedImageError) {
+  /// A hasher of no bytes yet. Throws `limitExceeded` when the system has no memory for its state.
+  package init() throws(AnimatedImageError) { try self.init(.process) }
+
+  /// As ``init()``, keyed with `secret`.
+  init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.limitExceeded, "no memory for a hash")
     }
     unsafe self.state = state
-    // The secret is never freed, so it outlives the state, which refers to it.
-    let secret = unsafe HashSecret.bytes
-    _ = unsafe XXH3_128bits_reset_withSecret(state, secret.baseAddress, secret.count)
+    self.secret = secret
+    _ = unsafe XXH3_128bits_reset_withSecret(
+      state, secret.bytes.baseAddress, secret.bytes.count)
   }
 
   deinit { _ = unsafe XXH3_freeState(state) }
@@ -88,17 +86,49 @@ package struct ContentHasher: ~Copyable {
   }
 }
 
-/// The random bytes that key this process's hashes, so that colliding files cannot be constructed.
-private enum HashSecret {
-  /// Written once before anybody else sees them, then only read, and never freed.
-  nonisolated(unsafe) static let bytes = {
-    // Twice the least that the hash takes.
-    let count = 2 * Int(XXH3_SECRET_SIZE_MIN)
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 64)
+/// The random bytes that key hashes, so that nobody outside can construct two files that collide.
+///
+/// Safe to use while the object lives, from any thread: the bytes are written before anybody else sees
+/// them, then only read, and freed with the object.
+@safe
+final class HashSecret: Sendable {
+  /// That of this process.
+  static let process = HashSecret(random())
+  /// Twice the least that the hash takes.
+  static let byteCount = 2 * Int(XXH3_SECRET_SIZE_MIN)
+
+  fileprivate nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+
+  /// - Precondition: `content` has ``byteCount`` bytes, all random.
+  init(_ content: [UInt8]) {
+    precondition(content.count == Self.byteCount)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: content.count, alignment: 64)
+    unsafe memory.copyBytes(from: content)
+    unsafe bytes = UnsafeRawBufferPointer(memory)
+  }
+
+  deinit { unsafe bytes.deallocate() }
+
+  static func random() -> [UInt8] {
     var random = SystemRandomNumberGenerator()
-    for place in memory.indices {
-      unsafe memory[place] = UInt8.random(in: 0...255, using: &random)
+    return (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+  }
+
+  /// 128 bits that say what `data` is.
+  func hash128(_ data: borrowing RawSpan) -> ContentIdentity {
+    // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
+    let hash = unsafe data.withUnsafeBytes { buffer in
+      unsafe XXH3_128bits_withSecret(
+        buffer.baseAddress, buffer.count, bytes.baseAddress, bytes.count)
     }
-    return UnsafeRawBufferPointer(memory)
-  }()
+    return ContentIdentity(high: hash.high64, low: hash.low64)
+  }
+
+  /// 64 bits that say what `data` is: a checksum.
+  func hash64(_ data: borrowing RawSpan) -> UInt64 {
+    unsafe data.withUnsafeBytes { buffer in
+      unsafe XXH3_64bits_withSecret(
+        buffer.baseAddress, buffer.count, bytes.baseAddress, bytes.count)
+    }
+  }
 }

@@ -129,10 +129,21 @@ extension AnimatedImage {
       access.identity = known
       return known
     }
-    let identity = try hash(isCancelled)
+    let identity = try hash(.process, isCancelled)
     guard source.isUnchanged, source.currentStamp == stamp else { throw changeError }
     if let stamp { FileIdentities.shared.remember(identity, for: stamp, now: now) }
     access.identity = identity
+    return identity
+  }
+
+  /// The identity of the file's bytes, keyed with `secret`. Reads them all.
+  func identity(
+    keyedWith secret: HashSecret, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    let stamp = source.currentStamp
+    guard source.isUnchanged else { throw changeError }
+    let identity = try hash(secret, isCancelled)
+    guard source.isUnchanged, source.currentStamp == stamp else { throw changeError }
     return identity
   }
 
@@ -140,8 +151,10 @@ extension AnimatedImage {
     AnimatedImageError(.io, "the file changed after it was opened", format: format)
   }
 
-  private func hash(_ isCancelled: () -> Bool) throws(AnimatedImageError) -> ContentIdentity {
-    var hasher = try ContentHasher()
+  private func hash(
+    _ secret: HashSecret, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    var hasher = try ContentHasher(secret)
     var buffer = ReadBuffer()
     var offset = 0
     while offset < byteCount {

@@ -34,6 +34,18 @@ public protocol FrameCaching: Sendable {
   /// A held animation keeps its two most recently used frames, whatever the limits, so that one player
   /// cannot starve another. The default implementation does nothing.
   func hold(_ animation: AnimationKey) -> FrameHold
+  /// Whether looking up and storing may wait for a disk. Default: false.
+  ///
+  /// True keeps these calls on the library's own threads, away from the cooperative pool and from the
+  /// thread that delivers frames on time.
+  var mayBlock: Bool { get }
+  /// The identity of the image's bytes that this cache's keys are made with. Default: the one of this
+  /// process, ``AnimatedImage/contentIdentity()``.
+  ///
+  /// May read the whole file. Throws `cancelled` once `isCancelled` gives true.
+  func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity
 }
 
 extension FrameCaching {
@@ -45,6 +57,16 @@ extension FrameCaching {
 
   /// A hold that does nothing, for caches that need none.
   public func hold(_ animation: AnimationKey) -> FrameHold { FrameHold() }
+
+  /// False.
+  public var mayBlock: Bool { false }
+
+  /// The identity in this process.
+  public func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    try image.contentIdentity(isCancelled: isCancelled)
+  }
 }
 
 /// Identifies one cached bitmap by content, rendition and frame index.

@@ -17,11 +17,22 @@ public final class MemoryFrameCache: FrameCaching {
   /// The budget that bitmaps are charged to.
   public let budget: MemoryBudget
 
+  /// Where frames that are not in memory are looked for, and all are kept beyond the process; nil for
+  /// nowhere.
+  public let backing: FrameStore?
+
   private let table = Mutex(CacheTable())
   package let share = BudgetShare(.frames)
 
   /// Creates an empty cache. By default only ``MemoryBudget/shared`` limits it.
-  public init(costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared) {
+  ///
+  /// - Parameter backing: The second level: asked for what is not in memory, and given what is stored.
+  ///   Its frames take no memory here. Default: nil, none.
+  public init(
+    costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
+    backing: FrameStore? = nil
+  ) {
+    self.backing = backing
     self.costLimit = max(costLimit, 0)
     self.countLimit = max(countLimit, 0)
     self.budget = budget
@@ -29,10 +40,11 @@ public final class MemoryFrameCache: FrameCaching {
 
   deinit { budget.refundAll(of: share) }
 
-  /// The frame stored under `key`, if it is still there. Neither allocates nor copies.
+  /// The frame stored under `key`, if it is still there. Allocates and copies nothing, unless it comes
+  /// from ``backing``, which allocates a few words.
   public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(share)
-    return table.withLock { $0.lookUp(key) }
+    return table.withLock { $0.lookUp(key) } ?? backing?.frame(for: key)
   }
 
   /// The last cached frame of `range`. Counts neither as a use nor as a miss.
@@ -64,10 +76,23 @@ public final class MemoryFrameCache: FrameCaching {
       budget.charge(table.statistics.cost - before, to: self)
     }
     budget.settle()
+    backing?.store(frame, for: key)
+  }
+
+  /// True when there is a ``backing``.
+  public var mayBlock: Bool { backing != nil }
+
+  /// The identity in the ``backing``'s keys, if there is one.
+  public func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    guard let backing else { return try image.contentIdentity(isCancelled: isCancelled) }
+    return try backing.identity(of: image, isCancelled: isCancelled)
   }
 
   /// Removes every frame of the image with this content, floors included.
   public func remove(_ content: ContentIdentity) {
+    backing?.remove(content)
     remove { $0.content == content }
   }
 
@@ -75,6 +100,7 @@ public final class MemoryFrameCache: FrameCaching {
   ///
   /// Also releases the seek checkpoints of all images charged to the same budget.
   public func removeAll() {
+    backing?.removeAll()
     remove { _ in true }
     budget.removeAll(of: .checkpoints)
   }

@@ -230,7 +230,10 @@ public actor FrameLoader {
   private func knownPoster(
     of request: Request
   ) async -> (bitmap: Bitmap, identity: ContentIdentity)? {
-    guard let known = known[request.id], await request.source.isCurrent(known.identity) else {
+    // A lookup that may wait for a disk is not for this actor.
+    guard !cache.mayBlock, let known = known[request.id],
+      await request.source.isCurrent(known.identity)
+    else {
       return nil
     }
     let rendition = Rendition(request.rendering, of: known.canvasSize, options: decoding)

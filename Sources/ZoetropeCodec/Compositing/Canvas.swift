@@ -54,6 +54,11 @@ package struct Canvas: ~Copyable {
 
   package var bounds: PixelRect { PixelRect(size) }
 
+  /// Whether nobody else has the block, and it may be written: one lent by a frame store never is.
+  private var ownsStorage: Bool {
+    mutating get { isKnownUniquelyReferenced(&storage) && storage.isWritable }
+  }
+
   /// Makes the pixels this canvas's own, for `rect` to be drawn on.
   ///
   /// - Parameter keepsContent: False when every pixel is about to be replaced.
@@ -61,7 +66,7 @@ package struct Canvas: ~Copyable {
     changing rect: PixelRect, keepsContent: Bool = true
   ) throws(AnimatedImageError) {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
-    if isKnownUniquelyReferenced(&storage) {
+    if ownsStorage {
       // Where it came from another canvas, it is a picture of that one no longer.
       storage.stamp = PictureStamp()
     } else {
@@ -107,7 +112,7 @@ package struct Canvas: ~Copyable {
     precondition(!rect.isEmpty && bounds.contains(rect), "a rectangle outside the canvas")
     precondition(pixels.isInPlace && pixels.storage.byteCount >= bytesPerRow * size.height)
     if keepsContent { copyPixels(around: rect, to: pixels.storage) }
-    if isKnownUniquelyReferenced(&storage) {
+    if ownsStorage {
       storage.stamp = PictureStamp()
       storage = pixels.exchangeStorage(for: storage)
     } else {

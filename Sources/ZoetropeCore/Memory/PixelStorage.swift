@@ -6,7 +6,8 @@ internal import Synchronization
 // Unsafe: blocks are addresses and sizes of the allocator or of `mmap`. Each belongs to one `PixelStorage`
 // from `init` to `deinit`, or waits in `PixelMemory`; what reads or writes one here checks its bounds.
 
-/// A block of memory aligned to 64 bytes, zeroed when made, freed with its last owner.
+/// A block of memory aligned to 64 bytes, zeroed when made, freed with its last owner; or a part of a
+/// read-only mapping, lent for as long as this object lives.
 ///
 /// The block is `byteCount` bytes long and lives exactly as long as this object, which every access below
 /// borrows.
@@ -14,11 +15,20 @@ internal import Synchronization
 package final class PixelStorage: @unchecked Sendable {
   // Sendable: written only by its one owner (a `PixelBuffer`, whoever holds a `FramePixels`, a scratch
   // block of a decoder or scaler) or by a `Canvas` with the sole reference; shared, it is only read.
+  // A lent block is never written: `Canvas`, the one place that takes over a block it did not make, asks
+  // `isWritable` first, and the pages are mapped without write permission.
   @usableFromInline let base: UnsafeMutableRawPointer
   /// Bytes in the block.
   package let byteCount: Int
-  /// Whether the block came from `PixelMemory`.
-  private let isMapped: Bool
+  private let origin: Origin
+  /// Keeps a lent block where it is.
+  private let lender: (any AnyObject & Sendable)?
+
+  private enum Origin { case allocator, pixelMemory, lent }
+
+  /// Whether the bytes may be changed by a sole owner.
+  package var isWritable: Bool { origin != .lent }
+
   /// Which picture the block holds. Atomic, since a canvas writes it while bitmaps share the block.
   private let stampWord = Atomic<UInt64>(0)
 
@@ -48,8 +58,9 @@ package final class PixelStorage: @unchecked Sendable {
   package init(asking byteCount: Int, zeroed: Bool = true) throws(AnimatedImageError) {
     let count = max(byteCount, 64)
     self.byteCount = count
-    isMapped = count >= PixelMemory.minimumByteCount
-    if isMapped {
+    lender = nil
+    origin = count >= PixelMemory.minimumByteCount ? .pixelMemory : .allocator
+    if origin == .pixelMemory {
       guard let taken = unsafe PixelMemory.take(count) else { throw .noMemory(count) }
       unsafe base = taken.block
       if unsafe taken.isZeroed || !zeroed { return }
@@ -64,7 +75,21 @@ package final class PixelStorage: @unchecked Sendable {
   ) {
     self.byteCount = byteCount
     unsafe base = taken.block
-    isMapped = true
+    origin = .pixelMemory
+    lender = nil
+  }
+
+  /// A block that `lender` owns; it is only read.
+  ///
+  /// - Precondition: `bytes` are aligned to 64 and stay in place while `lender` lives.
+  @unsafe init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
+    guard let start = bytes.baseAddress, UInt(bitPattern: start) % 64 == 0 else {
+      preconditionFailure("a lent block that is not aligned")
+    }
+    unsafe base = UnsafeMutableRawPointer(mutating: start)
+    byteCount = bytes.count
+    origin = .lent
+    self.lender = lender
   }
 
   /// A block of `byteCount` bytes with anything in it, for the next picture of a canvas; if there is
@@ -84,10 +109,10 @@ package final class PixelStorage: @unchecked Sendable {
   }
 
   deinit {
-    if isMapped {
-      unsafe PixelMemory.give(base, byteCount, holding: stamp)
-    } else {
-      unsafe base.deallocate()
+    switch origin {
+    case .pixelMemory: unsafe PixelMemory.give(base, byteCount, holding: stamp)
+    case .allocator: unsafe base.deallocate()
+    case .lent: break
     }
   }
 

@@ -178,3 +178,12 @@ func sampleOfTheTerminal(image: AnimatedImage) async throws {
     try FileDescriptor.standardOutput.writeAll(bytes)
   }
 }
+
+func sampleOfKeepingFrames(in directory: FilePath, target: TargetSize) async throws {
+  let store = try FrameStore(at: directory, byteLimit: 256 << 20)
+  let cache = MemoryFrameCache(backing: store)
+  let known = try AnimatedImage(contentsOf: "party.gif", knownTo: store)
+  for try await frame in known.play(rendering: Rendering(target: target), cache: cache) {
+    show(frame.bitmap, at: frame.presentationTime)
+  }
+}

@@ -1,0 +1,178 @@
+internal import SystemPackage
+
+/// What was found out about files, apart from their pixels: a small file for each, named after the
+/// hash of the stamp of the file that it is about.
+///
+/// A file that was written to has another stamp, and is not found. Records hold the version of their
+/// layout and of the scanners, and a checksum keyed with the store's secret.
+struct StoreIndex: Sendable {
+  /// Changes with the records' layout, and whenever a scanner finds something else in a file.
+  private static let version = 1
+  /// Records kept, and bytes of all of them.
+  private static let maximumCount = 4096
+  private static let maximumBytes = 32 << 20
+  /// A larger record is not kept: reading it would take as long as a scan.
+  private static let maximumRecordBytes = 8 << 20
+
+  let directory: FilePath
+  let secret: HashSecret
+
+  enum Subject: Int {
+    case identity = 1
+    case structure
+  }
+
+  /// The record about the file with this stamp; nil when there is none that is intact.
+  ///
+  /// - Parameter conditions: What it depends on beside the file's bytes.
+  func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
+    let (name, _) = name(subject, stamp, conditions)
+    guard let file = (try? TableFile.open(directory.appending(name))) ?? nil,
+      let count = try? file.status.byteCount, (16...Self.maximumRecordBytes).contains(count),
+      let bytes = try? file.read(count, at: 0), bytes.count == count
+    else { return nil }
+    let content = Array(bytes.dropLast(16))
+    guard Array(bytes.suffix(16)) == checksum(content, name) else { return nil }
+    return RecordReader(content)
+  }
+
+  /// Keeps a record, in place of the one before.
+  func write(
+    _ subject: Subject, of stamp: FileStamp, conditions: [Int] = [],
+    _ body: (inout RecordWriter) -> Void
+  ) throws(AnimatedImageError) {
+    var writer = RecordWriter()
+    body(&writer)
+    guard writer.bytes.count <= Self.maximumRecordBytes - 16 else { return }
+    try TableDirectory.make(directory)
+    let (name, hash) = name(subject, stamp, conditions)
+    let path = directory.appending(name)
+    let temporary = directory.appending("\(name).\(UInt32.random(in: 1...UInt32.max)).new")
+    guard let file = try TableFile.open(temporary, creating: true) else { return }
+    do throws(AnimatedImageError) {
+      try unsafe file.write((writer.bytes + checksum(writer.bytes, name)).span.bytes, at: 0)
+      _ = try TableDirectory.publish(temporary, as: path, replacing: true)
+    } catch {
+      TableDirectory.remove(temporary)
+      throw error
+    }
+    // Looking at every file each time would take longer than the records save.
+    if hash.low % 64 == 0 { prune() }
+  }
+
+  /// Removes the oldest records until the limits hold.
+  func prune(to byteLimit: Int = maximumBytes) {
+    let files = TableDirectory.files(in: directory).sorted {
+      $0.status.modified > $1.status.modified
+    }
+    var bytes = 0
+    for (place, file) in files.enumerated() {
+      bytes += file.status.allocatedBytes
+      if place >= Self.maximumCount || bytes > byteLimit {
+        TableDirectory.remove(directory.appending(file.name))
+      }
+    }
+  }
+
+  private func name(
+    _ subject: Subject, _ stamp: FileStamp, _ conditions: [Int]
+  ) -> (name: String, hash: ContentIdentity) {
+    let numbers =
+      [
+        Self.version, subject.rawValue, Int(truncatingIfNeeded: stamp.device),
+        Int(truncatingIfNeeded: stamp.inode), stamp.byteCount, Int(stamp.modified),
+        Int(stamp.changed),
+      ] + conditions
+    let hash = unsafe secret.hash128(numbers.span.bytes)
+    return ("\(hash)", hash)
+  }
+
+  private func checksum(_ bytes: [UInt8], _ name: String) -> [UInt8] {
+    let hash = unsafe secret.hash128((bytes + Array(name.utf8)).span.bytes)
+    return Array("\(hash)".utf8.prefix(16))
+  }
+}
+
+extension FrameStore {
+  /// Opens the file at `path`, without reading it when it is known: what was found when it was opened
+  /// first is kept here, apart from frames.
+  func open(
+    _ path: FilePath, options: DecodingOptions
+  ) throws(AnimatedImageError) -> AnimatedImage {
+    let source = try FileSource.bytes(
+      at: path, byteLimit: options.limits.liveBytes,
+      checkingStart: { (start) throws(AnimatedImageError) in try ImageScan.checkSignature(start) })
+    let stamp = source.currentStamp
+    let now = FileStamp.now()
+    let conditions = options.scanConditions
+    if let stamp, stamp.isSettled(at: now),
+      var record = index.read(.structure, of: stamp, conditions: conditions),
+      let scan = record.image(), let header = scan.header, source.isUnchanged
+    {
+      try scan.checkLiveBytes(header: header, options: options)
+      return try AnimatedImage(
+        settled: scan, scannedAs: header.format, source: source, options: options)
+    }
+    let image = try AnimatedImage(source: source, options: options)
+    if let stamp, stamp.isSettled(at: now), source.isUnchanged, source.currentStamp == stamp {
+      do throws(AnimatedImageError) {
+        try index.write(.structure, of: stamp, conditions: conditions) { $0.put(image) }
+      } catch { note(error) }
+    }
+    return image
+  }
+
+  /// As ``identity(of:)``, which asks the task whether it is cancelled.
+  public func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    let index = index
+    let stamp = image.source.currentStamp
+    let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? false
+    if let stamp, isSettled, image.source.isUnchanged,
+      var record = index.read(.identity, of: stamp)
+    {
+      let identity = ContentIdentity(
+        high: record.number(UInt64.self), low: record.number(UInt64.self))
+      if record.isComplete { return identity }
+    }
+    let identity = try image.identity(keyedWith: index.secret, isCancelled: isCancelled)
+    if let stamp, isSettled, image.source.currentStamp == stamp {
+      do throws(AnimatedImageError) {
+        try index.write(.identity, of: stamp) {
+          $0.put(identity.high)
+          $0.put(identity.low)
+        }
+      } catch { note(error) }
+    }
+    return identity
+  }
+}
+
+extension AnimatedImage {
+  /// Opens the file at `path`, without scanning it when `store` knows it: when it has the same device,
+  /// inode, size and times as when it was opened through the store before.
+  ///
+  /// - Throws: As ``init(contentsOf:options:)``. A store that cannot be used costs the scan, no error.
+  public init(
+    contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
+  ) throws(AnimatedImageError) {
+    self = try store.open(path, options: options)
+  }
+}
+
+extension DecodingOptions {
+  /// All that decides what opening finds, the file aside.
+  fileprivate var scanConditions: [Int] {
+    let policy =
+      switch damage {
+      case .salvage: 1
+      case .strict: 2
+      case .partialRows: 3
+      }
+    return [
+      policy, limits.canvasPixels, limits.frameCount, limits.liveBytes, limits.pixelsPerPlay,
+      limits.metadataBytes, limits.metadataTotalBytes, limits.metadataCount,
+    ]
+  }
+}

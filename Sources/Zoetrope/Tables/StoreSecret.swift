@@ -1,0 +1,81 @@
+internal import SystemPackage
+
+/// The random bytes that key a store's hashes and checksums, kept in its directory.
+///
+/// With them, nobody outside can construct a file that is shown in another's place; and frames written
+/// under other ones are never mistaken for frames of this store.
+struct StoreSecret: Sendable {
+  static let fileName = "secret"
+
+  let hash: HashSecret
+  private let bytes: [UInt8]
+  /// Tells this secret from others, in the names of tables.
+  private let fingerprint: String
+
+  private init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    hash = HashSecret(bytes)
+    let word = unsafe hash.hash64(Array("zoetrope".utf8).span.bytes)
+    fingerprint = String(word, radix: 16)
+  }
+
+  /// The secret in `directory`, which is made when it is missing, as is the secret.
+  ///
+  /// - Parameter preferred: The one to put there when there is none.
+  static func load(
+    in directory: FilePath, preferring preferred: StoreSecret? = nil
+  ) throws(AnimatedImageError) -> StoreSecret {
+    try TableDirectory.make(directory)
+    let path = directory.appending(fileName)
+    var replaces = false
+    for _ in 0..<8 {
+      if let file = try TableFile.open(path) {
+        let stored = try file.read(HashSecret.byteCount + 9, at: 0)
+        if stored.count == HashSecret.byteCount + 8 {
+          let secret = StoreSecret(Array(stored.prefix(HashSecret.byteCount)))
+          if secret.stored == stored { return secret }
+        }
+        replaces = true
+      }
+      let secret = preferred ?? StoreSecret(HashSecret.random())
+      let number = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+      let temporary = directory.appending("\(fileName).\(number).new")
+      guard let file = try TableFile.open(temporary, creating: true) else { continue }
+      do throws(AnimatedImageError) {
+        try unsafe file.write(secret.stored.span.bytes, at: 0)
+        _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
+      } catch {
+        TableDirectory.remove(temporary)
+        throw error
+      }
+    }
+    throw AnimatedImageError(.storeDamaged, "\(path) is replaced all the time")
+  }
+
+  /// The bytes and a checksum over them.
+  private var stored: [UInt8] {
+    let sum = unsafe hash.hash64(bytes.span.bytes)
+    return bytes + (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0 * 8)) }
+  }
+
+  /// The file name of the table of `shape`, for this secret and this version.
+  func tableName(of shape: TableShape) -> String {
+    "\(shape.size)-\(shape.format)\(suffix)"
+  }
+
+  /// The shape of the table with this file name; nil when it is not a table of this secret and version.
+  func shape(ofTable name: String) -> TableShape? {
+    let parts = name.split(separator: "-")
+    guard parts.count > 1 else { return nil }
+    let sides = parts[0].split(separator: "x").compactMap { Int($0) }
+    guard sides.count == 2,
+      let format = PixelFormat.all.first(where: { $0.description == parts[1] })
+    else { return nil }
+    let shape = TableShape(size: PixelSize(width: sides[0], height: sides[1]), format: format)
+    return tableName(of: shape) == name ? shape : nil
+  }
+
+  private var suffix: String {
+    "-\(fingerprint)-v\(TableLayout.version).\(TableLayout.pixelVersion).frames"
+  }
+}

@@ -1,0 +1,97 @@
+/// What a table says of one slot: which frame lies there, what its pixels hash to, and what was wrong
+/// with the frame.
+///
+/// 256 bytes, the last eight a checksum over the rest, the table and the slot: an entry that was torn,
+/// or copied from elsewhere, is not one. A first word of zero says that the slot is empty.
+struct TableEntry: Sendable {
+  static let byteCount = 256
+  private static let wordCount = byteCount / 8
+  /// Words 10 to 30 hold the damage's texts.
+  private static let textStart = 10
+  private static let textBytes = (wordCount - 1 - textStart) * 8
+
+  private var words = InlineArray<32, UInt64>(repeating: 0)
+
+  /// The entry of a slot in which `pixelHash` is written now; nil when the damage takes more words than
+  /// fit.
+  init?(
+    _ key: TableKey, pixelHash: UInt64, damage: Damage?, in slot: Int, of layout: TableLayout,
+    secret: HashSecret
+  ) {
+    // Different each time, so that a slot's content is checked anew after each change.
+    words[0] = UInt64.random(in: 1...UInt64.max)
+    words[1] = key.high
+    words[2] = key.low
+    words[3] = key.content.high
+    words[4] = key.content.low
+    words[5] = UInt64(key.index)
+    words[6] = pixelHash
+    if let damage, !pack(damage) { return nil }
+    words[31] = checksum(in: slot, of: layout, secret)
+  }
+
+  /// The entry that lies in `bytes`, copied; nil when it is empty or not intact.
+  init?(copying bytes: borrowing RawSpan, in slot: Int, of layout: TableLayout, secret: HashSecret)
+  {
+    for place in 0..<Self.wordCount {
+      words[place] = unsafe bytes.unsafeLoad(fromByteOffset: place * 8, as: UInt64.self)
+    }
+    guard words[0] != 0, words[31] == checksum(in: slot, of: layout, secret) else { return nil }
+  }
+
+  /// What to write.
+  func withBytes<Result>(
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    try unsafe body(words.span.bytes)
+  }
+
+  /// Tells this content of the slot from all others.
+  var generation: UInt64 { words[31] }
+  var high: UInt64 { words[1] }
+  var low: UInt64 { words[2] }
+  var content: ContentIdentity { ContentIdentity(high: words[3], low: words[4]) }
+  var pixelHash: UInt64 { words[6] }
+
+  private func checksum(in slot: Int, of layout: TableLayout, _ secret: HashSecret) -> UInt64 {
+    var copy = words
+    copy[31] = layout.number &+ UInt64(slot)
+    return unsafe secret.hash64(copy.span.bytes)
+  }
+
+  // MARK: Damage
+
+  /// Word 9: the lengths of the kind's name and of the detail, and flags. 0 is no damage.
+  private mutating func pack(_ damage: Damage) -> Bool {
+    let (name, detail) = (Array(damage.kind.name.utf8), Array(damage.detail.utf8))
+    guard !name.isEmpty, name.count < 256, name.count + detail.count <= Self.textBytes,
+      let row = UInt32(exactly: (damage.validRows ?? -1) + 1),
+      let frame = UInt32(exactly: (damage.frameIndex ?? -1) + 1)
+    else { return false }
+    words[7] = UInt64(bitPattern: Int64(damage.byteOffset))
+    words[8] = UInt64(frame) | UInt64(row) << 32
+    words[9] =
+      UInt64(name.count) | UInt64(detail.count) << 8
+      | (damage.kind.isTolerated ? 1 << 16 : 0) | (damage.kind.isRefusedByStrict ? 1 << 17 : 0)
+    for (place, byte) in (name + detail).enumerated() {
+      words[Self.textStart + place / 8] |= UInt64(byte) << UInt64(place % 8 * 8)
+    }
+    return true
+  }
+
+  var damage: Damage? {
+    let (nameCount, detailCount) = (Int(words[9] & 0xff), Int(words[9] >> 8 & 0xff))
+    guard nameCount > 0, nameCount + detailCount <= Self.textBytes else { return nil }
+    let text = (0..<nameCount + detailCount).map { place in
+      UInt8(truncatingIfNeeded: words[Self.textStart + place / 8] >> UInt64(place % 8 * 8))
+    }
+    let kind = Damage.Kind(
+      String(decoding: text.prefix(nameCount), as: UTF8.self),
+      isTolerated: words[9] & 1 << 16 != 0, isRefusedByStrict: words[9] & 1 << 17 != 0)
+    let (frame, row) = (Int(words[8] & 0xffff_ffff), Int(words[8] >> 32))
+    return Damage(
+      kind, String(decoding: text.dropFirst(nameCount), as: UTF8.self),
+      frameIndex: frame == 0 ? nil : frame - 1, byteOffset: Int(Int64(bitPattern: words[7])),
+      validRows: row == 0 ? nil : row - 1)
+  }
+}

@@ -1,0 +1,185 @@
+/// What all frames of one table have in common: their size and format.
+package struct TableShape: Sendable, Hashable {
+  package let size: PixelSize
+  package let format: PixelFormat
+
+  package init(size: PixelSize, format: PixelFormat) {
+    self.size = size
+    self.format = format
+  }
+
+  package var bytesPerRow: Int { format.bytesPerRow(width: size.width) }
+  /// Bytes of a frame's pixels, 0 for a size that makes no sense.
+  package var frameBytes: Int {
+    let (bytes, overflow) = bytesPerRow.multipliedReportingOverflow(by: max(size.height, 0))
+    return overflow || size.isEmpty ? 0 : bytes
+  }
+}
+
+/// Where things lie in a table's file, and the header that says so.
+///
+/// A page of header; a byte for each slot that says whether it was used lately; an entry of 256 bytes
+/// for each slot; the pixels, each slot's from a page on. The header is written before the file gets its
+/// name and never changed. Numbers are in the machine's byte order; the header is not one in the other.
+struct TableLayout: Sendable, Hashable {
+  /// Changes with the layout.
+  static let version: UInt64 = 1
+  /// Changes whenever decoding, compositing, scaling or converting gives other pixels: tables with the
+  /// old ones are not found any more.
+  static let pixelVersion: UInt64 = 1
+  /// Slots in which one frame may lie.
+  static let ways = 16
+  static let maximumSlotCount = 8192
+  private static let magic: UInt64 = 0x5a4f_4554_5441_424c
+  private static let headerWords = 16
+
+  let shape: TableShape
+  /// A multiple of ``wayCount``.
+  let slotCount: Int
+  let pageSize: Int
+  /// Random; tells the table from others of its shape.
+  let number: UInt64
+
+  /// The layout of a new table of at most `byteLimit` bytes of pixels; nil when not one frame fits.
+  init?(_ shape: TableShape, byteLimit: Int, pageSize: Int, number: UInt64) {
+    let frame = shape.frameBytes
+    guard frame > 0, frame <= byteLimit, frame < 1 << 40 else { return nil }
+    self.shape = shape
+    self.pageSize = pageSize
+    self.number = number
+    let stride = (frame + pageSize - 1) / pageSize * pageSize
+    let count = min(max(byteLimit / stride, 1), Self.maximumSlotCount)
+    slotCount = count < Self.ways ? count : count / Self.ways * Self.ways
+  }
+
+  var wayCount: Int { min(slotCount, Self.ways) }
+  var setCount: Int { slotCount / wayCount }
+  var stride: Int { (shape.frameBytes + pageSize - 1) / pageSize * pageSize }
+  var usesOffset: Int { pageSize }
+  var entriesOffset: Int { pageSize + roundedToPage(slotCount) }
+  var pixelsOffset: Int { entriesOffset + roundedToPage(slotCount * TableEntry.byteCount) }
+  var fileBytes: Int { pixelsOffset + slotCount * stride }
+
+  private func roundedToPage(_ count: Int) -> Int { (count + pageSize - 1) / pageSize * pageSize }
+
+  func use(of slot: Int) -> Int { usesOffset + slot }
+  func entry(of slot: Int) -> Int { entriesOffset + slot * TableEntry.byteCount }
+  /// Bytes of the pixels of `slot`.
+  func pixels(of slot: Int) -> Range<Int> {
+    let start = pixelsOffset + slot * stride
+    return start..<start + shape.frameBytes
+  }
+
+  /// The slots in which a frame may lie. Frames that follow each other lie in sets that do, so that
+  /// those of one animation spread evenly.
+  func slots(of key: TableKey) -> StrideTo<Int> {
+    let sets = UInt64(setCount)
+    let set = Int((key.animation % sets + UInt64(key.index) % sets) % sets)
+    return Swift.stride(from: set, to: slotCount, by: setCount)
+  }
+
+  /// The header page's first bytes.
+  func header(_ secret: HashSecret) -> [UInt8] {
+    var words = [UInt64](repeating: 0, count: Self.headerWords)
+    words[0] = Self.magic
+    words[1] = Self.version
+    words[2] = Self.pixelVersion
+    words[3] = UInt64(pageSize)
+    words[4] = UInt64(shape.size.width)
+    words[5] = UInt64(shape.size.height)
+    words[6] = UInt64(shape.format.kind.rawValue)
+    words[7] = UInt64(slotCount)
+    words[8] = UInt64(fileBytes)
+    words[9] = number
+    words[15] = unsafe secret.hash64(words.span.extracting(first: 15).bytes)
+    return unsafe words.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// The layout that the header `bytes` tell; nil unless they are those of a table of `shape` that
+  /// this version wrote with this key on a machine as this one.
+  init?(header bytes: [UInt8], of shape: TableShape, pageSize: Int, secret: HashSecret) {
+    guard bytes.count >= Self.headerWords * 8, shape.frameBytes > 0 else { return nil }
+    let words = unsafe bytes.withUnsafeBytes { buffer in
+      (0..<Self.headerWords).map {
+        unsafe buffer.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)
+      }
+    }
+    self.shape = shape
+    self.pageSize = pageSize
+    guard let count = Int(exactly: words[7]), (1...Self.maximumSlotCount).contains(count),
+      count < Self.ways || count % Self.ways == 0
+    else { return nil }
+    slotCount = count
+    number = words[9]
+    // Whatever else it says has to be what would be written now.
+    guard header(secret) == Array(bytes.prefix(Self.headerWords * 8)) else { return nil }
+  }
+}
+
+/// Names a frame in a table.
+struct TableKey: Sendable, Hashable {
+  /// The hash of all that decides the pixels; what makes two frames equal.
+  let high: UInt64
+  let low: UInt64
+  /// A hash of the animation and its rendering.
+  let animation: UInt64
+  let index: Int
+  let content: ContentIdentity
+
+  /// The table key of `key`, hashed with the store's secret.
+  init(_ key: FrameKey, secret: HashSecret) {
+    let rendition = key.animation.rendition
+    var words: [UInt64] = [
+      key.animation.content.high, key.animation.content.low,
+      UInt64(bitPattern: Int64(rendition.size.width)),
+      UInt64(bitPattern: Int64(rendition.size.height)),
+      UInt64(rendition.format.kind.rawValue), rendition.damage.code,
+    ]
+    if let scaling = rendition.scaling {
+      words += [
+        scaling.fit.code, scaling.filter.code, scaling.linearLight ? 1 : 0,
+        scaling.pixelAspect.bitPattern,
+      ]
+    }
+    animation = unsafe secret.hash64(words.span.bytes)
+    words.append(UInt64(bitPattern: Int64(key.index)))
+    let hash = unsafe secret.hash128(words.span.bytes)
+    (high, low) = (hash.high, hash.low)
+    index = max(key.index, 0)
+    content = key.animation.content
+  }
+}
+
+// Spelt out: the order of the cases may change, the codes in tables may not.
+extension DamagePolicy {
+  fileprivate var code: UInt64 {
+    switch self {
+    case .salvage: 1
+    case .strict: 2
+    case .partialRows: 3
+    }
+  }
+}
+
+extension ScalingFit {
+  fileprivate var code: UInt64 {
+    switch self {
+    case .fit: 1
+    case .fill: 2
+    case .stretch: 3
+    case .integer: 4
+    }
+  }
+}
+
+extension ScalingFilter {
+  fileprivate var code: UInt64 {
+    switch self {
+    case .nearest: 1
+    case .box: 2
+    case .bilinear: 3
+    case .bicubic: 4
+    case .lanczos3: 5
+    }
+  }
+}

@@ -1,0 +1,299 @@
+internal import Glibc
+package import SystemPackage
+internal import ZoetropeShims
+
+extension AnimatedImageError.Code {
+  /// A frame store has no room: its disk is full, or its byte limit leaves none for the frame.
+  public static let storeFull = Self("storeFull")
+  /// A frame store's directory or file may not be written, or does not belong to this user alone.
+  public static let storeDenied = Self("storeDenied")
+  /// Every place where a frame could be kept is in use.
+  public static let storeBusy = Self("storeBusy")
+  /// A table of a frame store was truncated, removed or written over by somebody else.
+  public static let storeDamaged = Self("storeDamaged")
+  /// The file system lacks what a frame store needs, such as locks.
+  public static let storeUnsupported = Self("storeUnsupported")
+}
+
+extension AnimatedImageError {
+  /// A failed system call on a file of a frame store.
+  package static func store(_ number: Int32, _ action: String) -> AnimatedImageError {
+    let code: Code =
+      switch number {
+      case ENOSPC, EDQUOT, EFBIG: .storeFull
+      case EROFS, EACCES, EPERM, ELOOP: .storeDenied
+      case ENOLCK, ENOTSUP, EINVAL, ENOSYS, ENODEV: .storeUnsupported
+      case ENOENT, ESTALE: .storeDamaged
+      default: .io
+      }
+    return AnimatedImageError(code, "cannot \(action): \(Errno(rawValue: number))")
+  }
+}
+
+/// A file that several processes read and write at the same time.
+///
+/// Written with `pwrite`, so that a full disk is an error and not SIGBUS. Locks belong to the open file
+/// description (`F_OFD_SETLK`): they go with the process and are not lost when another descriptor of the
+/// file is closed, as POSIX locks are. Two of these objects on one file exclude each other; two threads
+/// with one object do not.
+///
+/// Unsafe code: system calls that take addresses, each of a buffer that lives for the call.
+@safe
+package final class TableFile: Sendable {
+  package struct Status: Sendable {
+    package let byteCount: Int
+    /// Bytes on the disk, which are fewer where the file has holes.
+    package let allocatedBytes: Int
+    /// 0 once the file was removed.
+    package let linkCount: Int
+    /// Nanoseconds since 1970.
+    package let modified: Int64
+    /// Whether it is a regular file of this user, which nobody else may read or write.
+    package let isPrivate: Bool
+
+    init(_ status: stat) {
+      byteCount = Int(status.st_size)
+      allocatedBytes = Int(status.st_blocks) * 512
+      linkCount = Int(status.st_nlink)
+      modified = FileStamp(status).modified
+      isPrivate =
+        status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
+        && status.st_mode & 0o077 == 0
+    }
+  }
+
+  package enum Lock { case none, shared, exclusive }
+
+  /// Bytes of a page of memory.
+  package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
+
+  fileprivate let descriptor: FileDescriptor
+
+  /// Opens a file of this user's own; does not follow a symbolic link.
+  ///
+  /// - Returns: Nil when there is none.
+  package static func open(
+    _ path: FilePath, creating: Bool = false
+  ) throws(AnimatedImageError) -> TableFile? {
+    var options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
+    if creating { options.formUnion([.create, .exclusiveCreate]) }
+    let file: TableFile
+    do {
+      file = TableFile(
+        try FileDescriptor.open(
+          path, .readWrite, options: options, permissions: creating ? [.ownerReadWrite] : nil))
+    } catch {
+      guard let error = error as? Errno else { throw .store(EIO, "open \(path)") }
+      if error == .noSuchFileOrDirectory, !creating { return nil }
+      throw .store(error.rawValue, "open \(path)")
+    }
+    guard try file.status.isPrivate else {
+      throw AnimatedImageError(.storeDenied, "\(path) is not a file of this user alone")
+    }
+    return file
+  }
+
+  private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+
+  deinit { try? descriptor.close() }
+
+  package var status: Status {
+    get throws(AnimatedImageError) {
+      var status = stat()
+      guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw .store(errno, "stat") }
+      return Status(status)
+    }
+  }
+
+  /// Reads as many of `count` bytes as there are from `offset` on.
+  package func read(_ count: Int, at offset: Int) throws(AnimatedImageError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let step = unsafe bytes.withUnsafeMutableBytes { buffer in
+        unsafe pread(
+          descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, count - done,
+          off_t(offset + done))
+      }
+      if step == 0 { break }
+      if step > 0 { done += step } else if errno != EINTR { throw .store(errno, "read") }
+    }
+    bytes.removeLast(count - done)
+    return bytes
+  }
+
+  /// Writes all of `bytes` at `offset`.
+  package func write(_ bytes: borrowing RawSpan, at offset: Int) throws(AnimatedImageError) {
+    var done = 0
+    while done < bytes.byteCount {
+      let step = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe pwrite(
+          descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done,
+          off_t(offset + done))
+      }
+      // Nothing written and no error: no file system of ours, but it must not be a loop.
+      if step == 0 { throw .store(EIO, "write") }
+      if step > 0 { done += step } else if errno != EINTR { throw .store(errno, "write") }
+    }
+  }
+
+  /// Makes the file `byteCount` bytes long, the first `allocated` of them on the disk. Only for a file
+  /// that nobody else has open.
+  package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
+    guard ftruncate(descriptor.rawValue, off_t(byteCount)) == 0 else {
+      throw .store(errno, "resize")
+    }
+    let error = posix_fallocate(descriptor.rawValue, 0, off_t(allocated))
+    guard error == 0 else { throw .store(error, "allocate") }
+  }
+
+  /// Gives the disk space of `range` back; what is read there afterwards is zero. Best effort.
+  package func punchHole(_ range: Range<Int>) {
+    zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
+  }
+
+  /// Changes this object's lock on the byte at `offset`, without waiting.
+  ///
+  /// - Returns: False when another has a lock in the way.
+  package func setLock(_ lock: Lock, at offset: Int) throws(AnimatedImageError) -> Bool {
+    let kind: Int32 =
+      switch lock {
+      case .none: 0
+      case .shared: 1
+      case .exclusive: 2
+      }
+    let error = zt_lock_byte(descriptor.rawValue, Int64(offset), kind)
+    guard error == 0 || error == EAGAIN else { throw .store(error, "lock") }
+    return error == 0
+  }
+}
+
+/// The bytes of a table, read where the system's cache holds them.
+///
+/// A file that somebody truncates, or that cannot be read, shows zeros and sets ``hasGap``; see
+/// `zt_table.h`. Others write to the file at any moment: callers check what they read, or hold a lock.
+///
+/// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
+@safe
+package final class TableMapping: @unchecked Sendable {
+  // Sendable: neither property changes, the bytes are only read, and the mapping ends in `deinit`, when
+  // nobody holds this object any more.
+  private let start: UnsafePointer<UInt8>
+  private let byteCount: Int
+
+  /// Maps the first `byteCount` bytes of `file`; nil when the system cannot.
+  package init?(_ file: TableFile, byteCount: Int) {
+    guard byteCount > 0, let start = unsafe zt_map(file.descriptor.rawValue, byteCount) else {
+      return nil
+    }
+    unsafe self.start = start
+    self.byteCount = byteCount
+  }
+
+  deinit { unsafe zt_unmap(start) }
+
+  /// Whether zeros stand in for bytes that could not be had. It stays so.
+  package var hasGap: Bool { unsafe zt_map_has_gap(start) }
+
+  /// The bytes of `range` as read-only pixels, without a copy.
+  ///
+  /// - Parameter owner: Kept as long as the pixels; it keeps this mapping, and others from replacing
+  ///   the bytes.
+  /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
+  package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
+    unsafe PixelStorage(lent: buffer(range), by: owner)
+  }
+
+  /// Gives `body` the bytes of `range`.
+  package func withBytes<Result>(
+    in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
+  ) -> Result { body(unsafe buffer(range).bytes) }
+
+  /// The 64-bit word at `offset`, a multiple of 8.
+  package func word(at offset: Int) -> UInt64 {
+    unsafe buffer(offset..<offset + 8).load(as: UInt64.self)
+  }
+
+  /// The byte at `offset`.
+  package func byte(at offset: Int) -> UInt8 { unsafe buffer(offset..<offset + 1)[0] }
+
+  private func buffer(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount)
+    return unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
+  }
+}
+
+/// The directory of a frame store: of this user alone, made when it is missing.
+package enum TableDirectory {
+  /// Makes `path` and what is missing above it, and checks that it is this user's own.
+  package static func make(_ path: FilePath) throws(AnimatedImageError) {
+    var missing: [FilePath] = []
+    var next = path
+    while unsafe next.withPlatformString({ unsafe access($0, F_OK) }) != 0, !next.isEmpty {
+      missing.append(next)
+      guard next.removeLastComponent() else { break }
+    }
+    for directory in missing.reversed()
+    where unsafe directory.withPlatformString({ unsafe mkdir($0, 0o700) }) != 0 && errno != EEXIST {
+      throw .store(errno, "make \(directory)")
+    }
+    var status = stat()
+    guard unsafe path.withPlatformString({ unsafe lstat($0, &status) }) == 0 else {
+      throw .store(errno, "stat \(path)")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+      status.st_mode & 0o077 == 0
+    else {
+      throw AnimatedImageError(.storeDenied, "\(path) is not a directory of this user alone")
+    }
+    guard unsafe path.withPlatformString({ unsafe access($0, W_OK | X_OK) }) == 0 else {
+      throw .store(errno, "write to \(path)")
+    }
+  }
+
+  /// The regular files in the directory; none when there is no directory.
+  package static func files(in path: FilePath) -> [(name: String, status: TableFile.Status)] {
+    guard let stream = unsafe path.withPlatformString({ unsafe opendir($0) }) else { return [] }
+    defer { unsafe _ = closedir(stream) }
+    var found: [(name: String, status: TableFile.Status)] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      var status = stat()
+      guard unsafe path.appending(name).withPlatformString({ unsafe lstat($0, &status) }) == 0,
+        status.st_mode & S_IFMT == S_IFREG
+      else { continue }
+      found.append((name, TableFile.Status(status)))
+    }
+    return found
+  }
+
+  /// Whether there is something of that name.
+  package static func exists(_ path: FilePath) -> Bool {
+    unsafe path.withPlatformString { unsafe access($0, F_OK) } == 0
+  }
+
+  /// Removes a file; whoever has it open or mapped keeps it. Best effort.
+  package static func remove(_ path: FilePath) {
+    _ = unsafe path.withPlatformString { unsafe unlink($0) }
+  }
+
+  /// Gives the file at `temporary` the name `path`.
+  ///
+  /// - Returns: False when there is such a file already and `replacing` is false; then nothing changes.
+  package static func publish(
+    _ temporary: FilePath, as path: FilePath, replacing: Bool
+  ) throws(AnimatedImageError) -> Bool {
+    let result = unsafe temporary.withPlatformString { from in
+      unsafe path.withPlatformString { to in
+        unsafe replacing ? rename(from, to) : link(from, to)
+      }
+    }
+    let number = errno
+    if !replacing { remove(temporary) }
+    if result == 0 { return true }
+    guard number == EEXIST else { throw .store(number, "name \(path)") }
+    return false
+  }
+}

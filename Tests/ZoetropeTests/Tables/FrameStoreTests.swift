@@ -1,0 +1,309 @@
+import Foundation
+import SystemPackage
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1))) struct FrameStoreTests {
+  private let scratch: ScratchDirectory
+  private let size = PixelSize(width: 40, height: 30)
+
+  init() throws { scratch = try ScratchDirectory() }
+
+  private var directory: FilePath { scratch.path.appending("store") }
+
+  private func open(_ limit: Int = 1 << 20) throws -> FrameStore {
+    try FrameStore(at: directory, byteLimit: limit)
+  }
+
+  private func key(_ number: Int, _ index: Int) -> FrameKey {
+    makeAnimation(number, width: size.width, height: size.height)[index]
+  }
+
+  private func frame(_ seed: Int) -> CachedFrame { CachedFrame(makePixels(size, seed: seed)) }
+
+  @Test func `a frame is found by another instance, pixels, damage and all`() throws {
+    let damage = Damage(
+      .lzwTruncated, "the data ends after 3 of 9 pixels", frameIndex: 4, byteOffset: 77,
+      validRows: 0)
+    let kept = CachedFrame(makePixels(size, seed: 5), damage: damage)
+    try open().keep(kept, for: key(1, 4))
+    let found = try #require(try open().frame(for: key(1, 4)))
+    #expect(found.bitmap == kept.bitmap)
+    #expect(found.damage == damage)
+    #expect(found.damage?.kind.isTolerated == damage.kind.isTolerated)
+    #expect(try open().frame(for: key(1, 5)) == nil)
+    #expect(try open().frame(for: key(2, 4)) == nil)
+  }
+
+  @Test func `every part of the rendering makes another frame`() throws {
+    let store = try open()
+    let content = key(1, 0).animation.content
+    let renditions = [
+      Rendition.canvas(size), .canvas(size, damage: .partialRows),
+      Rendition(size: size, scaling: .init(fit: .fit, filter: .box)),
+      Rendition(size: size, scaling: .init(fit: .fill, filter: .box)),
+      Rendition(size: size, scaling: .init(fit: .fit, filter: .bilinear)),
+      Rendition(size: size, scaling: .init(fit: .fit, filter: .box, linearLight: true)),
+      Rendition(size: size, scaling: .init(fit: .fit, filter: .box, pixelAspect: 2)),
+    ]
+    for (seed, rendition) in renditions.enumerated() {
+      try store.keep(
+        frame(seed), for: AnimationKey(content: content, rendition: rendition)[0])
+    }
+    for (seed, rendition) in renditions.enumerated() {
+      let found = store.frame(for: AnimationKey(content: content, rendition: rendition)[0])
+      #expect(found?.bitmap == frame(seed).bitmap)
+    }
+  }
+
+  @Test func `a canvas that starts as a frame of a store does not write to it`() throws {
+    let store = try open()
+    try store.keep(frame(1), for: key(1, 0))
+    let bounds = PixelRect(size)
+    // The canvas has the only reference to the pixels.
+    var canvas = Canvas(try #require(store.bitmap(for: key(1, 0))))
+    try canvas.clear(PixelRect(x: 3, y: 3, width: 5, height: 5))
+    #expect(canvas.bitmap[0, 0] == frame(1).bitmap[0, 0])
+    #expect(canvas.bitmap[4, 4] == .clear)
+    try canvas.clear(bounds)
+    var other = Canvas(try #require(store.bitmap(for: key(1, 0))))
+    let saved = try other.copy(PixelRect(x: 0, y: 0, width: 9, height: 9))
+    try other.restore(saved)
+    var third = Canvas(try #require(store.bitmap(for: key(1, 0))))
+    try third.makeUnique(changing: bounds, keepsContent: false)
+    #expect(store.bitmap(for: key(1, 0)) == frame(1).bitmap)
+  }
+
+  @Test func `a lease outlives the store, its files and its directory`() throws {
+    var bitmap: Bitmap?
+    do {
+      let store = try open()
+      try store.keep(frame(9), for: key(1, 0))
+      bitmap = store.bitmap(for: key(1, 0))
+      store.removeAll()
+      #expect(store.frame(for: key(1, 0)) == nil)
+    }
+    try FileManager.default.removeItem(atPath: directory.string)
+    #expect(bitmap == frame(9).bitmap)
+  }
+
+  @Test func `with every frame in use, a new one is refused and none is replaced`() throws {
+    let writer = try open(8192 * 18)
+    let reader = try open(8192 * 18)
+    var leases: [Bitmap] = []
+    for index in 0..<16 {
+      try writer.keep(frame(index), for: key(1, index))
+      // In the same process and in what counts as another one.
+      let store = index % 2 == 0 ? writer : reader
+      leases.append(try #require(store.bitmap(for: key(1, index))))
+    }
+    for round in 0..<20 {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try writer.keep(frame(99), for: key(2, round))
+      }
+      #expect(error?.code == .storeBusy)
+    }
+    for index in 0..<16 { #expect(leases[index] == frame(index).bitmap) }
+    leases = []
+    try writer.keep(frame(99), for: key(2, 0))
+    #expect(reader.bitmap(for: key(2, 0)) == frame(99).bitmap)
+  }
+
+  @Test func `it behaves as a dictionary that may forget`() throws {
+    let stores = [try open(8192 * 40), try open(8192 * 40)]
+    var expected: [FrameKey: Int] = [:]
+    var random = SystemRandomNumberGenerator()
+    var hits = 0
+    for step in 0..<3000 {
+      let store = stores[Int.random(in: 0..<2, using: &random)]
+      let key = key(Int.random(in: 0..<4, using: &random), Int.random(in: 0..<30, using: &random))
+      switch Int.random(in: 0..<40, using: &random) {
+      case 0:
+        store.remove(key.animation.content)
+        expected = expected.filter { $0.key.animation.content != key.animation.content }
+      case 1:
+        store.remove(size: size)
+        expected = [:]
+      case 2:
+        store.remove(key.animation.content, size: size)
+        expected = expected.filter { $0.key.animation.content != key.animation.content }
+      case 3..<20:
+        try store.keep(frame(step), for: key)
+        expected[key] = step
+      default:
+        guard let found = store.bitmap(for: key) else { break }
+        hits += 1
+        let seed = try #require(expected[key])
+        #expect(found == frame(seed).bitmap)
+      }
+    }
+    #expect(hits > 100)
+    #expect(stores[0].lastError == nil || stores[0].lastError?.code == .storeDamaged)
+  }
+
+  @Test func `the byte limit holds over all sizes, and what was removed is given back`() throws {
+    let limit = 512 << 10
+    let store = try open(limit)
+    for round in 0..<400 {
+      let side = 16 + round / 100 * 24
+      let animation = makeAnimation(round % 3, width: side, height: side)
+      let pixels = makePixels(PixelSize(width: side, height: side), seed: round)
+      store.store(CachedFrame(pixels), for: animation[round])
+      #expect(store.statistics.byteCount <= limit)
+    }
+    #expect(store.statistics.frameCount > 10)
+    let before = store.statistics.byteCount
+    store.remove(makeAnimation(0).content)
+    store.remove(makeAnimation(1).content)
+    store.remove(makeAnimation(2).content)
+    #expect(store.statistics.frameCount == 0)
+    #expect(store.statistics.byteCount < before / 2)
+    try store.prune(to: 0)
+    #expect(store.statistics.byteCount == 0)
+  }
+
+  @Test func `a removed directory is made anew`() throws {
+    let store = try open()
+    try store.keep(frame(1), for: key(1, 0))
+    try FileManager.default.removeItem(atPath: directory.string)
+    #expect(store.frame(for: key(1, 0)) == nil)
+    try store.keep(frame(2), for: key(1, 0))
+    #expect(store.bitmap(for: key(1, 0)) == frame(2).bitmap)
+    #expect(try open().bitmap(for: key(1, 0)) == frame(2).bitmap)
+  }
+
+  @Test func `directories and files of others are refused`() throws {
+    try open().keep(frame(1), for: key(1, 0))
+    try directory.setPermissions(0o755)
+    #expect(throws: AnimatedImageError.self) { try open() }
+    try directory.setPermissions(0o700)
+    let table = try #require(scratchTables.first)
+    try table.setPermissions(0o644)
+    let store = try open()
+    #expect(store.frame(for: key(1, 0)) == nil)
+    #expect(store.lastError?.code == .storeDenied)
+    let error = #expect(throws: AnimatedImageError.self) {
+      try store.keep(frame(1), for: key(1, 0))
+    }
+    #expect(error?.code == .storeDenied)
+    try FileManager.default.removeItem(atPath: table.string)
+    try FileManager.default.createSymbolicLink(
+      atPath: table.string, withDestinationPath: "/etc/passwd")
+    #expect(try open().frame(for: key(1, 0)) == nil)
+    // A file where a directory should be.
+    #expect(throws: AnimatedImageError.self) {
+      try FrameStore(at: directory.appending("secret").appending("x"))
+    }
+  }
+
+  private var scratchTables: [FilePath] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? [])
+      .filter { $0.hasSuffix(".frames") }.map { directory.appending($0) }
+  }
+
+  @Test func `no byte of header, entry or pixels that is flipped shows a wrong pixel`() throws {
+    do {
+      let store = try open(8192 * 18)
+      for index in 0..<3 { try store.keep(frame(index), for: key(1, index)) }
+    }
+    let table = try #require(scratchTables.first)
+    let good = try Data(contentsOf: URL(filePath: table.string))
+    let page = TableFile.pageSize
+    // The header; the entries in use with the one after them; bytes here and there in the pixels.
+    let header = Array(0..<160)
+    let entries = (0..<16).filter { (slot: Int) -> Bool in
+      let start = 2 * page + slot * 256
+      return good[start..<start + 256].contains { $0 != 0 }
+    }
+    #expect(entries.count == 3)
+    let inEntries = entries.flatMap { (slot: Int) -> [Int] in
+      Array(2 * page + slot * 256..<2 * page + slot * 256 + 256)
+    }
+    let inPixels = entries.flatMap { (slot: Int) -> [Int] in
+      let start = 3 * page + slot * 8192
+      return Array(stride(from: start, to: start + 192 * 30, by: 331))
+    }
+    var losses = 0
+    for offset in header + inEntries + inPixels {
+      try good.write(to: URL(filePath: table.string))
+      try table.flip(offset, by: UInt8(1) << UInt8(offset % 8))
+      let store = try open(8192 * 18)
+      for index in 0..<3 {
+        if let found = store.bitmap(for: key(1, index)) {
+          #expect(found == frame(index).bitmap, "byte \(offset)")
+        } else {
+          losses += 1
+        }
+        try store.keep(frame(index), for: key(1, index))
+        #expect(store.bitmap(for: key(1, index)) == frame(index).bitmap)
+      }
+    }
+    // Each flip in an entry or its pixels costs that frame at most; one in the header, the table.
+    #expect(losses >= inEntries.count + inPixels.count)
+    #expect(losses <= 3 * header.count + inEntries.count + inPixels.count)
+  }
+
+  @Test func `a table that is truncated while it is open is given up`() throws {
+    for length in [0, 100, 4096, 4097, 8192, 9000, 12288, 20000, 40000] {
+      let store = try open(8192 * 18)
+      for index in 0..<3 { try store.keep(frame(index), for: key(1, index)) }
+      let lease = store.bitmap(for: key(1, 0))
+      let table = try #require(scratchTables.first)
+      try table.truncate(to: length)
+      for index in 0..<3 {
+        if let found = store.bitmap(for: key(1, index)) {
+          #expect(found == frame(index).bitmap)
+        }
+      }
+      // What it has are zeros, but it does not end the process.
+      #expect(lease?[0, 0] != RGBA(red: 1, green: 2, blue: 3))
+      try store.keep(frame(7), for: key(1, 7))
+      #expect(store.bitmap(for: key(1, 7)) == frame(7).bitmap)
+    }
+  }
+
+  @Test func `another secret finds nothing and harms nothing`() throws {
+    let first = try open()
+    try first.keep(frame(1), for: key(1, 0))
+    try directory.appending("secret").flip(5)
+    let second = try open()
+    #expect(second.frame(for: key(1, 0)) == nil)
+    try second.keep(frame(2), for: key(1, 0))
+    #expect(first.bitmap(for: key(1, 0)) == frame(1).bitmap)
+    #expect(second.bitmap(for: key(1, 0)) == frame(2).bitmap)
+    #expect(scratchTables.count == 2)
+  }
+
+  @Test func `verifying drops what is not intact`() throws {
+    let store = try open(8192 * 18)
+    for index in 0..<3 { try store.keep(frame(index), for: key(1, index)) }
+    #expect(try store.verify() == (3, 0))
+    let table = try #require(scratchTables.first)
+    let bytes = try Data(contentsOf: URL(filePath: table.string))
+    let page = TableFile.pageSize
+    let slot = try #require(
+      (0..<16).first { (slot: Int) -> Bool in
+        let start = 2 * page + slot * 256
+        return bytes[start..<start + 8].contains { $0 != 0 }
+      })
+    try table.flip(3 * page + slot * 8192 + 700)
+    #expect(try store.verify() == (2, 1))
+    #expect(try store.verify() == (2, 0))
+  }
+
+  @Test func `the identity of an image is the same in every store of the directory`() throws {
+    let image = try AnimatedImage(bytes: SmallFilm.gif)
+    let identity = try open().identity(of: image)
+    #expect(try open().identity(of: image) == identity)
+    #expect(try image.contentIdentity { false } != identity)
+    let other = try FrameStore(at: scratch.path.appending("other"))
+    #expect(try other.identity(of: image) != identity)
+  }
+}
+
+/// A GIF of two pixels.
+private enum SmallFilm {
+  static let gif: [UInt8] =
+    Array("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+    + [0x2c, 0, 0, 0, 0, 2, 0, 1, 0, 0, 2, 2, 0x44, 0x0a, 0, 0x3b]
+}

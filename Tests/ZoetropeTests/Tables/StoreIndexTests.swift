@@ -1,0 +1,91 @@
+import Foundation
+import SystemPackage
+import Testing
+import Zoetrope
+
+@Suite(.timeLimit(.minutes(1))) struct StoreIndexTests {
+  private let scratch: ScratchDirectory
+
+  init() throws { scratch = try ScratchDirectory() }
+
+  /// The package's own pictures, which nobody wrote to within the last seconds.
+  private static let files: [FilePath] = {
+    let folder = FilePath(#filePath).removingLastComponent().removingLastComponent()
+      .removingLastComponent().removingLastComponent()
+    let found = FileManager.default.enumerator(atPath: folder.appending("Fixtures").string)
+    return (found?.allObjects as? [String] ?? [])
+      .filter { $0.hasSuffix(".gif") || $0.hasSuffix(".png") }
+      .sorted().map { folder.appending("Fixtures").appending($0) }
+  }()
+
+  private func records() -> [FilePath] {
+    let folder = scratch.path.appending("store/index")
+    return ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? [])
+      .map { folder.appending($0) }
+  }
+
+  @Test func `a known file is opened as it was scanned`() throws {
+    #expect(Self.files.count > 10)
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    var known = 0
+    for path in Self.files {
+      guard let first = try? AnimatedImage(contentsOf: path, knownTo: store) else { continue }
+      known += 1
+      #expect(records().count == known)
+      let second = try AnimatedImage(contentsOf: path, knownTo: store)
+      #expect(second.header == first.header)
+      #expect(second.frames == first.frames)
+      #expect(second.staticImage == first.staticImage)
+      #expect(second.storedLoopCount == first.storedLoopCount)
+      #expect(second.playCount == first.playCount)
+      #expect(second.damage == first.damage)
+      #expect(second.metadata == first.metadata)
+    }
+    #expect(known > 10)
+    #expect(store.lastError == nil)
+  }
+
+  @Test func `records are what is served, and other options have others`() throws {
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    let path = try #require(Self.files.first)
+    let image = try AnimatedImage(contentsOf: path, knownTo: store)
+    // One file's record under another one's name is not taken for it.
+    let other = try AnimatedImage(contentsOf: Self.files[1], knownTo: store)
+    let files = records()
+    try #require(files.count == 2)
+    let bytes = try files.map { try Data(contentsOf: URL(filePath: $0.string)) }
+    try bytes[0].write(to: URL(filePath: files[1].string))
+    try bytes[1].write(to: URL(filePath: files[0].string))
+    #expect(try AnimatedImage(contentsOf: path, knownTo: store).frames == image.frames)
+    #expect(try AnimatedImage(contentsOf: Self.files[1], knownTo: store).frames == other.frames)
+    _ = try AnimatedImage(
+      contentsOf: path, options: DecodingOptions(limits: .strict), knownTo: store)
+    #expect(records().count == 3)
+  }
+
+  @Test func `a flipped byte or a missing end costs the record, nothing else`() throws {
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    let path = try #require(Self.files.first)
+    let image = try AnimatedImage(contentsOf: path, knownTo: store)
+    let record = try #require(records().first)
+    let good = try Data(contentsOf: URL(filePath: record.string))
+    for offset in stride(from: 0, to: good.count, by: max(good.count / 200, 1)) {
+      try record.flip(offset, by: 1 << UInt8(offset % 8))
+      #expect(try AnimatedImage(contentsOf: path, knownTo: store).frames == image.frames)
+      #expect(try Data(contentsOf: URL(filePath: record.string)) == good)
+      try record.truncate(to: offset)
+      #expect(try AnimatedImage(contentsOf: path, knownTo: store).frames == image.frames)
+    }
+  }
+
+  @Test func `identities are kept too, and everything may be cleared`() throws {
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    let image = try AnimatedImage(contentsOf: #require(Self.files.first))
+    let identity = try store.identity(of: image)
+    #expect(records().count == 1)
+    #expect(try store.identity(of: image) == identity)
+    store.removeAll()
+    #expect(records().isEmpty)
+    #expect(try store.identity(of: image) == identity)
+  }
+}
