@@ -13,8 +13,8 @@ internal import Glibc
 /// that stays full, strings that run past the last pixel, no end code. What they refuse (a code that
 /// stands for nothing yet) ends the frame with the pixels so far.
 ///
-/// Unsafe, for speed: codes and pixels are addressed by pointer. Positions are compared with `count` and the
-/// end of the codes before each step; `headroom` and `slack` take what a wide copy writes past them.
+/// Unsafe, for speed: codes and pixels are addressed by pointer. `LZWExpansion` states the bounds of every
+/// access; `headroom` and `slack` take what a wide copy writes past the pixels.
 ///
 /// A value with scratch memory of its own; a copy shares nothing that is written.
 package struct LZWDecoder: Sendable {
