@@ -55,7 +55,7 @@ package final class TableFile: Sendable {
       byteCount = Int(status.st_size)
       allocatedBytes = Int(status.st_blocks) * 512
       linkCount = Int(status.st_nlink)
-      modified = FileStamp(status).modified
+      modified = status.st_mtim.nanoseconds
       isPrivate =
         status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
         && status.st_mode & 0o077 == 0
