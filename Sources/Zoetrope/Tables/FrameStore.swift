@@ -137,7 +137,13 @@ public final class FrameStore: Sendable {
     let limit = byteLimit
     // The disk is read and written under the lock: a table is opened once.
     return try state.withLock { (state) throws(AnimatedImageError) in
-      if let table = state.tables[shape] { return (table, state.secret) }
+      if let table = state.tables[shape] {
+        // Another process may have removed it, and a third one made it anew.
+        do throws(AnimatedImageError) {
+          try table.checkFile()
+          return (table, state.secret)
+        } catch { state.tables[shape] = nil }
+      }
       if let failure = state.failures[shape], failure.until > now { throw failure.error }
       let path = directory.appending(state.secret.tableName(of: shape))
       if !creating, !TableDirectory.exists(path) { return nil }

@@ -118,10 +118,9 @@ package final class FrameTable: Sendable {
 
   // MARK: Reading
 
-  /// The frame under `key`; its pixels lie in the mapping, and are not replaced while they are in use.
+  /// The frame under `key`, once ``checkFile()`` has found nothing; its pixels lie in the mapping, and are not replaced while they are in use.
   func frame(for key: TableKey) throws(AnimatedImageError) -> CachedFrame? {
     for slot in layout.slots(of: key) where names(slot, key) {
-      try checkFile()
       guard let lease = try lease(slot) else { continue }
       guard let entry = entry(slot), entry.high == key.high, entry.low == key.low else { continue }
       guard isRight(entry, slot) else {

@@ -162,6 +162,17 @@ import Zoetrope
     #expect(store.statistics.byteCount == 0)
   }
 
+  @Test func `removing reaches a table that others made anew`() throws {
+    let (first, second) = (try open(), try open())
+    try first.keep(frame(1), for: key(1, 0))
+    #expect(second.frame(for: key(1, 0)) != nil)
+    first.remove(size: size)
+    try first.keep(frame(2), for: key(1, 0))
+    // Its own table is the one that was removed.
+    second.remove(key(1, 0).animation.content)
+    #expect(first.frame(for: key(1, 0)) == nil)
+  }
+
   @Test func `a removed directory is made anew`() throws {
     let store = try open()
     try store.keep(frame(1), for: key(1, 0))
