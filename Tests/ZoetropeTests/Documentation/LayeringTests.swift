@@ -56,6 +56,7 @@ import ZoetropeTestSupport
         "Reading": ["/", "Memory", "Scaling"],
         "Seeking": ["/", "Memory", "Reading"],
         "Caching": ["/", "Memory", "Reading", "Scaling", "Seeking"],
+        "Tables": ["/", "Caching", "Opening", "Reading", "Scaling"],
         "Playback": ["/", "Caching", "Memory", "Reading", "Scaling", "Seeking", "Text"],
         "Loading": ["/", "Caching", "Memory", "Playback", "Reading"],
       ],
@@ -67,6 +68,9 @@ import ZoetropeTestSupport
         Exception(
           from: "Seeking", to: "Playback", types: ["RestingCost", "SharedFrames"],
           reason: "`FrameAccess` holds what the copies of an image share, its players included"),
+        Exception(
+          from: "Caching", to: "Tables", types: ["FrameStore"],
+          reason: "the cache in memory asks its second level on disk"),
         Exception(
           from: "Caching", to: "Playback", types: ["FrameProducing"],
           reason: "a reader conforms to what a lane calls"),
