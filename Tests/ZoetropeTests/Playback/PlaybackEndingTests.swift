@@ -80,6 +80,7 @@ import ZoetropeTestSupport
       for try await frame in frames { indices.append(frame.index) }
     }
     #expect(indices == Array(0..<9))
+    await shared.live.reach(.nothing)
     #expect(shared.live.count(.session) == 0)
   }
 
