@@ -1,15 +1,16 @@
 /// Reads composited frames in any order on the calling thread, decoding few frames per request.
 ///
-/// Forward it is a ``FrameReader`` that records checkpoints. A jump starts at the nearest checkpoint or
-/// independent frame. Stepping back replays a range once and keeps what its frames changed, so that the
-/// next steps back decode nothing: about one decoded frame per step, as forward. Not `Sendable`.
+/// Reading forward, it is a ``FrameReader`` that records checkpoints. A jump starts at the nearest
+/// checkpoint or independent frame. Stepping back replays a range once and keeps what its frames
+/// changed, so that the next steps back decode nothing: about one decoded frame per step, as when
+/// reading forward. Not `Sendable`.
 public final class SeekingReader {
   private let reader: FrameReader
   private let store: CheckpointStore
   /// Cached frames that replays may start from, if any; queried each time.
   package var shownFrames: @Sendable () -> ShownFrames? = { nil }
   private let trail: ChargedTrail
-  /// Going back up to this many frames is a step, after which more are likely; further is a jump.
+  /// Steps back up to this many frames apart are assumed to continue; farther ones are jumps.
   private static let longestStep = 8
   /// Whether checkpoints are recorded.
   private var keepsCheckpoints: Bool
@@ -128,8 +129,8 @@ public final class SeekingReader {
     }
   }
 
-  /// The start of a range worth the two canvas copies that stepping back through it takes: further back
-  /// than `start` while that is cheap and fits.
+  /// Moves the start of a backward replay further back than `start` while that is cheap and its patches
+  /// fit, so that the range is worth the two canvas copies that stepping back through it takes.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
   ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {
@@ -159,7 +160,7 @@ public final class SeekingReader {
     }
   }
 
-  /// The reader's next frame, measured; its canvas is offered to the store first.
+  /// Draws the reader's next frame and measures it. First offers its canvas to the store.
   private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
     if keepsCheckpoints || reader.nextIndex == keptTarget,
       try store.offer(
