@@ -16,15 +16,15 @@ public struct FrameScaler: Sendable {
   public let isLinearLight: Bool
   let plan: Plan
 
-  /// How every bitmap is scaled.
+  /// How bitmaps are scaled.
   enum Plan: Sendable {
     /// The bitmap is returned unchanged.
     case same
-    /// Pixels are picked: the source column of each column, and the source row of each row.
+    /// Copies picked pixels: the source column of each column, and the source row of each row.
     case pick(columns: [Int32], rows: [Int32])
-    /// Pixels are weighed.
+    /// Computes weighted sums.
     case resample(horizontal: ResamplingKernel, vertical: ResamplingKernel, verticalFirst: Bool)
-    /// A side is 0: nothing to draw.
+    /// A side is 0, so there is nothing to draw.
     case nothing
   }
 
@@ -98,8 +98,8 @@ public struct FrameScaler: Sendable {
     }
   }
 
-  /// Which pass goes first: the order with less work, where a tap of the horizontal pass costs
-  /// about twice one of the vertical, which runs along the rows.
+  /// Chooses the order of passes with less work. A tap of the horizontal pass costs about twice one of
+  /// the vertical pass, which runs along the rows.
   private static func isVerticalFirst(
     _ source: PixelSize, _ size: PixelSize, _ horizontal: ResamplingKernel,
     _ vertical: ResamplingKernel
@@ -169,7 +169,7 @@ extension FrameScaler {
     }
   }
 
-  /// As ``rescale(_:previous:dirty:)``.
+  /// Like ``rescale(_:previous:dirty:)``, but throws.
   ///
   /// - Throws: As ``scale(_:isCancelled:)``.
   package func rescale(
@@ -186,7 +186,7 @@ extension FrameScaler {
     precondition(bitmap.size == sourceSize, "a picture of \(bitmap.size), not \(sourceSize)")
     if case .same = plan { return (bitmap, region) }
     var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
-    // Of the same size and format, so of the same layout.
+    // Both have the same size and format, and so the same layout.
     buffer.copy(previous)
     try draw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
     return (buffer.finish(), region)
@@ -213,7 +213,7 @@ extension FrameScaler {
       x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
   }
 
-  /// The indices of the picks that lie in `range`; picks grow with their index.
+  /// The indices of the picks that lie in `range`. Picks are ascending.
   private static func span(of range: Range<Int>, in picks: [Int32]) -> Range<Int> {
     let first = picks.firstIndex { $0 >= range.lowerBound } ?? picks.count
     let last = picks.firstIndex { $0 >= range.upperBound } ?? picks.count
@@ -256,7 +256,7 @@ extension FrameScaler {
     let verticalFirst: Bool
   }
 
-  /// Chooses the arithmetic by format, and draws `region`.
+  /// Chooses the arithmetic for the format and draws `region`.
   func resample(
     _ bitmap: Bitmap, _ axes: Axes, region: PixelRect, into buffer: inout PixelBuffer,
     isCancelled: () -> Bool

@@ -19,7 +19,7 @@ extension Bitmap {
     }
   }
 
-  /// As ``converted(to:)``.
+  /// Like ``converted(to:)``, but throws if allocation fails.
   ///
   /// - Throws: `limitExceeded` if allocation fails.
   package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
@@ -56,7 +56,7 @@ extension Bitmap {
 
 /// The conversion rules, pixel by pixel.
 ///
-/// Every rule rounds to nearest; no tie needs breaking but where halves go up.
+/// Every rule rounds to nearest. Ties occur only where the rule says that halves round up.
 enum PixelConversion {
   /// `value * alpha / 255`, rounded.
   @inline(__always)
@@ -83,7 +83,7 @@ enum PixelConversion {
   @inline(__always)
   static func widen(_ value: UInt8) -> UInt16 { UInt16(value) * 257 }
 
-  /// 5, 6 and 5 bits of the nearest levels.
+  /// The nearest levels of 5, 6 and 5 bits.
   @inline(__always)
   static func pack565(_ pixel: RGBA) -> UInt16 {
     let red = (UInt16(pixel.red) * 31 + 127) / 255
@@ -117,7 +117,7 @@ enum PixelConversion {
       blue: multiply(pixel.blue, by: pixel.alpha), alpha: pixel.alpha)
   }
 
-  /// The pixel over black.
+  /// The pixel blended over black.
   @inline(__always)
   static func flatten(_ pixel: RGBA) -> RGBA {
     var flat = premultiply(pixel)

@@ -53,7 +53,7 @@ public struct TargetSize: Sendable, Hashable {
   /// Sides are rounded to nearest and never exceed the box.
   public func size(of source: PixelSize, fit: ScalingFit) -> PixelSize {
     let aspect = pixelAspect.isFinite && pixelAspect > 0 ? pixelAspect : 1
-    // The picture in target pixels at scale 1: one of its pixels is `1 / aspect` wide.
+    // The picture in target pixels at scale 1, where a source pixel is `1 / aspect` wide.
     let naturalWidth = Double(max(source.width, 1)) / aspect
     let naturalHeight = Double(max(source.height, 1))
     let boxWidth = width.map { Double(max($0, 1)) }
@@ -70,8 +70,8 @@ public struct TargetSize: Sendable, Hashable {
       height: Self.side(naturalHeight * factor, box: boxHeight))
   }
 
-  /// The part of a picture of `source` pixels that ends up in `size`: all of it, or the middle
-  /// of it in the shape of `size` for ``ScalingFit/fill``.
+  /// The part of a picture of `source` pixels that is scaled to `size`: all of it, or for
+  /// ``ScalingFit/fill`` the middle of it in the shape of `size`.
   func sourceBox(of source: PixelSize, size: PixelSize, fit: ScalingFit) -> SourceBox {
     var box = SourceBox(
       x: 0, y: 0, width: Double(source.width), height: Double(source.height))
@@ -99,7 +99,7 @@ public struct TargetSize: Sendable, Hashable {
     return allowsEnlarging ? factor : min(factor, 1)
   }
 
-  /// A side in whole pixels: at least 1, at most the box, and small enough to compute with.
+  /// A side in whole pixels: at least 1, at most the box, and small enough to avoid overflow.
   private static func side(_ exact: Double, box: Double?) -> Int {
     let limit = min(box ?? 1e9, 1e9)
     return Int(min(max(exact.rounded(), 1), max(limit, 1)))
@@ -166,7 +166,7 @@ public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A part of a source picture with edges that may lie between pixels.
+/// A part of a source picture whose edges may lie between pixels.
 struct SourceBox: Sendable, Hashable {
   var x: Double
   var y: Double
