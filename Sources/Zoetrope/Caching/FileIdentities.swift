@@ -20,7 +20,7 @@ package final class FileIdentities: Sendable {
   }
 
   /// Records an identity, unless the file changed so recently that another write could leave its stamp
-  /// as it is.
+  /// unchanged.
   package func remember(_ identity: ContentIdentity, for stamp: FileStamp, now: Int64) {
     guard stamp.isSettled(at: now) else { return }
     known.withLock { known in
@@ -44,7 +44,7 @@ extension ContentIdentity {
     try self.init(contentsOf: path) { Task.isCancelled }
   }
 
-  /// As ``init(contentsOf:)``, for threads without a task.
+  /// Like ``init(contentsOf:)``, for threads without a task.
   init(contentsOf path: FilePath, isCancelled: () -> Bool) throws(AnimatedImageError) {
     self = try Self.opened(path) { file throws(AnimatedImageError) in
       try Self(of: file, knowing: .shared, now: FileStamp.now(), isCancelled: isCancelled)
@@ -117,7 +117,7 @@ extension AnimatedImage {
     }
   }
 
-  /// As ``contentIdentity()``, on the calling thread.
+  /// Like ``contentIdentity()``, on the calling thread.
   package func contentIdentity(
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {

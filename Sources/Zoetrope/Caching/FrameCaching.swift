@@ -39,10 +39,10 @@ public protocol FrameCaching: Sendable {
   /// True keeps these calls on the library's own threads, away from the cooperative pool and from the
   /// thread that delivers frames on time.
   var mayBlock: Bool { get }
-  /// The identity of the image's bytes that this cache's keys are made with. Default: the one of this
+  /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in this
   /// process, ``AnimatedImage/contentIdentity()``.
   ///
-  /// May read the whole file. Throws `cancelled` once `isCancelled` gives true.
+  /// May read the whole file. Throws `cancelled` once `isCancelled` returns true.
   func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity

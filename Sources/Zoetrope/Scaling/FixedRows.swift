@@ -9,8 +9,8 @@
 /// and adding neighbours is one `pmaddwd` on x86-64 (from SSE2 on) and `smull`/`smlal` on arm64.
 /// Single-precision sums were measured at half the speed.
 ///
-/// Bounds: callers pass rows that are readable and writable from the last requested channel to the
-/// next multiple of 32 channels (``Bitmap`` rows and the scratch rows are padded so) and, for the
+/// Bounds: callers pass rows whose memory extends past the last requested channel to the next
+/// multiple of 32 channels (``Bitmap`` rows and the scratch rows are padded so) and, for the
 /// horizontal pass, to the end of the last window's padding.
 ///
 /// Range: a weight is below 2 in magnitude and a row of weights sums to 1 with magnitudes that

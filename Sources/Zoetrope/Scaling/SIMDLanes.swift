@@ -84,7 +84,7 @@ extension SIMD4<UInt8> {
 }
 
 extension SIMD4<Float> {
-  /// Each lane rounded to the nearest integer.
+  /// Each lane rounded to the nearest representable value.
   @inline(__always)
   init(converting x: SIMD4<Int32>) {
     self.init(Float(x[0]), Float(x[1]), Float(x[2]), Float(x[3]))
