@@ -2,25 +2,28 @@ internal import CXXHash
 
 // Identities of bytes, by xxHash.
 //
-// Unsafe: xxHash takes addresses. Those of the bytes to hash are valid for the call; the state is freed by
-// the only value that owns it; the secret is written before it is shared and freed with its owner.
+// Unsafe: xxHash takes addresses. Those of the bytes to hash are valid for the call; the state is
+// freed by the only value that owns it; the secret is written before it is shared and freed with
+// its owner.
 
-/// Identifies a file by its contents: an XXH3-128 hash, keyed with random bytes chosen by each process.
+/// Identifies a file by its contents: an XXH3-128 hash, keyed with random bytes chosen by each
+/// process.
 ///
-/// Images with equal bytes share their cached frames, and a rewritten file never gets frames of its old
-/// contents. The hash runs at tens of GB/s. The random key prevents an attacker from constructing two
-/// files that collide. It is still not a cryptographic hash: do not reveal identities to untrusted
-/// parties.
+/// Images with equal bytes share their cached frames, and a rewritten file never gets frames of its
+/// old contents. The hash runs at tens of GB/s. The random key prevents an attacker from
+/// constructing two files that collide. It is still not a cryptographic hash: do not reveal
+/// identities to untrusted parties.
 ///
-/// An identity means nothing in another process, unless it comes from a ``FrameStore``, which has a key of
-/// its own.
+/// An identity means nothing in another process, unless it comes from a ``FrameStore``, which has a
+/// key of its own.
 public struct ContentIdentity: Sendable, Hashable {
   /// The upper 64 bits of the hash.
   public let high: UInt64
   /// The lower 64 bits of the hash.
   public let low: UInt64
 
-  /// Creates an identity from its bits, such as the two halves of a ``description`` of this process.
+  /// Creates an identity from its bits, such as the two halves of a ``description`` of this
+  /// process.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -87,8 +90,8 @@ package struct ContentHasher: ~Copyable {
 
 /// The random bytes that key hashes, so that outsiders cannot construct two files that collide.
 ///
-/// Safe to use from any thread while the object exists: the bytes are written before it is shared, then
-/// only read, and freed with it.
+/// Safe to use from any thread while the object exists: the bytes are written before it is shared,
+/// then only read, and freed with it.
 @safe
 final class HashSecret: Sendable {
   /// The secret of this process.

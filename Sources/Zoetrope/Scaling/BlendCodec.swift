@@ -230,8 +230,8 @@ enum BlendMath {
 enum SRGB {
   /// The last index of ``codes``.
   ///
-  /// The curve rises at most 0.2 codes per step, so that light converted from a code always converts
-  /// back to that code, and any other light is at most 1 off.
+  /// The curve rises at most 0.2 codes per step, so that light converted from a code always
+  /// converts back to that code, and any other light is at most 1 off.
   static let codeSteps = 16383
 
   /// Light from 0 to 1 for each 8-bit code.

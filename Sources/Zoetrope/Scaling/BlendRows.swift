@@ -38,8 +38,8 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// The sum of one window. Even and odd taps are summed separately, because each addition waits for
-  /// the one before it.
+  /// The sum of one window. Even and odd taps are summed separately, because each addition waits
+  /// for the one before it.
   @inline(__always)
   static func window(
     row: Pixels, start: Int, count: Int, weights: UnsafePointer<Scalar>
@@ -122,8 +122,8 @@ enum ProductRows {
   /// The longest window whose low parts cannot overflow.
   static let maximumTaps = 60
 
-  /// Computes the products, less 32768, of straight pixels `range` of a row. Rounds the range outwards
-  /// to multiples of 4.
+  /// Computes the products, less 32768, of straight pixels `range` of a row. Rounds the range
+  /// outwards to multiples of 4.
   static func multiply(
     row: UnsafeRawPointer, range: Range<Int>, into target: UnsafeMutableRawPointer
   ) {
@@ -226,8 +226,8 @@ struct ProductRing {
     unsafe list = PixelStorage(byteCount: slots * MemoryLayout<UnsafeRawPointer>.stride)
   }
 
-  /// The addresses of the rows of `window`, the last one repeated up to `count`. Valid until the next
-  /// call.
+  /// The addresses of the rows of `window`, the last one repeated up to `count`. Valid until the
+  /// next call.
   mutating func addresses(
     _ window: Range<Int>, count: Int, make: (Int, UnsafeMutableRawPointer) -> Void
   ) -> UnsafePointer<UnsafeRawPointer> {
@@ -289,7 +289,8 @@ struct RowRing<Scalar: BlendScalar> {
     }
   }
 
-  /// Whether source row `row` is present in 16 bits. Marks it as present: the caller then computes it.
+  /// Whether source row `row` is present in 16 bits. Marks it as present: the caller then computes
+  /// it.
   mutating func hasWords(_ row: Int) -> Bool {
     let had = unsafe wordRows[row % slots] == row
     unsafe wordRows[row % slots] = row

@@ -152,9 +152,9 @@ enum FixedRows {
 
   /// One window of the horizontal pass, `4 * quads` pixels from `start` on.
   ///
-  /// Two loads hold pixels 0, 1 and 2, 3. Interleaving them pairs 0 with 2 and 1 with 3, so a quad of
-  /// weights lists taps 0, 2, 1, 3. (Pairing neighbours needs a shuffle within one vector, which took
-  /// three times as long.)
+  /// Two loads hold pixels 0, 1 and 2, 3. Interleaving them pairs 0 with 2 and 1 with 3, so a quad
+  /// of weights lists taps 0, 2, 1, 3. (Pairing neighbours needs a shuffle within one vector, which
+  /// took three times as long.)
   @inline(__always)
   private static func window(
     row: UnsafeRawPointer, start: Int, weights: Weights, quads: Int, from round: SIMD4<Int32>
@@ -203,8 +203,8 @@ enum FixedRows {
     SIMD8<Int16>(truncating: a &>> Int32(sumBits), b &>> Int32(sumBits))
   }
 
-  /// Shifts left by `left`, then right by 16. The shift lets the compiler see that the result fits, so
-  /// that it uses a pack instruction.
+  /// Shifts left by `left`, then right by 16. The shift lets the compiler see that the result fits,
+  /// so that it uses a pack instruction.
   @inline(__always)
   private static func narrow(
     _ a: SIMD4<Int32>, _ b: SIMD4<Int32>, left: SIMD4<Int32>
@@ -314,8 +314,8 @@ struct OpacityMap {
     runs.append(Run(range: range, kind: kind))
   }
 
-  /// Sets the runs of target pixels `range` for source rows `rows`. `starts` and `ends` are the windows
-  /// of the target pixels.
+  /// Sets the runs of target pixels `range` for source rows `rows`. `starts` and `ends` are the
+  /// windows of the target pixels.
   mutating func classify(
     rows: Range<Int>, source: UnsafeRawPointer, stride: Int, starts: UnsafePointer<Int32>,
     ends: UnsafePointer<Int32>, range: Range<Int>

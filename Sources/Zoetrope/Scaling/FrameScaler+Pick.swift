@@ -4,7 +4,8 @@
 // and writes; the two entry points check that both pictures hold them.
 
 extension FrameScaler {
-  /// Copies the picked pixels of `region`. Further target rows of the same source row are copied whole.
+  /// Copies the picked pixels of `region`. Further target rows of the same source row are copied
+  /// whole.
   func pick(
     _ bitmap: Bitmap, columns: [Int32], rows: [Int32], region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool
@@ -44,8 +45,8 @@ extension FrameScaler {
     extendLifetime(bitmap)
   }
 
-  /// Target rows that are drawn together: up to four that pick different source rows, and after each
-  /// those that repeat it.
+  /// Target rows that are drawn together: up to four that pick different source rows, and after
+  /// each those that repeat it.
   private struct Round {
     /// The rows that are drawn; only the first `count` are valid.
     private var firsts = SIMD4<Int>()
@@ -90,8 +91,8 @@ extension FrameScaler {
     let (out0, out1, out2, out3) = unsafe (out(0), out(1), out(2), out(3))
     unsafe picks.withUnsafeBytes { picks in
       guard let pick = picks.baseAddress else { return }
-      // A pick and a pixel take four bytes each, so one offset serves both. Each step reads four picks
-      // and writes four pixels to each row; the rest is copied one by one.
+      // A pick and a pixel take four bytes each, so one offset serves both. Each step reads four
+      // picks and writes four pixels to each row; the rest is copied one by one.
       let whole = picks.count & ~15
       var offset = 0
       while offset != whole {
@@ -223,7 +224,8 @@ enum PixelRows {
 }
 
 extension PixelRows {
-  /// Converts `bitmap` to the format of `buffer`, which has the same size. `hub` holds one row of rgba8.
+  /// Converts `bitmap` to the format of `buffer`, which has the same size. `hub` holds one row of
+  /// rgba8.
   static func convert(_ bitmap: Bitmap, into buffer: borrowing PixelBuffer, hub: PixelStorage) {
     precondition(buffer.size == bitmap.size && hub.byteCount >= bitmap.width * 4)
     let target = unsafe buffer.baseAddress

@@ -10,7 +10,8 @@ extension Bitmap {
   /// - levels of 5 and 6 bits are the nearest ones both ways, and survive the round trip;
   /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values, halves up, after blending.
   ///
-  /// Colours with alpha 0 are preserved between straight formats. The process ends if allocation fails.
+  /// Colours with alpha 0 are preserved between straight formats. The process ends if allocation
+  /// fails.
   public func converted(to format: PixelFormat) -> Bitmap {
     do {
       return try converted(asking: format)
@@ -35,9 +36,9 @@ extension Bitmap {
 extension Bitmap {
   /// Returns the bitmap scaled into a box.
   ///
-  /// For several bitmaps of one size, create one ``FrameScaler``: it stores the weights. Formats other than
-  /// those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as ``PixelFormat/rgbx8`` and
-  /// converted back.
+  /// For several bitmaps of one size, create one ``FrameScaler``: it stores the weights. Formats
+  /// other than those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as
+  /// ``PixelFormat/rgbx8`` and converted back.
   ///
   /// - Parameters:
   ///   - target: The box.

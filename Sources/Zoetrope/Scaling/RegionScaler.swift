@@ -1,7 +1,8 @@
 // The order of passes over one region.
 //
 // Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the only entry
-// point, takes them from values that outlive the call and checks that the region lies in the target.
+// point, takes them from values that outlive the call and checks that the region lies in the
+// target.
 
 /// Draws one region of a scaled picture: addresses, scratch rows and the order of passes.
 ///
@@ -140,8 +141,8 @@ struct RegionScaler<Codec: BlendCodec> {
 }
 
 extension RegionScaler {
-  /// For each target row: scales the source rows of its window horizontally, keeping each while later
-  /// rows need it, then sums them vertically.
+  /// For each target row: scales the source rows of its window horizontally, keeping each while
+  /// later rows need it, then sums them vertically.
   mutating func runHorizontalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
     var ring = unsafe RowRing<Scalar>(
       slots: vertical.taps, width: region.maxX,
@@ -166,8 +167,8 @@ extension RegionScaler {
     _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
   ) {
     for row in rows where unsafe !ring.hasWords(row) {
-      // Start at a whole step. Rows are padded to whole steps; from anywhere else the last step would end
-      // past them.
+      // Start at a whole step. Rows are padded to whole steps; from anywhere else the last step
+      // would end past them.
       let first = unsafe columns.lowerBound & ~3
       unsafe FixedRows.widen(
         row: sourceRow(row) + first * 4, count: (columns.upperBound - first) * 4,

@@ -1,7 +1,8 @@
 /// The weights of one axis: the source pixels that each target pixel depends on.
 ///
-/// Every target pixel has the same number of taps, padded with weights of 0, so that the passes need
-/// no special case at the edges. Windows at the end of the source are moved back inside, not cut.
+/// Every target pixel has the same number of taps, padded with weights of 0, so that the passes
+/// need no special case at the edges. Windows at the end of the source are moved back inside, not
+/// cut.
 struct ResamplingKernel: Sendable {
   /// How a pass reads the taps, which determines their padding and order.
   enum Layout {
@@ -15,8 +16,8 @@ struct ResamplingKernel: Sendable {
   let sourceCount: Int
   /// Number of target pixels along this axis.
   let count: Int
-  /// Weights stored for each target pixel, a multiple of 2 or 4. If the source is tiny, the padding may
-  /// reach past its end.
+  /// Weights stored for each target pixel, a multiple of 2 or 4. If the source is tiny, the padding
+  /// may reach past its end.
   let taps: Int
   /// The first source pixel of each target pixel's window.
   let starts: [Int32]
@@ -26,11 +27,11 @@ struct ResamplingKernel: Sendable {
   let weights: [Double]
   /// The same in single precision.
   let floatWeights: [Float]
-  /// The same in fixed point: two taps per word (the first one low), `taps / 2` words per row. Each row
-  /// sums to exactly `1 << bits`, so a flat picture stays unchanged.
+  /// The same in fixed point: two taps per word (the first one low), `taps / 2` words per row. Each
+  /// row sums to exactly `1 << bits`, so a flat picture stays unchanged.
   let pairs: [UInt32]
-  /// 24-bit weights for ``ProductRows``: for each two taps, their high parts in one word and their low
-  /// parts in the next. Empty for the horizontal axis, and if windows are too long.
+  /// 24-bit weights for ``ProductRows``: for each two taps, their high parts in one word and their
+  /// low parts in the next. Empty for the horizontal axis, and if windows are too long.
   let finePairs: [UInt32]
   /// Fraction bits in `pairs`: 14 if a weight may reach 1, up to 18 for long windows.
   let bits: Int
@@ -53,7 +54,8 @@ struct ResamplingKernel: Sendable {
     var longest = 1
     let isIdentity = length == Double(count) && start == start.rounded()
     for index in 0..<count {
-      // Every filter is 0 at integer distances other than 0, so each pixel depends on one source pixel.
+      // Every filter is 0 at integer distances other than 0, so each pixel depends on one source
+      // pixel.
       if isIdentity {
         windows.append((min(index + Int(start), sourceCount - 1), [1]))
         continue
@@ -106,8 +108,8 @@ struct ResamplingKernel: Sendable {
 
   /// The window of one target pixel, with sum 1.
   ///
-  /// Weights that happen to be 0 are kept: without them the ends of windows would not ascend with the
-  /// index, and the search for touched pixels relies on that.
+  /// Weights that happen to be 0 are kept: without them the ends of windows would not ascend with
+  /// the index, and the search for touched pixels relies on that.
   private static func window(
     middle: Double, support: Double, stretch: Double, limit: Int, filter: ScalingFilter
   ) -> (first: Int, weights: [Double]) {
@@ -127,8 +129,8 @@ struct ResamplingKernel: Sendable {
     return (low, weights.map { $0 / sum })
   }
 
-  /// Rounds running sums instead of weights, so that errors do not accumulate along a window and its
-  /// sum is exact.
+  /// Rounds running sums instead of weights, so that errors do not accumulate along a window and
+  /// its sum is exact.
   private static func fixedPairs(
     _ weights: [Double], taps: Int, bits: Int, layout: Layout
   ) -> [UInt32] {

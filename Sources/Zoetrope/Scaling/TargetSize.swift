@@ -12,15 +12,15 @@ public struct TargetSize: Sendable, Hashable {
   public var width: Int?
   /// The height in pixels; nil if only the width is limited.
   public var height: Int?
-  /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as wide.
-  /// Source pixels are square.
+  /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as
+  /// wide. Source pixels are square.
   public var pixelAspect: Double
-  /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill`` and
-  /// ``ScalingFit/stretch``, which always yield the box.
+  /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill``
+  /// and ``ScalingFit/stretch``, which always yield the box.
   public var allowsEnlarging: Bool
 
-  /// Creates a box. A nil side follows from the other by the aspect ratio; with both nil, the size is
-  /// unchanged.
+  /// Creates a box. A nil side follows from the other by the aspect ratio; with both nil, the size
+  /// is unchanged.
   public init(
     width: Int? = nil, height: Int? = nil, pixelAspect: Double = 1, allowsEnlarging: Bool = true
   ) {
@@ -35,8 +35,8 @@ public struct TargetSize: Sendable, Hashable {
     self.init(width: size.width, height: size.height)
   }
 
-  /// Creates a box of terminal cells, each `cell` device pixels large with `samples` image samples: 1x2 for
-  /// half blocks, 2x4 for Braille, `cell` itself for pixels.
+  /// Creates a box of terminal cells, each `cell` device pixels large with `samples` image samples:
+  /// 1x2 for half blocks, 2x4 for Braille, `cell` itself for pixels.
   public init(
     columns: Int?, rows: Int?, samples: PixelSize, cell: PixelSize, allowsEnlarging: Bool = true
   ) {
@@ -114,15 +114,15 @@ public enum ScalingFit: String, Sendable, Hashable, CaseIterable {
   case fill
   /// Exactly the box, ignoring the aspect ratio.
   case stretch
-  /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that each
-  /// source pixel becomes a block of equal size. For pixel art.
+  /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that
+  /// each source pixel becomes a block of equal size. For pixel art.
   case integer
 }
 
 /// The filter for resampling an image.
 ///
-/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as in
-/// Pillow's `resize`.
+/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as
+/// in Pillow's `resize`.
 public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
   /// The nearest source pixel, unchanged. The fastest filter, for pixel art.
   case nearest

@@ -49,9 +49,9 @@ package struct CheckpointPolicy: Sendable {
 
   /// Whether a canvas for frame `index` is worth keeping, given room for `capacity` canvases.
   ///
-  /// Starting points are spread so that the replays between them cost the same; one close to another
-  /// is rejected. When there is no room left, a new one must be worth a quarter more than the least
-  /// valuable checkpoint, so that two of equal worth do not keep evicting each other.
+  /// Starting points are spread so that the replays between them cost the same; one close to
+  /// another is rejected. When there is no room left, a new one must be worth a quarter more than
+  /// the least valuable checkpoint, so that two of equal worth do not keep evicting each other.
   package func accepts(_ index: Int, capacity: Int) -> Bool {
     guard capacity > 0, index > 0, index < count, Self.last(independent, upTo: index) != index,
       Self.last(kept, upTo: index) != index

@@ -50,10 +50,10 @@ package final class CheckpointStore: Sendable {
 
   /// The cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
   ///
-  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages of
-  /// that block: some 0.75 ns per byte, as long as decoding a small frame. A checkpoint per frame
-  /// doubled the time of a first pass. With this spacing, copies take an eighth of it, and a jump
-  /// replays at most 4 ms unless a single copy takes longer.
+  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages
+  /// of that block: some 0.75 ns per byte, as long as decoding a small frame. A checkpoint per
+  /// frame doubled the time of a first pass. With this spacing, copies take an eighth of it, and a
+  /// jump replays at most 4 ms unless a single copy takes longer.
   private static func startCost(_ canvasCost: Int) -> Int {
     let copy = canvasCost / 4 * 3
     return max(copy, min(8 * copy, 4_000_000))
@@ -77,9 +77,9 @@ package final class CheckpointStore: Sendable {
   /// The maximum number of frames drawn to reach one.
   package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
 
-  /// Whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of about
-  /// 16 plain copies, and at most 4 ms: an occasional step back may take that long unnoticed. False
-  /// without measurements.
+  /// Whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of
+  /// about 16 plain copies, and at most 4 ms: an occasional step back may take that long unnoticed.
+  /// False without measurements.
   package func isShort(_ stretch: Range<Int>) -> Bool {
     guard isMeasuring else { return false }
     return state.withLock { $0.policy.costs.sum(stretch) } <= min(canvasCost, 4_000_000)
@@ -93,8 +93,8 @@ package final class CheckpointStore: Sendable {
     state.withLock { $0.policy.costs.record(nanoseconds, of: index) }
   }
 
-  /// Keeps the canvas that frame `index` is drawn on if it is worth it. Calls `canvas` only then, with
-  /// no lock held.
+  /// Keeps the canvas that frame `index` is drawn on if it is worth it. Calls `canvas` only then,
+  /// with no lock held.
   ///
   /// - Returns: Whether the canvas was kept.
   @discardableResult

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// What an opened image keeps between random accesses: the identity of its bytes, checkpoints, and a
-/// reader at its last position. All copies of the image share it.
+/// What an opened image keeps between random accesses: the identity of its bytes, checkpoints, and
+/// a reader at its last position. All copies of the image share it.
 ///
-/// Everything is created when first needed. Checkpoints and the reader's canvases are charged to the
-/// budget and released on demand.
+/// Everything is created when first needed. Checkpoints and the reader's canvases are charged to
+/// the budget and released on demand.
 package final class FrameAccess: Sendable {
   private let ownBudget: MemoryBudget?
   private let state = Mutex(State())
@@ -87,8 +87,8 @@ package struct ShownFrames: Sendable {
   private let cache: MemoryFrameCache
   private let animation: AnimationKey
 
-  /// The frames of `animation` in `cache`; nil if they are not canvases of `image`, or if this type of
-  /// cache cannot be searched.
+  /// The frames of `animation` in `cache`; nil if they are not canvases of `image`, or if this type
+  /// of cache cannot be searched.
   init?(_ animation: AnimationKey, of image: AnimatedImage, in cache: (any FrameCaching)?) {
     guard let cache = cache as? MemoryFrameCache, animation.rendition.scaling == nil,
       animation.rendition.format == image.options.canvasFormat

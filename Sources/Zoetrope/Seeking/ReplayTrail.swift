@@ -3,11 +3,11 @@ internal import Synchronization
 /// What a replay keeps so that the next steps back need not repeat it.
 ///
 /// For each frame of the stretch it keeps the pixels that the next frame changes (a patch), and it
-/// keeps the picture at the current position. A step back restores one patch, so it costs as much as
-/// the change is large, like a step forward. (With whole frames, copying the canvas made a step back
-/// eight times as expensive as one forward for small changes.) If not all patches fit, those at the
-/// front of the stretch are left out. Canvases along the way then bound the replays, so that each
-/// frame is decoded about twice instead of once per step.
+/// keeps the picture at the current position. A step back restores one patch, so it costs as much
+/// as the change is large, like a step forward. (With whole frames, copying the canvas made a step
+/// back eight times as expensive as one forward for small changes.) If not all patches fit, those
+/// at the front of the stretch are left out. Canvases along the way then bound the replays, so that
+/// each frame is decoded about twice instead of once per step.
 struct ReplayTrail: ~Copyable {
   private struct Patch {
     let pixels: [SavedRect]
@@ -44,8 +44,8 @@ struct ReplayTrail: ~Copyable {
   /// Bytes held.
   var cost: Int { patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost }
 
-  /// Prepares for a replay of `stretch`, after which the next frame is shown. `capacity` is the room in
-  /// canvases.
+  /// Prepares for a replay of `stretch`, after which the next frame is shown. `capacity` is the
+  /// room in canvases.
   mutating func begin(_ stretch: Range<Int>, capacity: Int) {
     patches.removeAll(keepingCapacity: true)
     patchCost = 0
@@ -97,8 +97,8 @@ struct ReplayTrail: ~Copyable {
     position = frame.index
   }
 
-  /// Steps back to frame `index` if every patch on the way is present. Drops the patches used, because
-  /// the same steps are unlikely to be repeated soon.
+  /// Steps back to frame `index` if every patch on the way is present. Drops the patches used,
+  /// because the same steps are unlikely to be repeated soon.
   mutating func step(backTo index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard index < position, index >= firstKept, picture != nil,
       patches.count == position - firstKept
@@ -147,8 +147,8 @@ struct ReplayTrail: ~Copyable {
     return first
   }
 
-  /// The rectangles in which the frame after `index` may differ from frame `index`: what it draws, and
-  /// what is disposed of before it. Two rectangles, because their union is often much larger.
+  /// The rectangles in which the frame after `index` may differ from frame `index`: what it draws,
+  /// and what is disposed of before it. Two rectangles, because their union is often much larger.
   private func changedRects(after index: Int) -> (PixelRect, PixelRect?) {
     let drawn = frames[index + 1].rect.intersection(bounds)
     let disposed = frames[index].rect.intersection(bounds)
@@ -164,8 +164,8 @@ struct ReplayTrail: ~Copyable {
   }
 }
 
-/// The ``ReplayTrail`` of one reader, charged to a budget that can release it: an idle reader cannot
-/// release anything itself.
+/// The ``ReplayTrail`` of one reader, charged to a budget that can release it: an idle reader
+/// cannot release anything itself.
 final class ChargedTrail: Sendable {
   let share = BudgetShare(.checkpoints)
   private let store: CheckpointStore

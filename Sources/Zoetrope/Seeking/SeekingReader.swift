@@ -14,8 +14,8 @@ public final class SeekingReader {
   private static let longestStep = 8
   /// Whether checkpoints are recorded.
   private var keepsCheckpoints: Bool
-  /// Whether the caller already has the frames between the last and the next one and continues in order.
-  /// Then one canvas is kept for the next time: that of the requested frame.
+  /// Whether the caller already has the frames between the last and the next one and continues in
+  /// order. Then one canvas is kept for the next time: that of the requested frame.
   var isFollowingOrder = false
   /// The frame whose canvas is kept even if no others are; -1 for none.
   private var keptTarget = -1
@@ -34,8 +34,8 @@ public final class SeekingReader {
 
   /// A reader of `image`, with checkpoints in `store`.
   ///
-  /// - Parameter keepsCheckpoints: false for a player, which may only ever loop: it records none until the
-  ///   first seek.
+  /// - Parameter keepsCheckpoints: false for a player, which may only ever loop: it records none
+  ///   until the first seek.
   package init(_ image: AnimatedImage, store: CheckpointStore, keepsCheckpoints: Bool = true) {
     self.keepsCheckpoints = keepsCheckpoints
     reader = FrameReader(image)
@@ -48,8 +48,8 @@ public final class SeekingReader {
 
   /// Returns frame `index`, composited.
   ///
-  /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the whole
-  /// canvas.
+  /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the
+  /// whole canvas.
   ///
   /// - Throws: the errors of ``FrameReader/frame(at:)``.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
@@ -129,8 +129,9 @@ public final class SeekingReader {
     }
   }
 
-  /// Moves the start of a backward replay further back than `start` while that is cheap and its patches
-  /// fit, so that the range is worth the two canvas copies that stepping back through it takes.
+  /// Moves the start of a backward replay further back than `start` while that is cheap and its
+  /// patches fit, so that the range is worth the two canvas copies that stepping back through it
+  /// takes.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
   ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {

@@ -79,8 +79,8 @@ package final class FrameTable: Sendable {
       let temporary = FilePath(path.string + ".\(String(number, radix: 16)).new")
       guard let file = try TableFile.open(temporary, creating: true) else { continue }
       do throws(AnimatedImageError) {
-        // Allocate the entries on disk at once: reading a hole through the mapping may fail when the
-        // disk is full.
+        // Allocate the entries on disk at once: reading a hole through the mapping may fail when
+        // the disk is full.
         try file.resize(to: layout.fileBytes, allocating: layout.pixelsOffset)
         try unsafe file.write(layout.header(secret).span.bytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)

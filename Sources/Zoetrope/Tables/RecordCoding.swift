@@ -3,8 +3,8 @@ struct RecordWriter {
   private(set) var bytes: [UInt8] = []
 
   mutating func put(_ number: Int) {
-    // The sign goes into the lowest bit (zigzag). Then seven bits per byte, lowest first; the top bit
-    // says that more bytes follow.
+    // The sign goes into the lowest bit (zigzag). Then seven bits per byte, lowest first; the top
+    // bit says that more bytes follow.
     var rest = UInt64(bitPattern: Int64(number << 1 ^ number >> (Int.bitWidth - 1)))
     while rest >= 0x80 {
       bytes.append(UInt8(rest & 0x7f) | 0x80)

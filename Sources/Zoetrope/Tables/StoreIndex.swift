@@ -6,7 +6,8 @@ internal import SystemPackage
 /// A modified file has another stamp, so its old record is not found. The name covers the version
 /// of the records and scanners. Records carry a checksum keyed with the store's secret.
 struct StoreIndex: Sendable {
-  /// Increment if the layout of records changes, or if a scanner finds anything different in a file.
+  /// Increment if the layout of records changes, or if a scanner finds anything different in a
+  /// file.
   private static let version = 1
   /// Maximum number of records, and their maximum total bytes.
   private static let maximumCount = 4096
@@ -152,8 +153,8 @@ extension AnimatedImage {
   /// Opens the file at `path`, without scanning it if its device, inode, size and times are the
   /// same as when it was last opened through `store`.
   ///
-  /// - Throws: The errors of ``init(contentsOf:options:)``. If the store cannot be used, the file is
-  ///   scanned.
+  /// - Throws: The errors of ``init(contentsOf:options:)``. If the store cannot be used, the file
+  ///   is scanned.
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
   ) throws(AnimatedImageError) {

@@ -19,8 +19,8 @@ package struct TableShape: Sendable, Hashable {
 /// The layout of a table's file, and the header that describes it.
 ///
 /// A header page, a byte per slot that marks recent use, an entry of 256 bytes per slot, and the
-/// pixels, page-aligned for each slot. The header is written before the file gets its name and never
-/// changes. Numbers are in native byte order; a header in the other one is invalid.
+/// pixels, page-aligned for each slot. The header is written before the file gets its name and
+/// never changes. Numbers are in native byte order; a header in the other one is invalid.
 struct TableLayout: Sendable, Hashable {
   /// Increment if the layout changes.
   static let version: UInt64 = 1
@@ -96,8 +96,8 @@ struct TableLayout: Sendable, Hashable {
     return unsafe words.withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with this
-  /// secret, on a machine with the same page size and byte order.
+  /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with
+  /// this secret, on a machine with the same page size and byte order.
   init?(header bytes: [UInt8], of shape: TableShape, pageSize: Int, secret: HashSecret) {
     guard bytes.count >= Self.headerWords * 8, shape.frameBytes > 0 else { return nil }
     let words = unsafe bytes.withUnsafeBytes { buffer in

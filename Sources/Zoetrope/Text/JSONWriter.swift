@@ -54,8 +54,8 @@ package struct JSONWriter {
 
   package mutating func number(_ value: Int) { element(String(value)) }
 
-  /// Writes a string. Control characters, DEL and C1 are escaped, so that the text is also safe to print on a
-  /// terminal.
+  /// Writes a string. Control characters, DEL and C1 are escaped, so that the text is also safe to
+  /// print on a terminal.
   package mutating func string(_ value: String) {
     separate()
     bytes.append(0x22)

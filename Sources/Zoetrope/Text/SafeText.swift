@@ -1,6 +1,6 @@
 extension String {
-  /// The text with everything escaped that controls a terminal or reorders a line: control characters
-  /// become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
+  /// The text with everything escaped that controls a terminal or reorders a line: control
+  /// characters become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
   ///
   /// File names and metadata are untrusted; an escape sequence in them must not reach the terminal.
   package var sanitized: String {
