@@ -9,18 +9,18 @@ extension CacheTable {
   /// Evicts one frame and returns it; nil if only floors are left. `limit` is the maximum cost.
   ///
   /// Scrolling through a list requests more frames than fit and returns to each one after all the
-  /// others. LRU would always evict the frame needed next and every lookup would miss. So the frames
-  /// stored first stay while they are still requested, and newer ones evict each other:
+  /// others. LRU would always evict the frame needed next and every lookup would miss. So the
+  /// frames stored first stay while they are still requested, and newer ones evict each other:
   /// - Stale animations go first: not used while eight times the limit was stored.
-  /// - An animation that is likely to repeat its frames evicts animations that nobody plays, the most
-  ///   recently released first. It is likely to repeat if it has shown a frame twice, or if it is being
-  ///   played and most recent players repeated theirs.
+  /// - An animation that is likely to repeat its frames evicts animations that nobody plays, the
+  ///   most recently released first. It is likely to repeat if it has shown a frame twice, or if it
+  ///   is being played and most recent players repeated theirs.
   /// - Any other animation evicts its own frames.
   /// - If neither rule finds a frame, one of the largest animations loses one.
   ///
-  /// Within an animation played in order, the last frame shown is evicted, not counting the two newest,
-  /// because a loop needs it last. (When a loop does not fit, LRU and second chance never hit.)
-  /// Otherwise the least recently used frame is evicted.
+  /// Within an animation played in order, the last frame shown is evicted, not counting the two
+  /// newest, because a loop needs it last. (When a loop does not fit, LRU and second chance never
+  /// hit.) Otherwise the least recently used frame is evicted.
   ///
   /// Takes constant time.
   mutating func evict(limit: Int) -> CachedFrame? {
@@ -52,8 +52,8 @@ extension CacheTable {
     return idle >= 0 ? idle : largestHeld() ?? storing
   }
 
-  /// The most recently used animation that nobody plays, excluding the one that stores and the `count`
-  /// newest others; -1 for none.
+  /// The most recently used animation that nobody plays, excluding the one that stores and the
+  /// `count` newest others; -1 for none.
   private func releasedGroup(sparing count: Int) -> Int {
     var group = released.newest
     var found = -1
@@ -130,9 +130,9 @@ extension Int {
 
 /// Recognises playback from the frames that are looked up.
 ///
-/// A player runs through all frames in one direction and starts over, so the frame just shown is needed
-/// last, and the oldest frame, which LRU and clock would evict, is needed next. Seeking and scrubbing
-/// have no such order.
+/// A player runs through all frames in one direction and starts over, so the frame just shown is
+/// needed last, and the oldest frame, which LRU and clock would evict, is needed next. Seeking and
+/// scrubbing have no such order.
 package struct AccessPattern: Sendable, Hashable {
   /// Steps in one direction after which a run counts as playing.
   package static let runLength: UInt8 = 16

@@ -1,5 +1,6 @@
-/// The bookkeeping of ``MemoryFrameCache``: frames by key, grouped by animation, both in order of use.
-/// A plain value that the cache guards with a lock. `CacheEviction.swift` decides what to evict.
+/// The bookkeeping of ``MemoryFrameCache``: frames by key, grouped by animation, both in order of
+/// use. A plain value that the cache guards with a lock. `CacheEviction.swift` decides what to
+/// evict.
 struct CacheTable: Sendable {
   /// One cached frame.
   struct Slot: Sendable, Linked {
@@ -20,8 +21,8 @@ struct CacheTable: Sendable {
     var stamp = 0
     var holds = 0
     var pattern = AccessPattern()
-    /// The first frame looked up since the animation was held, or since another animation was looked
-    /// up; -1 for none.
+    /// The first frame looked up since the animation was held, or since another animation was
+    /// looked up; -1 for none.
     var firstAsked = -1
     var askedCount = 0
     /// Whether ``firstAsked`` was looked up again.
@@ -40,8 +41,8 @@ struct CacheTable: Sendable {
   var groupOf: [AnimationKey: Int] = [:]
   /// The groups that nobody holds, least recently used first.
   var released = UseList()
-  /// The held groups with more frames than their floor. Eviction rotates them, so their order is not
-  /// order of use.
+  /// The held groups with more frames than their floor. Eviction rotates them, so their order is
+  /// not order of use.
   var held = UseList()
   /// The other held groups.
   var atFloor = UseList()

@@ -1,5 +1,5 @@
-/// Reads rendered frames in any order. Looks them up in the cache, if there is one, and stores decoded
-/// frames there.
+/// Reads rendered frames in any order. Looks them up in the cache, if there is one, and stores
+/// decoded frames there.
 ///
 /// Holds its animation in the cache from its first frame until ``rest()`` or deinitialization. Not
 /// thread-safe; several readers of one image may share its cache and checkpoints.

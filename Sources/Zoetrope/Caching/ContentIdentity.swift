@@ -2,26 +2,28 @@ internal import CXXHash
 
 // Identities of bytes, by xxHash.
 //
-// Unsafe: the library takes addresses. Those of the bytes to hash are valid for the call; the state is
-// freed with the one value that owns it; the secret is written before anybody sees it and freed with its
-// owner.
+// Unsafe: xxHash takes addresses. Those of the bytes to hash are valid for the call; the state is
+// freed by the only value that owns it; the secret is written before it is shared and freed with
+// its owner.
 
-/// Identifies a file by its contents: an XXH3-128 hash, keyed with random bytes chosen by each process.
+/// Identifies a file by its contents: an XXH3-128 hash, keyed with random bytes chosen by each
+/// process.
 ///
-/// Images with equal bytes share their cached frames, and a rewritten file never gets frames of its old
-/// contents. The hash runs at tens of GB/s. The random key prevents an attacker from constructing two
-/// files that collide. It is still not a cryptographic hash: do not reveal identities to untrusted
-/// parties.
+/// Images with equal bytes share their cached frames, and a rewritten file never gets frames of its
+/// old contents. The hash runs at tens of GB/s. The random key prevents an attacker from
+/// constructing two files that collide. It is still not a cryptographic hash: do not reveal
+/// identities to untrusted parties.
 ///
-/// An identity means nothing in another process, unless it comes from a ``FrameStore``, which keeps a key
-/// of its own.
+/// An identity means nothing in another process, unless it comes from a ``FrameStore``, which has a
+/// key of its own.
 public struct ContentIdentity: Sendable, Hashable {
   /// The upper 64 bits of the hash.
   public let high: UInt64
   /// The lower 64 bits of the hash.
   public let low: UInt64
 
-  /// Creates an identity from its bits, such as the two halves of a ``description`` of this process.
+  /// Creates an identity from its bits, such as the two halves of a ``description`` of this
+  /// process.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -53,13 +55,13 @@ extension ContentIdentity: CustomStringConvertible {
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
-  /// Here because the state refers to its bytes.
+  /// Retained because the state refers to its bytes.
   private let secret: HashSecret
 
-  /// A hasher of no bytes yet. Throws `limitExceeded` when the system has no memory for its state.
+  /// An empty hasher. Throws `limitExceeded` if allocating its state fails.
   package init() throws(AnimatedImageError) { try self.init(.process) }
 
-  /// As ``init()``, keyed with `secret`.
+  /// Like ``init()``, keyed with `secret`.
   init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.limitExceeded, "no memory for a hash")
@@ -86,15 +88,15 @@ package struct ContentHasher: ~Copyable {
   }
 }
 
-/// The random bytes that key hashes, so that nobody outside can construct two files that collide.
+/// The random bytes that key hashes, so that outsiders cannot construct two files that collide.
 ///
-/// Safe to use while the object lives, from any thread: the bytes are written before anybody else sees
-/// them, then only read, and freed with the object.
+/// Safe to use from any thread while the object exists: the bytes are written before it is shared,
+/// then only read, and freed with it.
 @safe
 final class HashSecret: Sendable {
-  /// That of this process.
+  /// The secret of this process.
   static let process = HashSecret(random())
-  /// Twice the least that the hash takes.
+  /// Twice the minimum that xxHash requires.
   static let byteCount = 2 * Int(XXH3_SECRET_SIZE_MIN)
 
   fileprivate nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
@@ -114,7 +116,7 @@ final class HashSecret: Sendable {
     return (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
   }
 
-  /// 128 bits that say what `data` is.
+  /// The 128-bit hash of `data`.
   func hash128(_ data: borrowing RawSpan) -> ContentIdentity {
     // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
     let hash = unsafe data.withUnsafeBytes { buffer in
@@ -124,7 +126,7 @@ final class HashSecret: Sendable {
     return ContentIdentity(high: hash.high64, low: hash.low64)
   }
 
-  /// 64 bits that say what `data` is: a checksum.
+  /// The 64-bit hash of `data`, used as a checksum.
   func hash64(_ data: borrowing RawSpan) -> UInt64 {
     unsafe data.withUnsafeBytes { buffer in
       unsafe XXH3_64bits_withSecret(

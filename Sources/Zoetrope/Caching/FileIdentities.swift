@@ -3,8 +3,8 @@ public import SystemPackage
 
 /// Maps the stamps of files hashed before to their identities, to avoid hashing them again.
 ///
-/// Holds at most ``capacity`` entries. It is cleared when full: hashing again is cheap (tens of GB/s),
-/// and a finer eviction order is not worth its code.
+/// Holds at most ``capacity`` entries. It is cleared when full: hashing again is cheap (tens of
+/// GB/s), and a finer eviction order is not worth its code.
 package final class FileIdentities: Sendable {
   /// The map of this process.
   package static let shared = FileIdentities()
@@ -19,8 +19,8 @@ package final class FileIdentities: Sendable {
     known.withLock { $0[stamp] }
   }
 
-  /// Records an identity, unless the file changed so recently that another write could leave its stamp
-  /// as it is.
+  /// Records an identity, unless the file changed so recently that another write could leave its
+  /// stamp unchanged.
   package func remember(_ identity: ContentIdentity, for stamp: FileStamp, now: Int64) {
     guard stamp.isSettled(at: now) else { return }
     known.withLock { known in
@@ -36,15 +36,15 @@ package final class FileIdentities: Sendable {
 extension ContentIdentity {
   /// Computes the identity of the file at `path`.
   ///
-  /// Costs one `open` and one `fstat` if this process has hashed a file with the same device, inode,
-  /// size and times; otherwise the file is read once, 1 MiB at a time. Throws
+  /// Costs one `open` and one `fstat` if this process has hashed a file with the same device,
+  /// inode, size and times; otherwise the file is read once, 1 MiB at a time. Throws
   /// ``AnimatedImageError/Code/io`` if it cannot be read or changes while being read, and
   /// ``AnimatedImageError/Code/cancelled`` if the task is cancelled.
   public init(contentsOf path: FilePath) throws(AnimatedImageError) {
     try self.init(contentsOf: path) { Task.isCancelled }
   }
 
-  /// As ``init(contentsOf:)``, for threads without a task.
+  /// Like ``init(contentsOf:)``, for threads without a task.
   init(contentsOf path: FilePath, isCancelled: () -> Bool) throws(AnimatedImageError) {
     self = try Self.opened(path) { file throws(AnimatedImageError) in
       try Self(of: file, knowing: .shared, now: FileStamp.now(), isCancelled: isCancelled)
@@ -104,12 +104,12 @@ extension ContentIdentity {
 extension AnimatedImage {
   /// The identity of the file's bytes, under which its frames are cached.
   ///
-  /// Computed once for all copies of the value, on one of the library's threads, by reading the whole
-  /// file 1 MiB at a time. A file that this process has hashed before is not read if its device, inode,
-  /// size and times are unchanged.
+  /// Computed once for all copies of the value, on one of the library's threads, by reading the
+  /// whole file 1 MiB at a time. A file that this process has hashed before is not read if its
+  /// device, inode, size and times are unchanged.
   ///
-  /// - Throws: `io` if the file cannot be read or was modified after it was opened; `cancelled` if the
-  ///   task is cancelled.
+  /// - Throws: `io` if the file cannot be read or was modified after it was opened; `cancelled` if
+  ///   the task is cancelled.
   public func contentIdentity() async throws(AnimatedImageError) -> ContentIdentity {
     if let identity = access.identity { return identity }
     return try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in
@@ -117,7 +117,7 @@ extension AnimatedImage {
     }
   }
 
-  /// As ``contentIdentity()``, on the calling thread.
+  /// Like ``contentIdentity()``, on the calling thread.
   package func contentIdentity(
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {

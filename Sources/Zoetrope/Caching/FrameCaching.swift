@@ -18,8 +18,8 @@ public struct CachedFrame: Sendable {
 
 /// A cache of rendered frames. Implement it where ``MemoryFrameCache`` does not fit.
 ///
-/// Methods are called from any thread and must not block for long. A cache may drop any frame at any
-/// time, but a frame that it returns must be the one last stored under an equal key.
+/// Methods are called from any thread and must not block for long. A cache may drop any frame at
+/// any time, but a frame that it returns must be the one last stored under an equal key.
 public protocol FrameCaching: Sendable {
   /// The frame stored under `key`, if it is still there.
   func frame(for key: FrameKey) -> CachedFrame?
@@ -31,18 +31,18 @@ public protocol FrameCaching: Sendable {
   func removeAll()
   /// Marks `animation` as being played until the hold ends or is released.
   ///
-  /// A held animation keeps its two most recently used frames, whatever the limits, so that one player
-  /// cannot starve another. The default implementation does nothing.
+  /// A held animation keeps its two most recently used frames, whatever the limits, so that one
+  /// player cannot starve another. The default implementation does nothing.
   func hold(_ animation: AnimationKey) -> FrameHold
   /// Whether looking up and storing may wait for a disk. Default: false.
   ///
-  /// True keeps these calls on the library's own threads, away from the cooperative pool and from the
-  /// thread that delivers frames on time.
+  /// True keeps these calls on the library's own threads, away from the cooperative pool and from
+  /// the thread that delivers frames on time.
   var mayBlock: Bool { get }
-  /// The identity of the image's bytes that this cache's keys are made with. Default: the one of this
-  /// process, ``AnimatedImage/contentIdentity()``.
+  /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in
+  /// this process, ``AnimatedImage/contentIdentity()``.
   ///
-  /// May read the whole file. Throws `cancelled` once `isCancelled` gives true.
+  /// May read the whole file. Throws `cancelled` once `isCancelled` returns true.
   func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity

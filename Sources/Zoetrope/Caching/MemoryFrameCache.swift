@@ -1,11 +1,13 @@
 internal import Synchronization
 
-/// An in-memory cache of rendered frames, within a ``MemoryBudget`` shared by all images and players.
+/// An in-memory cache of rendered frames, within a ``MemoryBudget`` shared by all images and
+/// players.
 ///
-/// Charges the bytes that bitmaps occupy, padding included. A hit takes well under a microsecond and
-/// neither allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is
-/// held for some 100 ns per lookup; a hundred players at 60 frames per second need 6000 lookups per
-/// second. Sharding would split the order of use too. Bitmaps are freed outside the lock.
+/// Charges the bytes that bitmaps occupy, padding included. A hit takes well under a microsecond
+/// and neither allocates nor copies: it returns the stored bitmap itself. One lock guards the table
+/// and is held for some 100 ns per lookup; a hundred players at 60 frames per second need 6000
+/// lookups per second. Sharding would split the order of use too. Bitmaps are freed outside the
+/// lock.
 public final class MemoryFrameCache: FrameCaching {
   /// The cache of this process, on ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()
@@ -17,8 +19,8 @@ public final class MemoryFrameCache: FrameCaching {
   /// The budget that bitmaps are charged to.
   public let budget: MemoryBudget
 
-  /// Where frames that are not in memory are looked for, and all are kept beyond the process; nil for
-  /// nowhere.
+  /// The store in which frames are looked up if they are not in memory, and stored beyond the
+  /// process; nil if there is none.
   public let backing: FrameStore?
 
   private let table = Mutex(CacheTable())
@@ -26,8 +28,8 @@ public final class MemoryFrameCache: FrameCaching {
 
   /// Creates an empty cache. By default only ``MemoryBudget/shared`` limits it.
   ///
-  /// - Parameter backing: The second level: asked for what is not in memory, and given what is stored.
-  ///   Its frames take no memory here. Default: nil, none.
+  /// - Parameter backing: The second level: queried for frames that are not in memory, and given
+  ///   every stored frame. Its frames take no memory here. Default: nil.
   public init(
     costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
     backing: FrameStore? = nil
@@ -40,8 +42,8 @@ public final class MemoryFrameCache: FrameCaching {
 
   deinit { budget.refundAll(of: share) }
 
-  /// The frame stored under `key`, if it is still there. Allocates and copies nothing, unless it comes
-  /// from ``backing``, which allocates a few words.
+  /// The frame stored under `key`, if it is still there. Allocates and copies nothing, except that
+  /// a frame from ``backing`` allocates a few words.
   public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(share)
     return table.withLock { $0.lookUp(key) } ?? backing?.frame(for: key)

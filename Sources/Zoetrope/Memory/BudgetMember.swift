@@ -41,9 +41,9 @@ package final class BudgetShare: Sendable {
 
 /// The members of one budget that hold bytes of one kind, in approximate order of use.
 ///
-/// The order is exact for few members. Otherwise a clock hand approximates it: a member used since the
-/// hand passed moves to the end, so each step is amortized by a use. Sorting for every stored frame
-/// would cost time linear in the number of players.
+/// The order is exact for few members. Otherwise a clock hand approximates it: a member used since
+/// the hand passed moves to the end, so each step is amortized by a use. Sorting for every stored
+/// frame would cost time linear in the number of players.
 struct BudgetRing: Sendable {
   private struct Entry: Sendable {
     let share: BudgetShare
@@ -88,8 +88,8 @@ struct BudgetRing: Sendable {
         // A concurrent charge may have seen it still listed.
         guard entry.share.heldBytes > 0, entry.share.list(true) else { continue }
       }
-      // Copy the entry, not the member: a strong reference might become the last one and be released
-      // under the lock.
+      // Copy the entry, not the member: a strong reference might become the last one and be
+      // released under the lock.
       var moved = entry
       moved.stamp = entry.share.lastUse
       entries.append(moved)
@@ -107,8 +107,8 @@ struct BudgetRing: Sendable {
   /// Removes the entries of members that hold nothing, deallocated or not.
   ///
   /// A budget that is never full never calls ``oldest()``, so entries of deallocated members would
-  /// accumulate. Amortized constant: at least half of the visited entries were appended since the last
-  /// sweep.
+  /// accumulate. Amortized constant: at least half of the visited entries were appended since the
+  /// last sweep.
   private mutating func sweep() {
     entries.removeFirst(head)
     head = 0

@@ -4,8 +4,8 @@ internal import SystemPackage
 /// Reads the files that ``MemoryFacts`` parses. `root` prefixes every path, for tests.
 package struct MachineMemory: Sendable {
   private let root: String
-  /// Directories of this process's control group and its ancestors, innermost first; empty if none is
-  /// found.
+  /// Directories of this process's control group and its ancestors, innermost first; empty if none
+  /// is found.
   private let groupFolders: [String]
   private let isVersion2: Bool
 
@@ -59,8 +59,8 @@ package struct MachineMemory: Sendable {
     return reading
   }
 
-  /// The value of the innermost group that has one. In a container, the directory of the process's own
-  /// group may be the mount itself.
+  /// The value of the innermost group that has one. In a container, the directory of the process's
+  /// own group may be the mount itself.
   private func first<Value>(_ read: (String) -> Value?) -> Value? {
     for folder in groupFolders {
       if let value = read(folder) { return value }
@@ -104,8 +104,8 @@ package struct MachineMemory: Sendable {
 }
 
 extension MemoryBudget {
-  /// The default limit of a budget: a quarter of the memory that this process may use (the lowest of
-  /// its control groups' limits and the machine's memory), clamped to 16...512 MiB.
+  /// The default limit of a budget: a quarter of the memory that this process may use (the lowest
+  /// of its control groups' limits and the machine's memory), clamped to 16...512 MiB.
   ///
   /// A quarter leaves room for the rest of the program. 512 MiB hold 128 canvases of one megapixel;
   /// beyond that, decoding again is cheaper than the memory. 16 MiB hold one large canvas with its
@@ -119,16 +119,16 @@ extension MemoryBudget {
 
 /// Parsers of the memory files in `/proc` and `/sys/fs/cgroup`. Pure functions of text.
 package enum MemoryFacts {
-  /// Parses a number of a control-group file. Nil for `max`, for the equivalent 2⁶³ of version 1, and
-  /// for anything else that is not a byte count.
+  /// Parses a number of a control-group file. Nil for `max`, for the equivalent 2⁶³ of version
+  /// 1, and for anything else that is not a byte count.
   package static func byteCount(_ text: some StringProtocol) -> Int? {
     guard let value = Int(text.trimmingWhitespace), value >= 0, value < 1 << 60 else { return nil }
     return value
   }
 
-  /// The control group of this process from `/proc/self/cgroup`: its path, and whether the hierarchy
-  /// is version 2. The memory controller of version 1 wins where both are mounted, because a
-  /// controller is in one of them only.
+  /// The control group of this process from `/proc/self/cgroup`: its path, and whether the
+  /// hierarchy is version 2. The memory controller of version 1 wins where both are mounted,
+  /// because a controller is in one of them only.
   package static func controlGroup(_ text: String) -> (path: String, isVersion2: Bool)? {
     var unified: String?
     for line in text.split(whereSeparator: \.isNewline) {
@@ -161,8 +161,8 @@ package enum MemoryFacts {
     return counters
   }
 
-  /// The ten-second averages of a pressure-stall file: percentages of time in which some or all tasks
-  /// waited for memory.
+  /// The ten-second averages of a pressure-stall file: percentages of time in which some or all
+  /// tasks waited for memory.
   package static func stall(_ text: String) -> (some: Double, full: Double)? {
     var some: Double?
     var full: Double?

@@ -3,8 +3,8 @@ internal import Synchronization
 /// A limit on the total bytes held by the caches and checkpoints of all images and players.
 ///
 /// One limit for the process, because limits per view or player add up. Bytes are charged before
-/// anything is evicted, so the total may exceed the limit by the frames being stored and by the floors
-/// of playing animations.
+/// anything is evicted, so the total may exceed the limit by the frames being stored and by the
+/// floors of playing animations.
 public final class MemoryBudget: Sendable {
   /// The shared budget, with a limit of ``defaultByteLimit`` bytes unless changed.
   ///
@@ -63,17 +63,17 @@ public final class MemoryBudget: Sendable {
     self.watch = watch
   }
 
-  /// Whether to monitor system memory and adjust ``pressure``, once per second while at least 1 MiB is
-  /// held. Default: true for ``shared``, false for others.
+  /// Whether to monitor system memory and adjust ``pressure``, once per second while at least 1 MiB
+  /// is held. Default: true for ``shared``, false for others.
   ///
-  /// In a control group with a limit, ``effectiveLimit`` then also leaves an eighth of that limit free
-  /// (at most 64 MiB), whatever ``byteLimit`` is: when a group is full, its process is killed without a
-  /// stall to warn of it. Memory is then checked ten times per second while there is less room than
-  /// ``byteLimit``, and whenever a quarter of the room has been filled.
+  /// In a control group with a limit, ``effectiveLimit`` then also leaves an eighth of that limit
+  /// free (at most 64 MiB), whatever ``byteLimit`` is: when a group is full, its process is killed
+  /// without a stall to warn of it. Memory is then checked ten times per second while there is less
+  /// room than ``byteLimit``, and whenever a quarter of the room has been filled.
   ///
-  /// Uses no thread: a task on the cooperative pool reads a few small files (some 50 µs) and ends when
-  /// nothing is held. (Kernel notifications would need a waiting thread and privileges that most
-  /// containers lack.)
+  /// Uses no thread: a task on the cooperative pool reads a few small files (some 50 µs) and ends
+  /// when nothing is held. (Kernel notifications would need a waiting thread and privileges that
+  /// most containers lack.)
   public var watchesPressure: Bool {
     get { watch.isEnabled }
     set {
@@ -100,8 +100,8 @@ public final class MemoryBudget: Sendable {
 
   private var pressedLimit: Int { byteLimit >> pressure.shift }
 
-  /// Whether the control group has less room than the budget could use. Once true, it takes a quarter
-  /// more room to become false: hysteresis, so that reports do not flap.
+  /// Whether the control group has less room than the budget could use. Once true, it takes a
+  /// quarter more room to become false: hysteresis, so that reports do not flap.
   package func lacksRoom(since before: Bool) -> Bool {
     let limit = pressedLimit
     return ceiling.load(ordering: .relaxed) < (before ? limit + limit / 4 : limit)
@@ -154,9 +154,9 @@ public final class MemoryBudget: Sendable {
 
   /// Bytes that may be held for one purpose.
   ///
-  /// Compressed images may take a quarter. Checkpoints may take what is otherwise unused, and half of
-  /// the limit while they are used: a cached frame saves the replay to that frame only, a checkpoint
-  /// the replay to all frames after it.
+  /// Compressed images may take a quarter. Checkpoints may take what is otherwise unused, and half
+  /// of the limit while they are used: a cached frame saves the replay to that frame only, a
+  /// checkpoint the replay to all frames after it.
   package func limit(for kind: Kind) -> Int {
     switch kind {
     case .frames: effectiveLimit
@@ -175,8 +175,8 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Adds `byteCount`, which may be negative, to the charge of `member`, which may later be asked to
-  /// release memory. Evicts nothing: call ``settle()`` when no lock is held.
+  /// Adds `byteCount`, which may be negative, to the charge of `member`, which may later be asked
+  /// to release memory. Evicts nothing: call ``settle()`` when no lock is held.
   package func charge(_ byteCount: Int, to member: some BudgetMember) {
     let share = member.share
     let held = add(byteCount, to: share)

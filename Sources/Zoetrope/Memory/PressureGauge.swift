@@ -65,8 +65,8 @@ package struct MemoryReading: Sendable, Hashable {
     self.filePages = filePages
   }
 
-  /// Bytes that caches may add (or, below 0, must release) so that an eighth of the group's limit, at
-  /// most 64 MiB, stays free for canvases in use and for what the rest of the process allocates
+  /// Bytes that caches may add (or, below 0, must release) so that an eighth of the group's limit,
+  /// at most 64 MiB, stays free for canvases in use and for what the rest of the process allocates
   /// between two readings. Nil without a limit.
   package var room: Int? {
     guard let usage, let limit else { return nil }
@@ -76,8 +76,8 @@ package struct MemoryReading: Sendable, Hashable {
 
 /// Turns readings into a ``MemoryPressure``. A pure value: one reading in, one level out.
 ///
-/// A rise takes effect at once. A fall takes ``calmReadings`` consecutive readings and goes one level
-/// at a time, so that a cache does not refill straight into the same limit.
+/// A rise takes effect at once. A fall takes ``calmReadings`` consecutive readings and goes one
+/// level at a time, so that a cache does not refill straight into the same limit.
 package struct PressureGauge: Sendable, Hashable {
   /// Consecutive lower readings after which the level falls by one.
   package static let calmReadings = 10
@@ -105,9 +105,9 @@ package struct PressureGauge: Sendable, Hashable {
     return level
   }
 
-  /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large
-  /// files keeps hitting its limit because their pages are charged to it until reclaimed. That is no
-  /// shortage unless the other pages fill the limit too.
+  /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads
+  /// large files keeps hitting its limit because their pages are charged to it until reclaimed.
+  /// That is no shortage unless the other pages fill the limit too.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
     let fill: Double? =

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Monitors system memory while one ``MemoryBudget`` holds something, and reduces the budget while
 /// memory is short.
 ///
-/// Reads pressure-stall information and the counters and usage of this process's control group. Does
-/// nothing where the system offers neither. Runs as a task on the cooperative pool.
+/// Reads pressure-stall information and the counters and usage of this process's control group.
+/// Does nothing where the system offers neither. Runs as a task on the cooperative pool.
 package final class PressureWatch: Sendable {
   /// Held bytes above which there is something worth releasing.
   package static let threshold = 1 << 20
@@ -44,8 +44,8 @@ package final class PressureWatch: Sendable {
   /// Below this room, storing does not trigger another reading.
   private static let leastRoom = 4 << 20
 
-  /// Whether it starts when there is something to watch. Once false, a running task ends at its next
-  /// reading.
+  /// Whether it starts when there is something to watch. Once false, a running task ends at its
+  /// next reading.
   package var isEnabled: Bool {
     get { enabled.load(ordering: .relaxed) }
     set { enabled.store(newValue, ordering: .relaxed) }
@@ -77,8 +77,9 @@ package final class PressureWatch: Sendable {
 
   /// Takes one reading, sets the budget's pressure and ceiling, and returns the current level.
   ///
-  /// Logs changes under `zoetrope.memory`: rising pressure, or a group with less room than the budget
-  /// wants, as a warning; the end of either as a notice. Reads about five small files (50 µs).
+  /// Logs changes under `zoetrope.memory`: rising pressure, or a group with less room than the
+  /// budget wants, as a warning; the end of either as a notice. Reads about five small files, in
+  /// 50 µs.
   @discardableResult
   package func poll(_ budget: MemoryBudget) -> MemoryPressure {
     let reading = budget.fit(read)
@@ -106,8 +107,8 @@ package final class PressureWatch: Sendable {
     return level
   }
 
-  /// Reads the room in the control group if much of it was filled since the last reading: a cache can
-  /// fill a small group within one interval. Otherwise costs two atomic loads.
+  /// Reads the room in the control group if much of it was filled since the last reading: a cache
+  /// can fill a small group within one interval. Otherwise costs two atomic loads.
   ///
   /// - Returns: Whether it took a reading.
   package func lookIfDue(for budget: MemoryBudget) -> Bool {
@@ -122,8 +123,8 @@ package final class PressureWatch: Sendable {
     return true
   }
 
-  /// Sets the mark of the next reading to when a quarter of the room is filled. Sets none near the end,
-  /// where the budget's own limit applies.
+  /// Sets the mark of the next reading to when a quarter of the room is filled. Sets none near the
+  /// end, where the budget's own limit applies.
   private func planLook(for budget: MemoryBudget) {
     let used = budget.usedBytes
     let room = budget.effectiveLimit - used
@@ -131,7 +132,8 @@ package final class PressureWatch: Sendable {
       room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
   }
 
-  /// The time to the next reading: shorter if the rest of the process could fill the group meanwhile.
+  /// The time to the next reading: shorter if the rest of the process could fill the group
+  /// meanwhile.
   private func pause(for budget: MemoryBudget) -> Duration {
     budget.usedBytes >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
   }

@@ -6,34 +6,34 @@
   internal import Darwin
 #endif
 
-/// How pixels enter and leave the passes that blend: as four numbers, the colours multiplied by
-/// alpha, so that a transparent pixel's colour does not bleed into its neighbours.
+/// How the blending passes load and store pixels. A pixel is four numbers with premultiplied
+/// colours, so that a transparent pixel's colour does not bleed into its neighbours.
 protocol BlendCodec {
   associatedtype Scalar: BlendScalar
-  /// A pixel as it lies in memory.
+  /// A pixel as stored in memory.
   associatedtype Pixel: BitwiseCopyable
 
   /// Bytes of one pixel.
   static var bytesPerPixel: Int { get }
-  /// Whether windows of opaque pixels may take the fixed-point passes, which give the same
-  /// result to within rounding.
+  /// Whether windows of opaque pixels may take the fixed-point passes, which give the same result
+  /// to within rounding.
   static var allowsFixedPoint: Bool { get }
 
-  /// Whether vertical sums may be taken of whole-number products.
+  /// Whether vertical sums may use integer products (``ProductRows``).
   static var allowsProducts: Bool { get }
 
-  /// A pixel, multiplied.
+  /// Loads a pixel and premultiplies it.
   func decode(_ pixel: Pixel) -> SIMD4<Scalar>
 
-  /// A sum of weighed pixels as one pixel: colours divided by alpha, all clamped to their
-  /// range, and all zero when alpha rounds to 0.
+  /// Converts a weighted sum to a pixel: divides colours by alpha and clamps every channel. All
+  /// channels are zero if alpha rounds to 0.
   func encode(_ sum: SIMD4<Scalar>) -> Pixel
 }
 
 /// The number type of a blending pass.
 ///
-/// The operations are requirements, not generic code over `SIMD4<Scalar>`, so that each is
-/// compiled as vector instructions.
+/// The operations are requirements instead of generic code over `SIMD4<Scalar>`, so that each
+/// compiles to vector instructions.
 protocol BlendScalar: SIMDScalar, Hashable, Codable {
   static func multiplyAdd(
     _ sum: SIMD4<Self>, _ pixel: SIMD4<Self>, _ weight: Self
@@ -73,7 +73,7 @@ extension Double: BlendScalar {
   static func weights(of kernel: ResamplingKernel) -> [Double] { kernel.weights }
 }
 
-/// Four 8-bit sRGB channels, alpha last, blended as light.
+/// Four 8-bit sRGB channels, alpha last, blended in linear light.
 struct LinearCodec8: BlendCodec {
   static var bytesPerPixel: Int { 4 }
   static var allowsFixedPoint: Bool { false }
@@ -109,7 +109,7 @@ struct LinearCodec8: BlendCodec {
   }
 }
 
-/// Four 16-bit sRGB channels, alpha last, blended as light; one power a channel, so slow.
+/// Four 16-bit sRGB channels, alpha last, blended in linear light. Slow: one power per channel.
 struct LinearCodec16: BlendCodec {
   static var bytesPerPixel: Int { 8 }
   static var allowsFixedPoint: Bool { false }
@@ -137,9 +137,9 @@ struct LinearCodec16: BlendCodec {
   }
 }
 
-/// Four 8-bit channels, alpha last, blended as coded.
+/// Four 8-bit channels, alpha last, blended as coded values.
 ///
-/// Products of two bytes are whole numbers below 65536, exact in single precision.
+/// Products of two bytes are integers below 65536, which single precision represents exactly.
 struct StraightCodec8: BlendCodec {
   static var bytesPerPixel: Int { 4 }
   static var allowsFixedPoint: Bool { true }
@@ -148,7 +148,7 @@ struct StraightCodec8: BlendCodec {
   @inline(__always)
   func decode(_ bytes: SIMD4<UInt8>) -> SIMD4<Float> {
     let words = SIMD4<UInt16>(widening: bytes)
-    // Alpha goes in as 255 * alpha: all four numbers then have the same scale.
+    // Alpha enters as 255 * alpha, so that all four numbers have the same scale.
     let full = SIMD4<UInt16>(words[0], words[1], words[2], 255)
     let products = full &* SIMD4<UInt16>(repeating: words[3])
     return BlendMath.float(products)
@@ -158,7 +158,7 @@ struct StraightCodec8: BlendCodec {
   func encode(_ sum: SIMD4<Float>) -> SIMD4<UInt8> {
     let total = sum[3]
     var bytes = SIMD4<UInt8>()
-    // Half a step of alpha: below it, alpha rounds to 0.
+    // 127.5 is half a step of alpha; below it, alpha rounds to 0.
     if total >= 127.5 {
       var scaled = sum * SIMD4<Float>(repeating: 255 / total)
       scaled[3] = total * (1 / 255)
@@ -168,7 +168,7 @@ struct StraightCodec8: BlendCodec {
   }
 }
 
-/// Four 16-bit channels, alpha last, blended as coded, in double precision.
+/// Four 16-bit channels, alpha last, blended as coded values in double precision.
 ///
 /// Single precision would be off by hundreds where alpha is a few steps above 0.
 struct StraightCodec16: BlendCodec {
@@ -198,19 +198,19 @@ struct StraightCodec16: BlendCodec {
   }
 }
 
-/// Conversions between whole numbers and floating point that become a few vector instructions.
+/// Conversions between integers and floating point that compile to a few vector instructions.
 enum BlendMath {
-  /// Whole numbers below 65536 as floating point, exact.
+  /// Converts integers below 65536 to floating point, exactly.
   ///
-  /// The number is put into the low bits of 2^23, whose unit is 1, and 2^23 taken away: the
-  /// generic conversion goes lane by lane.
+  /// Puts the number into the low bits of 2^23, whose unit is 1, and subtracts 2^23. The generic
+  /// conversion works lane by lane.
   @inline(__always)
   static func float(_ words: SIMD4<UInt16>) -> SIMD4<Float> {
     let bits = SIMD4<UInt32>(widening: words) | 0x4B00_0000
     return SIMD4<Float>(bits: bits) - 8_388_608
   }
 
-  /// Numbers clamped to 0 and 255 and rounded to nearest.
+  /// Clamps to 0...255 and rounds to nearest.
   @inline(__always)
   static func bytes(_ values: SIMD4<Float>) -> SIMD4<UInt8> {
     let low = values.replacing(with: 0, where: values .< 0)
@@ -219,19 +219,19 @@ enum BlendMath {
     return SIMD4<UInt8>(truncating: bits)
   }
 
-  /// A number clamped to 0 and 65535 and rounded to nearest.
+  /// Clamps to 0...65535 and rounds to nearest.
   @inline(__always)
   static func word(_ value: Double) -> UInt16 {
     UInt16(min(max(value, 0), 65535) + 0.5)
   }
 }
 
-/// The transfer curve of sRGB (IEC 61966-2-1), and tables of it, made when first used.
+/// The sRGB transfer curve (IEC 61966-2-1), and tables of it that are created when first used.
 enum SRGB {
   /// The last index of ``codes``.
   ///
-  /// The steepest part of the curve climbs 0.2 codes a step, so that light made of a code always
-  /// finds its code again, and any other is at most 1 off.
+  /// The curve rises at most 0.2 codes per step, so that light converted from a code always
+  /// converts back to that code, and any other light is at most 1 off.
   static let codeSteps = 16383
 
   /// Light from 0 to 1 for each 8-bit code.
@@ -243,12 +243,12 @@ enum SRGB {
     UInt8((code(of: Double($0) / Double(codeSteps)) * 255).rounded())
   }
 
-  /// The light, 0 to 1, that code `code`, 0 to 1, stands for.
+  /// The linear light, 0 to 1, of the code `code`, 0 to 1.
   static func light(of code: Double) -> Double {
     code <= 0.04045 ? code / 12.92 : pow((code + 0.055) / 1.055, 2.4)
   }
 
-  /// The code, 0 to 1, for an amount of light; clamped.
+  /// The code, 0 to 1, of linear light; clamped.
   static func code(of light: Double) -> Double {
     let light = min(max(light, 0), 1)
     return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055

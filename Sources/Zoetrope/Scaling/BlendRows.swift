@@ -1,13 +1,13 @@
-// The passes that blend, and the tables and scratch rows that they work on.
+// The blending passes, with their tables and scratch rows.
 //
-// Unsafe, for speed: rows and tables are addressed by pointer. `RegionScaler`, the one caller, hands in
-// rows that hold every pixel of the windows and ranges it names, and scratch rows padded by 8 pixels; no
-// pass reads or writes past them.
+// Unsafe, for speed: rows and tables are addressed by pointer. `RegionScaler`, the only caller,
+// passes rows that hold every pixel of the windows and ranges it names, and scratch rows padded by
+// 8 pixels; no pass reads or writes past them.
 
-/// The floating-point passes over rows of four channels, for pixels that alpha weighs and for
-/// what the fixed-point passes do not take.
+/// The floating-point passes over rows of four channels, for pixels weighted by alpha and for
+/// everything else that the fixed-point passes do not handle.
 ///
-/// Sums run in the order of the taps, so a pixel comes out the same whichever range it is computed in.
+/// Sums run in the order of the taps, so a pixel does not depend on the range it is computed in.
 enum BlendRows<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
   typealias Pixels = UnsafeMutablePointer<SIMD4<Scalar>>
@@ -38,8 +38,8 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// The sum of one window: even and odd taps apart, since an addition has to wait for the one
-  /// before it.
+  /// The sum of one window. Even and odd taps are summed separately, because each addition waits
+  /// for the one before it.
   @inline(__always)
   static func window(
     row: Pixels, start: Int, count: Int, weights: UnsafePointer<Scalar>
@@ -103,16 +103,16 @@ enum BlendRows<Codec: BlendCodec> {
   }
 }
 
-/// The vertical pass over colours multiplied by alpha, in whole numbers: what ``FixedRows`` is to
-/// opaque pixels, with weights of 24 bits.
+/// The vertical pass over premultiplied colours, in integers: the counterpart of ``FixedRows`` for
+/// pixels that are not opaque, with 24-bit weights.
 ///
-/// Where alpha is small, dividing by it blows up what the weights lost, so 16 bits are not
-/// enough. A weight is split into `high * 1024 + low`, each part goes through its own
+/// Where alpha is small, dividing by it magnifies the rounding errors of the weights, so 16 bits
+/// are not enough. A weight is split into `high * 1024 + low`, each part goes through its own
 /// multiply-and-add of 16-bit pairs, and both sums are exact. Single precision gives the same
 /// accuracy at a third of the speed.
 ///
-/// Products of two bytes are below 65536; 32768 less, they fit 16 bits with a sign, and the sum
-/// of the weights times 32768 is put back at the start.
+/// Products of two bytes are below 65536. Less 32768, they fit signed 16 bits; 32768 times the sum
+/// of the weights is added back at the start.
 ///
 /// Range: high parts sum to at most `1.6 * 2^14` in magnitude, low parts to `maximumTaps * 512`;
 /// times 65535, both are below 2^31.
@@ -122,8 +122,8 @@ enum ProductRows {
   /// The longest window whose low parts cannot overflow.
   static let maximumTaps = 60
 
-  /// Makes products, less 32768, of straight pixels `range` of a row, the range rounded outwards
-  /// to multiples of 4.
+  /// Computes the products, less 32768, of straight pixels `range` of a row. Rounds the range
+  /// outwards to multiples of 4.
   static func multiply(
     row: UnsafeRawPointer, range: Range<Int>, into target: UnsafeMutableRawPointer
   ) {
@@ -139,7 +139,7 @@ enum ProductRows {
     }
   }
 
-  /// Two pixels with their colours, and 255, multiplied by alpha.
+  /// Two pixels, with their colours and 255 multiplied by alpha.
   @inline(__always)
   private static func products(_ two: SIMD8<UInt16>) -> SIMD8<UInt16> {
     let alpha = SIMD8<UInt16>(
@@ -150,7 +150,7 @@ enum ProductRows {
 
   /// Sums pixels `range` of `2 * pairs` rows of products, rounded outwards to multiples of 2.
   ///
-  /// `weights` are pairs of words: the high parts of two taps, and their low parts.
+  /// `weights` are pairs of words: the high parts of two taps, then their low parts.
   static func vertical(
     rows: UnsafePointer<UnsafeRawPointer>, weights: UnsafePointer<UInt32>, pairs: Int,
     range: Range<Int>, into target: UnsafeMutablePointer<SIMD4<Float>>
@@ -206,7 +206,7 @@ enum ProductRows {
   }
 }
 
-/// The source rows of the current vertical window as products, each made when first asked for.
+/// The source rows of the current vertical window as products, each computed when first needed.
 ///
 /// Bounds: a slot holds `width` pixels, padded to the steps of ``ProductRows``; a window is at
 /// most `slots` rows, so that no two of its rows share a slot.
@@ -216,7 +216,7 @@ struct ProductRing {
   private let rowBytes: Int
   private var block: PixelStorage?
   private var rows: [Int]
-  /// The addresses handed out last, in a block that stays where it is.
+  /// The addresses last returned. The block never moves.
   private let list: PixelStorage
 
   init(slots: Int, width: Int) {
@@ -226,8 +226,8 @@ struct ProductRing {
     unsafe list = PixelStorage(byteCount: slots * MemoryLayout<UnsafeRawPointer>.stride)
   }
 
-  /// The addresses of rows `window`, the last one repeated up to `count`; valid until the next
-  /// call.
+  /// The addresses of the rows of `window`, the last one repeated up to `count`. Valid until the
+  /// next call.
   mutating func addresses(
     _ window: Range<Int>, count: Int, make: (Int, UnsafeMutableRawPointer) -> Void
   ) -> UnsafePointer<UnsafeRawPointer> {
@@ -247,8 +247,8 @@ struct ProductRing {
   }
 }
 
-/// The source rows scaled across that the current window of target rows is made of, in both
-/// arithmetics, each made when first asked for.
+/// The horizontally scaled source rows of the current vertical window, in both arithmetics, each
+/// computed when first needed.
 ///
 /// Bounds: a slot holds `width` target pixels, padded to what ``FixedRows`` reads; a window is
 /// at most `slots` rows, so that no two of its rows share a slot.
@@ -289,14 +289,15 @@ struct RowRing<Scalar: BlendScalar> {
     }
   }
 
-  /// Whether source row `row` is there in 16 bits; from now on it is taken to be.
+  /// Whether source row `row` is present in 16 bits. Marks it as present: the caller then computes
+  /// it.
   mutating func hasWords(_ row: Int) -> Bool {
     let had = unsafe wordRows[row % slots] == row
     unsafe wordRows[row % slots] = row
     return had
   }
 
-  /// As ``hasWords(_:)``, for numbers.
+  /// Like ``hasWords(_:)``, for floating-point rows.
   mutating func hasNumbers(_ row: Int) -> Bool {
     let had = unsafe numberRows[row % slots] == row
     unsafe numberRows[row % slots] = row
@@ -323,9 +324,9 @@ struct KernelTable<Scalar: BlendScalar> {
   let ends: UnsafePointer<Int32>
   /// `taps` for each target pixel.
   let weights: UnsafePointer<Scalar>
-  /// `taps / 2` for each target pixel; not to be read when the kernel has no fixed point.
+  /// `taps / 2` for each target pixel; not to be read if the kernel has no fixed-point weights.
   let pairs: UnsafePointer<UInt32>
-  /// `taps` for each target pixel, as ``ProductRows`` takes them; nil when there are none.
+  /// `taps` for each target pixel, in the layout of ``ProductRows``; nil if there are none.
   let finePairs: UnsafePointer<UInt32>?
   let taps: Int
 }
@@ -335,7 +336,7 @@ extension ResamplingKernel {
   func withTable<Scalar: BlendScalar, Result>(
     of _: Scalar.Type, _ body: (KernelTable<Scalar>) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
-    // One word at least, so that there is an address.
+    // At least one word, so that the buffer has an address.
     let words = pairs.isEmpty ? [0] : pairs
     let numbers = Scalar.weights(of: self)
     return try unsafe starts.withUnsafeBufferPointer {

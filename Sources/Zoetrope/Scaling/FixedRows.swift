@@ -1,31 +1,31 @@
-// Scaling of opaque pixels in fixed point, and the map of where it may be used.
+// Fixed-point scaling of opaque pixels, and the map of where it may be used.
 //
 // Unsafe, for speed: rows are addressed by pointer, within the bounds that each type states and
 // `RegionScaler` keeps.
 
 /// The fixed-point passes over rows of four 8-bit channels: the hot loops of scaling.
 ///
-/// Sums are 32-bit products of 16-bit values, taken two taps at a time: sign-extended pairs,
-/// multiplied and added to their neighbour, are one `pmaddwd` on x86-64 (from SSE2 on) and
-/// `smull`/`smlal` on arm64. Single-precision sums were measured at half the speed.
+/// Sums are 32-bit products of 16-bit values, two taps at a time. Multiplying sign-extended pairs
+/// and adding neighbours is one `pmaddwd` on x86-64 (from SSE2 on) and `smull`/`smlal` on arm64.
+/// Single-precision sums were measured at half the speed.
 ///
-/// Bounds: callers hand in rows whose memory reaches past the last channel they ask for to the
-/// next multiple of 32 channels (``Bitmap`` rows and the scratch rows are padded so), and, for
-/// the horizontal pass, to the last window's padding.
+/// Bounds: callers pass rows whose memory extends past the last requested channel to the next
+/// multiple of 32 channels (``Bitmap`` rows and the scratch rows are padded so) and, for the
+/// horizontal pass, to the end of the last window's padding.
 ///
 /// Range: a weight is below 2 in magnitude and a row of weights sums to 1 with magnitudes that
 /// sum to at most 1.6, so a first sum is below `255 * 1.6 * 2^bits`, an intermediate below
 /// `255 * 1.6 * 2^6`, and a second sum below `255 * 2.56 * 2^20`: all within their types.
 enum FixedRows {
-  /// Weights of two taps a word.
+  /// The weights of two taps per word.
   typealias Weights = UnsafePointer<UInt32>
 
-  /// Bits after the point of the second sum: fraction of the intermediate plus its weights'.
+  /// Fraction bits of the second sum: those of the intermediate plus those of the weights.
   static let sumBits = 20
 
   // MARK: Vertical first
 
-  /// Sums `2 * pairs` rows of 8-bit channels into 16-bit ones with `fraction` bits.
+  /// Sums `2 * pairs` rows of 8-bit channels into 16-bit channels with `fraction` bits.
   ///
   /// Writes channels `range`, rounded outwards to multiples of 32.
   static func vertical(
@@ -74,7 +74,7 @@ enum FixedRows {
 
   /// Sums windows of a 16-bit row into 8-bit pixels `range` of `target`.
   ///
-  /// `weights` are `2 * quads` words for each target pixel, in the order ``window`` says.
+  /// `weights` are `2 * quads` words for each target pixel, in the order that ``window`` states.
   static func horizontalToBytes(
     row: UnsafeRawPointer, starts: UnsafePointer<Int32>, weights: Weights, quads: Int,
     range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -82,7 +82,7 @@ enum FixedRows {
     let round = SIMD4<Int32>(repeating: 1 << Int32(sumBits - 1))
     var index = range.lowerBound
     while index < range.upperBound {
-      // A last odd pixel is computed twice, which costs less than a second kind of step.
+      // A last odd pixel is computed twice, which is cheaper than a separate step for it.
       let next = min(index + 1, range.upperBound - 1)
       let first = unsafe window(
         row: row, start: Int(starts[index]), weights: weights + index * 2 * quads, quads: quads,
@@ -99,7 +99,7 @@ enum FixedRows {
 
   // MARK: Horizontal first
 
-  /// Makes 16-bit channels of `count` 8-bit ones, rounded up to a multiple of 16.
+  /// Widens `count` 8-bit channels to 16 bits, rounded up to a multiple of 16.
   static func widen(
     row: UnsafeRawPointer, count: Int, into target: UnsafeMutableRawPointer
   ) {
@@ -113,7 +113,7 @@ enum FixedRows {
     }
   }
 
-  /// Sums windows of a 16-bit row of whole values into 16-bit pixels with `fraction` bits.
+  /// Sums windows of a 16-bit row of integers into 16-bit pixels with `fraction` bits.
   static func horizontalToWords(
     row: UnsafeRawPointer, starts: UnsafePointer<Int32>, weights: Weights, quads: Int,
     bits: Int, fraction: Int, range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -129,8 +129,8 @@ enum FixedRows {
     }
   }
 
-  /// Sums `2 * pairs` rows of 16-bit channels into 8-bit ones; writes channels `range` and no
-  /// other, so that what lies beside a dirty part stays.
+  /// Sums `2 * pairs` rows of 16-bit channels into 8-bit channels. Writes channels `range` only, so
+  /// that pixels beside a dirty part keep their values.
   static func verticalToBytes(
     rows: UnsafePointer<UnsafeRawPointer>, weights: Weights, pairs: Int, range: Range<Int>,
     into target: UnsafeMutableRawPointer
@@ -152,9 +152,9 @@ enum FixedRows {
 
   /// One window of the horizontal pass, `4 * quads` pixels from `start` on.
   ///
-  /// Pixels go in as they lie: two loads hold pixels 0, 1 and 2, 3; interleaving them pairs 0
-  /// with 2 and 1 with 3, so a quad of weights lists taps 0, 2, 1, 3. (Pairing neighbours needs
-  /// a shuffle within one vector, which came out three times as long.)
+  /// Two loads hold pixels 0, 1 and 2, 3. Interleaving them pairs 0 with 2 and 1 with 3, so a quad
+  /// of weights lists taps 0, 2, 1, 3. (Pairing neighbours needs a shuffle within one vector, which
+  /// took three times as long.)
   @inline(__always)
   private static func window(
     row: UnsafeRawPointer, start: Int, weights: Weights, quads: Int, from round: SIMD4<Int32>
@@ -203,7 +203,8 @@ enum FixedRows {
     SIMD8<Int16>(truncating: a &>> Int32(sumBits), b &>> Int32(sumBits))
   }
 
-  /// `left` and then 16 to the right: the compiler sees that the result fits, and packs.
+  /// Shifts left by `left`, then right by 16. The shift lets the compiler see that the result fits,
+  /// so that it uses a pack instruction.
   @inline(__always)
   private static func narrow(
     _ a: SIMD4<Int32>, _ b: SIMD4<Int32>, left: SIMD4<Int32>
@@ -211,7 +212,7 @@ enum FixedRows {
     SIMD8<Int16>(truncating: (a &<< left) &>> 16, (b &<< left) &>> 16)
   }
 
-  /// Without comparisons, which do not become vector instructions here: `x & ~(x >> 15)` is the
+  /// Avoids comparisons, which do not compile to vector instructions here: `x & ~(x >> 15)` is the
   /// greater of `x` and 0.
   @inline(__always)
   private static func clamp(_ words: SIMD8<Int16>) -> SIMD8<UInt8> {
@@ -230,7 +231,7 @@ enum FixedRows {
     SIMD8<Int16>(widening: bytes)
   }
 
-  /// Products of the lanes, each added to its neighbour's.
+  /// The products of the lanes, each added to that of its neighbour.
   @inline(__always)
   static func multiplyAdd(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
     let products = SIMD8<Int32>(widening: a) &* SIMD8<Int32>(widening: b)
@@ -270,10 +271,10 @@ enum FixedRows {
   }
 }
 
-/// Which target pixels of a row are made of opaque pixels only, of transparent ones only, or of
-/// something else.
+/// Classifies the target pixels of a row: made of opaque pixels only, of transparent ones only, or
+/// mixed.
 ///
-/// Bounds: columns lie in the source, 4 bytes a pixel; windows in `columns`.
+/// Bounds: columns lie in the source, 4 bytes per pixel; windows lie in `columns`.
 struct OpacityMap {
   enum Kind: UInt8 {
     case clear, opaque, blended
@@ -284,18 +285,19 @@ struct OpacityMap {
     let kind: Kind
   }
 
-  /// The target pixels of the row last looked at, from left to right.
+  /// The target pixels of the last classified row, from left to right.
   private(set) var runs: [Run] = []
 
-  /// The window last looked at; rows of an enlarged picture share theirs.
+  /// The last classified window; several rows of an enlarged picture share theirs.
   private var lastRows = 0..<0
-  /// What is known of each source row over `columns`, found when first asked for.
+  /// The kind of each source row over `columns`, computed when first needed.
   private var rowKinds: [Kind?]
   private let columns: Range<Int>
-  /// For each column: alpha of all rows of the window, and-ed and or-ed.
+  /// For each column: the pixels of all rows of the window, combined with AND and OR.
   private var all: [UInt32]
   private var any: [UInt32]
-  /// Columns before each column that are not wholly opaque, and that are not wholly clear.
+  /// For each column, the number of columns before it that are not fully opaque, and that are not
+  /// fully transparent.
   private var counts: [SIMD2<Int32>]
 
   init(sourceHeight: Int, columns: Range<Int>) {
@@ -306,14 +308,14 @@ struct OpacityMap {
     counts = []
   }
 
-  /// Makes the row one run.
+  /// Sets the whole row to one run.
   mutating func setRun(_ range: Range<Int>, _ kind: Kind) {
     runs.removeAll(keepingCapacity: true)
     runs.append(Run(range: range, kind: kind))
   }
 
-  /// Looks at source rows `rows` and sets the runs of target pixels `range`, whose windows
-  /// `starts` and `ends` say.
+  /// Sets the runs of target pixels `range` for source rows `rows`. `starts` and `ends` are the
+  /// windows of the target pixels.
   mutating func classify(
     rows: Range<Int>, source: UnsafeRawPointer, stride: Int, starts: UnsafePointer<Int32>,
     ends: UnsafePointer<Int32>, range: Range<Int>
@@ -337,7 +339,7 @@ struct OpacityMap {
     }
     unsafe countColumns(rows: rows, source: source, stride: stride)
     runs.removeAll(keepingCapacity: true)
-    // Windows lie in `columns`, so starts and ends are indices of the counts.
+    // Windows lie in `columns`, so starts and ends are valid indices of the counts.
     unsafe counts.withUnsafeBufferPointer { counts in
       let base = columns.lowerBound
       var first = range.lowerBound
@@ -391,7 +393,7 @@ struct OpacityMap {
     }
   }
 
-  /// What all pixels of a source row have in common.
+  /// The common kind of all pixels of a source row; `.blended` if they differ.
   private static func kind(of row: UnsafeRawPointer, _ columns: Range<Int>) -> Kind {
     let pixels = unsafe row.assumingMemoryBound(to: UInt32.self)
     var all = UInt32.max

@@ -1,10 +1,11 @@
-// Rows that are copied or converted pixel by pixel.
+// Copying and converting rows pixel by pixel.
 //
-// Unsafe, for speed: rows are addressed by pointer. Each function says how many pixels it reads and
-// writes; the two that are called from outside check that both pictures hold them.
+// Unsafe, for speed: rows are addressed by pointer. Each function states how many pixels it reads
+// and writes; the two entry points check that both pictures hold them.
 
 extension FrameScaler {
-  /// Copies the picked pixels of `region`; a row picked twice is copied whole from the first.
+  /// Copies the picked pixels of `region`. Further target rows of the same source row are copied
+  /// whole.
   func pick(
     _ bitmap: Bitmap, columns: [Int32], rows: [Int32], region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool
@@ -35,7 +36,7 @@ extension FrameScaler {
         }
       }
       for y in y + 1..<round.end where rows[y] == rows[y - 1] {
-        // The row above lies in the region, so as many pixels of it are drawn.
+        // The row above lies in the region, so as many of its pixels are initialized.
         let out = unsafe target + y * stride
         unsafe out.copyMemory(from: out - stride, byteCount: region.width * pixelBytes)
       }
@@ -44,13 +45,13 @@ extension FrameScaler {
     extendLifetime(bitmap)
   }
 
-  /// Target rows that are drawn together: up to four that pick different source rows, and those
-  /// after each that pick the same.
+  /// Target rows that are drawn together: up to four that pick different source rows, and after
+  /// each those that repeat it.
   private struct Round {
-    /// The rows that are drawn, of which the first `count` count.
+    /// The rows that are drawn; only the first `count` are valid.
     private var firsts = SIMD4<Int>()
     private var count = 0
-    /// The row after the last.
+    /// The index after the last row.
     private(set) var end: Int
 
     init(from start: Int, to limit: Int, rows: [Int32]) {
@@ -70,12 +71,12 @@ extension FrameScaler {
     subscript(index: Int) -> Int { firsts[index] }
   }
 
-  /// Draws the four rows of a full round, four bytes a pixel, four pixels to a store.
+  /// Draws the four rows of a full round, four bytes per pixel, four pixels per store.
   ///
-  /// Side by side rather than one after the other: each pick is loaded once for all of them, and
-  /// while one row waits for memory, which a thumbnail of a large picture mostly does, three others
-  /// go on. (One row at a time took a third longer, and half as long again where all is in cache.)
-  /// Not inlined, since its loop takes every register there is.
+  /// The rows are drawn side by side: each pick is loaded once for all of them, and while one row
+  /// waits for memory, as most do in a thumbnail of a large picture, the three others proceed. (One
+  /// row at a time took a third longer, and half as long again with everything in cache.)
+  /// Not inlined, because its loop needs every register.
   @inline(never)
   private static func copyWords(
     _ picks: ArraySlice<Int32>, of source: UnsafeRawPointer, _ sourceStride: Int, _ rows: [Int32],
@@ -90,8 +91,8 @@ extension FrameScaler {
     let (out0, out1, out2, out3) = unsafe (out(0), out(1), out(2), out(3))
     unsafe picks.withUnsafeBytes { picks in
       guard let pick = picks.baseAddress else { return }
-      // A pick and a pixel take four bytes each: one offset serves both. Each step reads four picks
-      // and writes four pixels to each row; the rest goes one by one.
+      // A pick and a pixel take four bytes each, so one offset serves both. Each step reads four
+      // picks and writes four pixels to each row; the rest is copied one by one.
       let whole = picks.count & ~15
       var offset = 0
       while offset != whole {
@@ -137,11 +138,11 @@ extension FrameScaler {
   }
 }
 
-/// Rows of pixels from and to straight RGBA of 8 bits.
+/// Converts rows of pixels from and to straight 8-bit RGBA.
 ///
 /// Bounds: both rows hold `count` pixels of their format; they do not overlap.
 enum PixelRows {
-  /// Makes `count` pixels of `format` from RGBA.
+  /// Converts `count` RGBA pixels to `format`.
   static func encode(
     _ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ format: PixelFormat,
     count: Int
@@ -168,7 +169,7 @@ enum PixelRows {
     }
   }
 
-  /// Makes `count` RGBA pixels from pixels of `format`.
+  /// Converts `count` pixels of `format` to RGBA.
   static func decode(
     _ source: UnsafeRawPointer, _ format: PixelFormat, to target: UnsafeMutableRawPointer,
     count: Int
@@ -223,7 +224,8 @@ enum PixelRows {
 }
 
 extension PixelRows {
-  /// Converts `bitmap` to the format of `buffer`, which has its size, through `hub`, a row of rgba8.
+  /// Converts `bitmap` to the format of `buffer`, which has the same size. `hub` holds one row of
+  /// rgba8.
   static func convert(_ bitmap: Bitmap, into buffer: borrowing PixelBuffer, hub: PixelStorage) {
     precondition(buffer.size == bitmap.size && hub.byteCount >= bitmap.width * 4)
     let target = unsafe buffer.baseAddress

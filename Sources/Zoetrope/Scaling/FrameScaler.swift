@@ -3,8 +3,9 @@
 /// Create one per animation and target size and share it between tasks. Creating one costs a few
 /// microseconds per target row and column.
 ///
-/// Results are deterministic: the same source pixels give bit-identical target pixels in ``scale(_:)`` and
-/// ``rescale(_:previous:dirty:)`` on every machine. Each channel is within 1 of exact arithmetic.
+/// Results are deterministic: the same source pixels give bit-identical target pixels in
+/// ``scale(_:)`` and ``rescale(_:previous:dirty:)`` on every machine. Each channel is within 1 of
+/// exact arithmetic.
 public struct FrameScaler: Sendable {
   /// The size of source bitmaps.
   public let sourceSize: PixelSize
@@ -16,15 +17,15 @@ public struct FrameScaler: Sendable {
   public let isLinearLight: Bool
   let plan: Plan
 
-  /// How every bitmap is scaled.
+  /// How bitmaps are scaled.
   enum Plan: Sendable {
     /// The bitmap is returned unchanged.
     case same
-    /// Pixels are picked: the source column of each column, and the source row of each row.
+    /// Copies picked pixels: the source column of each column, and the source row of each row.
     case pick(columns: [Int32], rows: [Int32])
-    /// Pixels are weighed.
+    /// Computes weighted sums.
     case resample(horizontal: ResamplingKernel, vertical: ResamplingKernel, verticalFirst: Bool)
-    /// A side is 0: nothing to draw.
+    /// A side is 0, so there is nothing to draw.
     case nothing
   }
 
@@ -34,7 +35,8 @@ public struct FrameScaler: Sendable {
   ///   - sourceSize: The size of source bitmaps.
   ///   - size: The size of scaled bitmaps.
   ///   - filter: The resampling filter.
-  ///   - linearLight: Resamples in linear light: slower, but preserves the brightness of fine patterns.
+  ///   - linearLight: Resamples in linear light: slower, but preserves the brightness of fine
+  ///     patterns.
   ///     Default: false, as in browsers and image tools.
   public init(
     from sourceSize: PixelSize, to size: PixelSize, filter: ScalingFilter = .bilinear,
@@ -98,8 +100,8 @@ public struct FrameScaler: Sendable {
     }
   }
 
-  /// Which pass goes first: the order with less work, where a tap of the horizontal pass costs
-  /// about twice one of the vertical, which runs along the rows.
+  /// Chooses the order of passes with less work. A tap of the horizontal pass costs about twice one
+  /// of the vertical pass, which runs along the rows.
   private static func isVerticalFirst(
     _ source: PixelSize, _ size: PixelSize, _ horizontal: ResamplingKernel,
     _ vertical: ResamplingKernel
@@ -116,8 +118,9 @@ extension FrameScaler {
   /// Returns `bitmap` scaled to ``size``, in the same format.
   ///
   /// Colours are weighted by alpha, and a pixel with a resulting alpha of 0 is transparent black.
-  /// (``ScalingFilter/nearest`` copies pixels unchanged.) If the sizes are equal, the result is `bitmap`
-  /// itself. The process ends if allocation fails; ``scale(_:isCancelled:)`` throws instead.
+  /// (``ScalingFilter/nearest`` copies pixels unchanged.) If the sizes are equal, the result is
+  /// `bitmap` itself. The process ends if allocation fails; ``scale(_:isCancelled:)`` throws
+  /// instead.
   ///
   /// - Precondition: `bitmap` has ``sourceSize``.
   public func scale(_ bitmap: Bitmap) -> Bitmap {
@@ -152,11 +155,11 @@ extension FrameScaler {
 
   /// Returns `bitmap` scaled to ``size``, recomputing only what depends on `dirty`.
   ///
-  /// `previous` must be the result of this scaler (or an equal one) for a bitmap that differs from `bitmap`
-  /// only in `dirty`. The result is bit-identical to `scale(bitmap)`, and `dirtyOut` contains every pixel
-  /// that can differ from `previous`: `dirty` scaled and grown by the filter's support. Costs a copy of
-  /// `previous` plus work proportional to `dirtyOut`; formats other than 32-bit and ``PixelFormat/rgba16``
-  /// are converted completely.
+  /// `previous` must be the result of this scaler (or an equal one) for a bitmap that differs from
+  /// `bitmap` only in `dirty`. The result is bit-identical to `scale(bitmap)`, and `dirtyOut`
+  /// contains every pixel that can differ from `previous`: `dirty` scaled and grown by the filter's
+  /// support. Costs a copy of `previous` plus work proportional to `dirtyOut`; formats other than
+  /// 32-bit and ``PixelFormat/rgba16`` are converted completely.
   ///
   /// - Precondition: `bitmap` has ``sourceSize``; `previous` has ``size`` and the same format.
   public func rescale(
@@ -169,7 +172,7 @@ extension FrameScaler {
     }
   }
 
-  /// As ``rescale(_:previous:dirty:)``.
+  /// Like ``rescale(_:previous:dirty:)``, but throws.
   ///
   /// - Throws: As ``scale(_:isCancelled:)``.
   package func rescale(
@@ -186,7 +189,7 @@ extension FrameScaler {
     precondition(bitmap.size == sourceSize, "a picture of \(bitmap.size), not \(sourceSize)")
     if case .same = plan { return (bitmap, region) }
     var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
-    // Of the same size and format, so of the same layout.
+    // Both have the same size and format, and so the same layout.
     buffer.copy(previous)
     try draw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
     return (buffer.finish(), region)
@@ -213,7 +216,7 @@ extension FrameScaler {
       x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
   }
 
-  /// The indices of the picks that lie in `range`; picks grow with their index.
+  /// The indices of the picks that lie in `range`. Picks are ascending.
   private static func span(of range: Range<Int>, in picks: [Int32]) -> Range<Int> {
     let first = picks.firstIndex { $0 >= range.lowerBound } ?? picks.count
     let last = picks.firstIndex { $0 >= range.upperBound } ?? picks.count
@@ -256,7 +259,7 @@ extension FrameScaler {
     let verticalFirst: Bool
   }
 
-  /// Chooses the arithmetic by format, and draws `region`.
+  /// Chooses the arithmetic for the format and draws `region`.
   func resample(
     _ bitmap: Bitmap, _ axes: Axes, region: PixelRect, into buffer: inout PixelBuffer,
     isCancelled: () -> Bool

@@ -10,7 +10,8 @@ extension Bitmap {
   /// - levels of 5 and 6 bits are the nearest ones both ways, and survive the round trip;
   /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values, halves up, after blending.
   ///
-  /// Colours with alpha 0 are preserved between straight formats. The process ends if allocation fails.
+  /// Colours with alpha 0 are preserved between straight formats. The process ends if allocation
+  /// fails.
   public func converted(to format: PixelFormat) -> Bitmap {
     do {
       return try converted(asking: format)
@@ -19,7 +20,7 @@ extension Bitmap {
     }
   }
 
-  /// As ``converted(to:)``.
+  /// Like ``converted(to:)``, but throws if allocation fails.
   ///
   /// - Throws: `limitExceeded` if allocation fails.
   package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
@@ -35,9 +36,9 @@ extension Bitmap {
 extension Bitmap {
   /// Returns the bitmap scaled into a box.
   ///
-  /// For several bitmaps of one size, create one ``FrameScaler``: it stores the weights. Formats other than
-  /// those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as ``PixelFormat/rgbx8`` and
-  /// converted back.
+  /// For several bitmaps of one size, create one ``FrameScaler``: it stores the weights. Formats
+  /// other than those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as
+  /// ``PixelFormat/rgbx8`` and converted back.
   ///
   /// - Parameters:
   ///   - target: The box.
@@ -56,7 +57,7 @@ extension Bitmap {
 
 /// The conversion rules, pixel by pixel.
 ///
-/// Every rule rounds to nearest; no tie needs breaking but where halves go up.
+/// Every rule rounds to nearest. Ties occur only where the rule says that halves round up.
 enum PixelConversion {
   /// `value * alpha / 255`, rounded.
   @inline(__always)
@@ -83,7 +84,7 @@ enum PixelConversion {
   @inline(__always)
   static func widen(_ value: UInt8) -> UInt16 { UInt16(value) * 257 }
 
-  /// 5, 6 and 5 bits of the nearest levels.
+  /// The nearest levels of 5, 6 and 5 bits.
   @inline(__always)
   static func pack565(_ pixel: RGBA) -> UInt16 {
     let red = (UInt16(pixel.red) * 31 + 127) / 255
@@ -117,7 +118,7 @@ enum PixelConversion {
       blue: multiply(pixel.blue, by: pixel.alpha), alpha: pixel.alpha)
   }
 
-  /// The pixel over black.
+  /// The pixel blended over black.
   @inline(__always)
   static func flatten(_ pixel: RGBA) -> RGBA {
     var flat = premultiply(pixel)

@@ -1,17 +1,18 @@
 // The order of passes over one region.
 //
-// Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the one entry, takes
-// them from values that outlive the call and checks that the region lies in the target.
+// Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the only entry
+// point, takes them from values that outlive the call and checks that the region lies in the
+// target.
 
-/// One drawing of a part of a scaled picture: addresses, scratch rows and the order of passes.
+/// Draws one region of a scaled picture: addresses, scratch rows and the order of passes.
 ///
 /// Bounds: `region` lies in the target and holds at least one pixel; windows of its rows and
 /// columns lie in the source by construction of the kernels. Scratch rows hold a whole source or
-/// target row, rounded up to the padding that ``FixedRows`` asks for.
+/// target row, rounded up to the padding that ``FixedRows`` requires.
 ///
-/// A target pixel takes the fixed-point passes when every pixel of its window is opaque, and the
-/// blending ones otherwise. That depends on nothing outside of the window, so drawing a part
-/// gives the same pixels as drawing all.
+/// A target pixel takes the fixed-point passes if every pixel of its window is opaque, and the
+/// blending passes otherwise. That depends on nothing outside the window, so drawing a region
+/// gives the same pixels as drawing the whole picture.
 @unsafe
 struct RegionScaler<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
@@ -26,22 +27,22 @@ struct RegionScaler<Codec: BlendCodec> {
   let target: UnsafeMutableRawPointer
   let targetStride: Int
   let region: PixelRect
-  /// The source columns that the region is made of.
+  /// The source columns that the region depends on.
   let columns: Range<Int>
-  /// Whether opacity has to be looked at at all.
+  /// Which arithmetic to use, and whether that depends on opacity.
   let arithmetic: Arithmetic
-  /// Clamps colours to alpha, which filters that overshoot may pass.
+  /// Whether to clamp colours to alpha, which overshooting filters may exceed.
   let isPremultiplied: Bool
   var opacity: OpacityMap
   /// The addresses of the rows of one vertical window, padding included.
   var taps: [UnsafeRawPointer]
 
   enum Arithmetic {
-    /// Every pixel in fixed point: no alpha, or colours already multiplied by it.
+    /// Fixed point for every pixel: there is no alpha, or colours are premultiplied.
     case fixed
-    /// Every pixel blended.
+    /// Blending for every pixel.
     case blended
-    /// By the opacity of each window.
+    /// According to the opacity of each window.
     case mixed
   }
 
@@ -76,7 +77,7 @@ struct RegionScaler<Codec: BlendCodec> {
       repeating: UnsafeRawPointer(target), count: axes.vertical.taps)
   }
 
-  /// Draws the region, asking `isCancelled` before every eighth row.
+  /// Draws the region, calling `isCancelled` before every eighth row.
   mutating func run(isCancelled: () -> Bool) throws(AnimatedImageError) {
     if unsafe axes.verticalFirst {
       try unsafe runVerticalFirst(isCancelled: isCancelled)
@@ -85,7 +86,7 @@ struct RegionScaler<Codec: BlendCodec> {
     }
   }
 
-  /// The source rows that target row `y` is made of.
+  /// The source rows that target row `y` depends on.
   func sourceRows(of y: Int) -> Range<Int> {
     unsafe Int(vertical.starts[y])..<Int(vertical.ends[y])
   }
@@ -100,11 +101,11 @@ struct RegionScaler<Codec: BlendCodec> {
     }
   }
 
-  /// Bits after the point between the passes, so that both sums end at the same place.
+  /// Fraction bits between the passes, chosen so that both orders end with the same number.
   func fraction(before second: ResamplingKernel) -> Int { FixedRows.sumBits - second.bits }
 
-  /// Finds out which target pixels of a row that is made of source rows `rows` are clear, opaque, or
-  /// have to be blended.
+  /// Classifies the target pixels of a row that depends on source rows `rows` as clear, opaque or
+  /// blended.
   mutating func classify(rows: Range<Int>) {
     let all = unsafe region.x..<region.maxX
     switch unsafe arithmetic {
@@ -125,7 +126,7 @@ struct RegionScaler<Codec: BlendCodec> {
       as: UInt8.self, repeating: 0, count: range.count * Codec.bytesPerPixel)
   }
 
-  /// Lowers colours to alpha in target row `y`.
+  /// Clamps colours to alpha in target row `y`.
   func clampToAlpha(y: Int) {
     let row = unsafe targetRow(y)
     for x in unsafe region.x..<region.maxX {
@@ -140,8 +141,8 @@ struct RegionScaler<Codec: BlendCodec> {
 }
 
 extension RegionScaler {
-  /// For each target row: the source rows of its window scaled across, each once and kept while
-  /// later rows need it, then summed downwards.
+  /// For each target row: scales the source rows of its window horizontally, keeping each while
+  /// later rows need it, then sums them vertically.
   mutating func runHorizontalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
     var ring = unsafe RowRing<Scalar>(
       slots: vertical.taps, width: region.maxX,
@@ -166,7 +167,8 @@ extension RegionScaler {
     _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
   ) {
     for row in rows where unsafe !ring.hasWords(row) {
-      // From a whole step on: rows are padded to one, and from elsewhere the last would end past them.
+      // Start at a whole step. Rows are padded to whole steps; from anywhere else the last step
+      // would end past them.
       let first = unsafe columns.lowerBound & ~3
       unsafe FixedRows.widen(
         row: sourceRow(row) + first * 4, count: (columns.upperBound - first) * 4,
@@ -212,9 +214,9 @@ extension RegionScaler {
 }
 
 extension RegionScaler {
-  /// For each target row: one row summed from the source rows, then its pixels from that row.
+  /// For each target row: sums the source rows into one row, then scales that row horizontally.
   ///
-  /// The summed row stays in the nearest cache, whatever the picture's height.
+  /// The summed row stays in the first-level cache, whatever the height of the picture.
   mutating func runVerticalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
     let width = unsafe max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound)
     let words = PixelStorage(byteCount: (width + 16) * 8)

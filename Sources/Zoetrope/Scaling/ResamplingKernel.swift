@@ -1,9 +1,10 @@
-/// The weights of one axis: for each target pixel the source pixels it is made of.
+/// The weights of one axis: the source pixels that each target pixel depends on.
 ///
 /// Every target pixel has the same number of taps, padded with weights of 0, so that the passes
-/// have no ragged edge; windows at the end of the source are moved back inside, not cut.
+/// need no special case at the edges. Windows at the end of the source are moved back inside, not
+/// cut.
 struct ResamplingKernel: Sendable {
-  /// How a pass takes the taps, which says how they are padded and ordered.
+  /// How a pass reads the taps, which determines their padding and order.
   enum Layout {
     /// Two rows at a time.
     case vertical
@@ -11,34 +12,34 @@ struct ResamplingKernel: Sendable {
     case horizontal
   }
 
-  /// Source pixels along this axis.
+  /// Number of source pixels along this axis.
   let sourceCount: Int
-  /// Target pixels along this axis.
+  /// Number of target pixels along this axis.
   let count: Int
-  /// Weights stored for each target pixel, a multiple of 2 or 4; with a tiny source the padding
+  /// Weights stored for each target pixel, a multiple of 2 or 4. If the source is tiny, the padding
   /// may reach past its end.
   let taps: Int
   /// The first source pixel of each target pixel's window.
   let starts: [Int32]
-  /// Where the weights other than 0 end, as a source pixel, for each target pixel.
+  /// For each target pixel, the source pixel after the last weight other than 0.
   let ends: [Int32]
   /// `count` rows of `taps` weights, each row with sum 1.
   let weights: [Double]
-  /// The same for the single-precision passes.
+  /// The same in single precision.
   let floatWeights: [Float]
-  /// The same in fixed point, two taps in one word (the first one low), `taps / 2` words a row.
-  /// Each row sums to exactly `1 << bits`, so a flat picture stays as it is.
+  /// The same in fixed point: two taps per word (the first one low), `taps / 2` words per row. Each
+  /// row sums to exactly `1 << bits`, so a flat picture stays unchanged.
   let pairs: [UInt32]
-  /// Weights of 24 bits for ``ProductRows``: for each two taps their high parts in one word and
-  /// their low parts in the next. Empty across, and where windows are too long.
+  /// 24-bit weights for ``ProductRows``: for each two taps, their high parts in one word and their
+  /// low parts in the next. Empty for the horizontal axis, and if windows are too long.
   let finePairs: [UInt32]
-  /// Bits after the point in `pairs`: 14 when a weight may reach 1, up to 18 for long windows.
+  /// Fraction bits in `pairs`: 14 if a weight may reach 1, up to 18 for long windows.
   let bits: Int
-  /// False when a weight does not fit 16 bits, or magnitudes sum to more than ``FixedRows`` has
-  /// room for; then everything takes the floating-point passes.
+  /// False if a weight does not fit 16 bits, or if magnitudes sum to more than the range of
+  /// ``FixedRows``; then every pixel takes the floating-point passes.
   let isFixedPoint: Bool
 
-  /// Weights for `count` target pixels over `length` source pixels from `start` on.
+  /// Creates weights for `count` target pixels over `length` source pixels from `start` on.
   ///
   /// - Precondition: `sourceCount` and `count` are positive and `filter` is not nearest.
   init(
@@ -53,7 +54,8 @@ struct ResamplingKernel: Sendable {
     var longest = 1
     let isIdentity = length == Double(count) && start == start.rounded()
     for index in 0..<count {
-      // Every filter is 0 at whole distances other than 0, so nothing is to be weighed.
+      // Every filter is 0 at integer distances other than 0, so each pixel depends on one source
+      // pixel.
       if isIdentity {
         windows.append((min(index + Int(start), sourceCount - 1), [1]))
         continue
@@ -89,7 +91,7 @@ struct ResamplingKernel: Sendable {
     self.ends = ends
     self.weights = weights
     floatWeights = weights.map { Float($0) }
-    // No filter at any ratio tried comes near: 1.29 and 1.58 at most, for Lanczos.
+    // No filter comes close at any ratio tried: at most 1.29 and 1.58, for Lanczos.
     isFixedPoint = largest * 16384 < 32766 && heaviest <= 1.6
     var bits = 14
     while bits < 18, largest * Double(2 << bits) < 32766 { bits += 1 }
@@ -106,8 +108,8 @@ struct ResamplingKernel: Sendable {
 
   /// The window of one target pixel, with sum 1.
   ///
-  /// Weights that happen to be 0 stay in: without them the windows' ends would not grow with the
-  /// index, which the search for touched pixels relies on.
+  /// Weights that happen to be 0 are kept: without them the ends of windows would not ascend with
+  /// the index, and the search for touched pixels relies on that.
   private static func window(
     middle: Double, support: Double, stretch: Double, limit: Int, filter: ScalingFilter
   ) -> (first: Int, weights: [Double]) {
@@ -127,8 +129,8 @@ struct ResamplingKernel: Sendable {
     return (low, weights.map { $0 / sum })
   }
 
-  /// Rounds running sums instead of weights: the error does not add up along a window, and the
-  /// sum of a window comes out exact.
+  /// Rounds running sums instead of weights, so that errors do not accumulate along a window and
+  /// its sum is exact.
   private static func fixedPairs(
     _ weights: [Double], taps: Int, bits: Int, layout: Layout
   ) -> [UInt32] {
@@ -160,7 +162,7 @@ struct ResamplingKernel: Sendable {
     return pairs
   }
 
-  /// As `fixedPairs`, with weights split in two.
+  /// Like `fixedPairs`, with each weight split in two.
   private static func finePairs(_ weights: [Double], taps: Int) -> [UInt32] {
     let one = Double(1 << 24)
     var pairs: [UInt32] = []
@@ -192,20 +194,20 @@ struct ResamplingKernel: Sendable {
   /// The target pixels whose window touches source pixels `range`.
   func targets(touching range: Range<Int>) -> Range<Int> {
     guard !range.isEmpty else { return 0..<0 }
-    // Starts and ends grow with the index; the moved-back windows only start earlier.
+    // Starts and ends ascend with the index; windows that were moved back only start earlier.
     let first = Self.partition(count) { Int(ends[$0]) > range.lowerBound }
     let last = Self.partition(count) { Int(starts[$0]) >= range.upperBound }
     return first..<max(first, last)
   }
 
-  /// The source pixels that target pixels `range` are made of.
+  /// The source pixels that target pixels `range` depend on.
   func sources(of range: Range<Int>) -> Range<Int> {
     guard !range.isEmpty else { return 0..<0 }
     let first = Int(starts[range.lowerBound])
     return first..<max(first, Int(ends[range.upperBound - 1]))
   }
 
-  /// The first index for which `isPast` holds; it must hold for all after it.
+  /// The first index for which `isPast` holds; it must hold for all later ones too.
   private static func partition(_ count: Int, _ isPast: (Int) -> Bool) -> Int {
     var low = 0
     var high = count

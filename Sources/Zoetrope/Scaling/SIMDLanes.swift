@@ -1,8 +1,8 @@
 // Conversions between lanes of different widths, spelt out lane by lane.
 //
-// The standard library's `init(truncatingIfNeeded:)` is a generic loop that stays a call when
-// the module is compiled in several threads, as packages are: inside a hot loop that was measured
-// at four times the cost. These are always inlined, and become single unpack and pack
+// The standard library's `init(truncatingIfNeeded:)` is a generic loop that remains a call if the
+// module is compiled in several threads, as packages are. Inside a hot loop that was measured at
+// four times the cost. These conversions are always inlined, and compile to single unpack and pack
 // instructions.
 
 extension SIMD8<Int32> {
@@ -84,7 +84,7 @@ extension SIMD4<UInt8> {
 }
 
 extension SIMD4<Float> {
-  /// Each lane rounded to the nearest number there is.
+  /// Each lane rounded to the nearest representable value.
   @inline(__always)
   init(converting x: SIMD4<Int32>) {
     self.init(Float(x[0]), Float(x[1]), Float(x[2]), Float(x[3]))

@@ -12,15 +12,15 @@ public struct TargetSize: Sendable, Hashable {
   public var width: Int?
   /// The height in pixels; nil if only the width is limited.
   public var height: Int?
-  /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as wide.
-  /// Source pixels are square.
+  /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as
+  /// wide. Source pixels are square.
   public var pixelAspect: Double
-  /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill`` and
-  /// ``ScalingFit/stretch``, which always yield the box.
+  /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill``
+  /// and ``ScalingFit/stretch``, which always yield the box.
   public var allowsEnlarging: Bool
 
-  /// Creates a box. A nil side follows from the other by the aspect ratio; with both nil, the size is
-  /// unchanged.
+  /// Creates a box. A nil side follows from the other by the aspect ratio; with both nil, the size
+  /// is unchanged.
   public init(
     width: Int? = nil, height: Int? = nil, pixelAspect: Double = 1, allowsEnlarging: Bool = true
   ) {
@@ -35,8 +35,8 @@ public struct TargetSize: Sendable, Hashable {
     self.init(width: size.width, height: size.height)
   }
 
-  /// Creates a box of terminal cells, each `cell` device pixels large with `samples` image samples: 1x2 for
-  /// half blocks, 2x4 for Braille, `cell` itself for pixels.
+  /// Creates a box of terminal cells, each `cell` device pixels large with `samples` image samples:
+  /// 1x2 for half blocks, 2x4 for Braille, `cell` itself for pixels.
   public init(
     columns: Int?, rows: Int?, samples: PixelSize, cell: PixelSize, allowsEnlarging: Bool = true
   ) {
@@ -53,7 +53,7 @@ public struct TargetSize: Sendable, Hashable {
   /// Sides are rounded to nearest and never exceed the box.
   public func size(of source: PixelSize, fit: ScalingFit) -> PixelSize {
     let aspect = pixelAspect.isFinite && pixelAspect > 0 ? pixelAspect : 1
-    // The picture in target pixels at scale 1: one of its pixels is `1 / aspect` wide.
+    // The picture in target pixels at scale 1, where a source pixel is `1 / aspect` wide.
     let naturalWidth = Double(max(source.width, 1)) / aspect
     let naturalHeight = Double(max(source.height, 1))
     let boxWidth = width.map { Double(max($0, 1)) }
@@ -70,8 +70,8 @@ public struct TargetSize: Sendable, Hashable {
       height: Self.side(naturalHeight * factor, box: boxHeight))
   }
 
-  /// The part of a picture of `source` pixels that ends up in `size`: all of it, or the middle
-  /// of it in the shape of `size` for ``ScalingFit/fill``.
+  /// The part of a picture of `source` pixels that is scaled to `size`: all of it, or for
+  /// ``ScalingFit/fill`` the middle of it in the shape of `size`.
   func sourceBox(of source: PixelSize, size: PixelSize, fit: ScalingFit) -> SourceBox {
     var box = SourceBox(
       x: 0, y: 0, width: Double(source.width), height: Double(source.height))
@@ -99,7 +99,7 @@ public struct TargetSize: Sendable, Hashable {
     return allowsEnlarging ? factor : min(factor, 1)
   }
 
-  /// A side in whole pixels: at least 1, at most the box, and small enough to compute with.
+  /// A side in whole pixels: at least 1, at most the box, and small enough to avoid overflow.
   private static func side(_ exact: Double, box: Double?) -> Int {
     let limit = min(box ?? 1e9, 1e9)
     return Int(min(max(exact.rounded(), 1), max(limit, 1)))
@@ -114,15 +114,15 @@ public enum ScalingFit: String, Sendable, Hashable, CaseIterable {
   case fill
   /// Exactly the box, ignoring the aspect ratio.
   case stretch
-  /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that each
-  /// source pixel becomes a block of equal size. For pixel art.
+  /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that
+  /// each source pixel becomes a block of equal size. For pixel art.
   case integer
 }
 
 /// The filter for resampling an image.
 ///
-/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as in
-/// Pillow's `resize`.
+/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as
+/// in Pillow's `resize`.
 public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
   /// The nearest source pixel, unchanged. The fastest filter, for pixel art.
   case nearest
@@ -166,7 +166,7 @@ public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A part of a source picture with edges that may lie between pixels.
+/// A part of a source picture whose edges may lie between pixels.
 struct SourceBox: Sendable, Hashable {
   var x: Double
   var y: Double

@@ -1,40 +1,41 @@
-/// Decides at which frames a canvas is kept. A pure value, no pixels.
+/// Decides at which frames a canvas is kept. A pure value without pixels.
 ///
 /// *Checkpoint k* is the canvas that frame `k` is drawn on, where a replay can start. Independent
-/// frames are free starting points and never become checkpoints. A checkpoint is worth the replay that
-/// it saves: the cost from the starting point before it, times the frames reached through it. All
-/// canvases of an image have the same size, so worth orders them as worth per byte would.
+/// frames are free starting points and never become checkpoints. A checkpoint is worth the replay
+/// that it saves: the cost from the starting point before it, times the number of frames reached
+/// through it. All canvases of an image have the same size, so ordering by worth and by worth per
+/// byte is the same.
 package struct CheckpointPolicy: Sendable {
-  /// Checkpoints kept, in order.
+  /// Indices of the checkpoints kept, ascending.
   package private(set) var kept: [Int] = []
-  /// What drawing costs.
+  /// The cost of drawing each frame.
   package var costs: ReplayCosts
   private let independent: [Int]
   /// The cost of starting at a checkpoint: one that saves less is not worth its memory.
   private let startCost: Int
 
-  /// A policy with nothing kept. `independent` lists the frames that need no other, in order; frame 0
-  /// always counts as one.
+  /// A policy without checkpoints. `independent` lists the frames that need no other, in order;
+  /// frame 0 always counts as independent.
   package init(costs: ReplayCosts, independent: [Int], startCost: Int = 0) {
     self.startCost = startCost
     self.costs = costs
     self.independent = independent.first == 0 ? independent : [0] + independent
   }
 
-  /// Frames of the animation.
+  /// Number of frames in the animation.
   package var count: Int { costs.count }
 
-  /// The last frame up to `index` at which drawing can start.
+  /// The last frame at or before `index` where drawing can start.
   package func start(upTo index: Int) -> Int {
     max(Self.last(independent, upTo: index) ?? 0, Self.last(kept, upTo: index) ?? 0)
   }
 
-  /// The first frame after `index` at which drawing can start; ``count`` when there is none.
+  /// The first frame after `index` where drawing can start; ``count`` if there is none.
   package func nextStart(after index: Int) -> Int {
     min(Self.first(independent, after: index) ?? count, Self.first(kept, after: index) ?? count)
   }
 
-  /// Frames drawn to reach the frame that is furthest from its starting point.
+  /// The maximum number of frames drawn to reach any frame from its starting point.
   package var longestReplay: Int {
     var longest = 0
     var index = 0
@@ -46,11 +47,11 @@ package struct CheckpointPolicy: Sendable {
     return longest
   }
 
-  /// Whether a canvas for frame `index` is worth keeping with room for `capacity` of them.
+  /// Whether a canvas for frame `index` is worth keeping, given room for `capacity` canvases.
   ///
-  /// Starting points are spread so that the replays between them cost the same; one near another is
-  /// refused. When all room is taken, it has to be worth a quarter more than the least of those kept,
-  /// so that two of equal worth do not evict each other for ever.
+  /// Starting points are spread so that the replays between them cost the same; one close to
+  /// another is rejected. When there is no room left, a new one must be worth a quarter more than
+  /// the least valuable checkpoint, so that two of equal worth do not keep evicting each other.
   package func accepts(_ index: Int, capacity: Int) -> Bool {
     guard capacity > 0, index > 0, index < count, Self.last(independent, upTo: index) != index,
       Self.last(kept, upTo: index) != index
@@ -63,14 +64,14 @@ package struct CheckpointPolicy: Sendable {
     return worth(of: index) > least.worth + least.worth / 4
   }
 
-  /// Keeps `index`.
+  /// Adds `index` to the checkpoints.
   package mutating func keep(_ index: Int) {
     let place = Self.place(of: index, in: kept)
     guard place == kept.count || kept[place] != index else { return }
     kept.insert(index, at: place)
   }
 
-  /// Gives up the checkpoint that is worth least; nil when there is none.
+  /// Removes and returns the least valuable checkpoint; nil if there is none.
   package mutating func dropLeast() -> Int? {
     guard let least = leastWorth else { return nil }
     kept.remove(at: least.place)
@@ -94,7 +95,7 @@ package struct CheckpointPolicy: Sendable {
     return overflow ? .max / 2 : min(worth, .max / 2)
   }
 
-  /// The place of the first element that is not less than `value`.
+  /// The position of the first element that is not less than `value`.
   private static func place(of value: Int, in sorted: [Int]) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {
@@ -115,12 +116,13 @@ package struct CheckpointPolicy: Sendable {
   }
 }
 
-/// What drawing each frame costs, and the sum over any run of frames in logarithmic time.
+/// The cost of drawing each frame, and the sum over any range of frames in logarithmic time.
 ///
-/// A frame's cost is estimated from its header until it is measured. Estimates are scaled by the ratio
-/// of the measurements to their estimates; before the first one, only ratios matter.
+/// A frame's cost is estimated from its header until it is measured. Estimates are scaled by the
+/// ratio of measurements to their estimates; before the first measurement, only ratios matter.
 ///
-/// Each cost is clamped so that no sum of them exceeds a quarter of `Int.max`, whatever the headers say.
+/// Each cost is clamped so that the sum never exceeds a quarter of `Int.max`, whatever the headers
+/// say.
 package struct ReplayCosts: Sendable {
   private var measured: SumTree
   private var estimated: SumTree
@@ -129,7 +131,7 @@ package struct ReplayCosts: Sendable {
   private let estimate: [Int]
   private let most: Int
 
-  /// Costs of frames with these estimates, in any unit; each counts at least 1.
+  /// Costs from estimates in any unit; each counts as at least 1.
   package init(estimates: [Int]) {
     let most = Self.greatestSum / max(estimates.count, 1)
     self.most = most
@@ -141,11 +143,10 @@ package struct ReplayCosts: Sendable {
 
   private static let greatestSum = Int.max / 4
 
-  /// Frames.
+  /// Number of frames.
   package var count: Int { estimate.count }
 
-  /// Records a measurement, in nanoseconds. Averaging it with the one before keeps a hiccup from
-  /// counting for long.
+  /// Records a measurement in nanoseconds. Averages it with the previous one, to smooth outliers.
   package mutating func record(_ nanoseconds: Int, of index: Int) {
     let value = min(max(nanoseconds, 1), most)
     if let old = cost[index] {
@@ -160,7 +161,7 @@ package struct ReplayCosts: Sendable {
     }
   }
 
-  /// What drawing the frames of `range` one after the other costs.
+  /// The cost of drawing the frames of `range` in sequence.
   package func sum(_ range: Range<Int>) -> Int {
     let known = measured.sum(range)
     let guessed = estimated.sum(range)
@@ -170,7 +171,7 @@ package struct ReplayCosts: Sendable {
   }
 }
 
-/// Sums of runs of a changing array: a Fenwick tree.
+/// Range sums of a changing array: a Fenwick tree.
 struct SumTree: Sendable {
   private var nodes: [Int]
 

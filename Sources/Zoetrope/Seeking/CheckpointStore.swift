@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// The canvases of one image from which replays start, shared by all its readers.
+/// The checkpoints of one image, shared by all its readers.
 ///
-/// Charged to a ``MemoryBudget``; gives up the checkpoint that is worth least when asked to. What it
-/// gives up costs time, never correctness.
+/// Charged to a ``MemoryBudget``; releases the least valuable checkpoint on demand. Losing a
+/// checkpoint costs time, never correctness.
 package final class CheckpointStore: Sendable {
-  /// Bytes that the canvases of one image may take, whatever the budget has left.
+  /// The maximum bytes of one image's checkpoints, whatever the budget has left.
   package static let defaultByteLimit = 64 << 20
 
   package let budget: MemoryBudget
   package let byteLimit: Int
-  /// Whether measured times replace estimates; false for tests that are to come out alike.
+  /// Whether measured times replace estimates; false for tests that must be repeatable.
   private let isMeasuring: Bool
   /// Bytes of one canvas.
   package let canvasCost: Int
@@ -20,7 +20,7 @@ package final class CheckpointStore: Sendable {
   fileprivate struct State: Sendable {
     var policy: CheckpointPolicy
     var canvases: [Int: Bitmap] = [:]
-    /// Bytes that readers hold on their way back, within the same limit.
+    /// Bytes that readers hold for stepping back, within the same limit.
     var reserved = 0
   }
 
@@ -30,7 +30,8 @@ package final class CheckpointStore: Sendable {
     budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit,
     isMeasuring: Bool = true
   ) {
-    // A compressed byte costs about four times what a pixel does; only the ratio between frames counts.
+    // A compressed byte costs about four times as much as a pixel. Only the ratio between frames
+    // matters.
     let costs = ReplayCosts(
       estimates: frames.map {
         min($0.rect.size.area, 1 << 61) + min(4 * $0.byteRange.count, 1 << 61)
@@ -47,12 +48,12 @@ package final class CheckpointStore: Sendable {
     self.isMeasuring = isMeasuring
   }
 
-  /// Nanoseconds, like measured costs, that a replay has to take for a checkpoint to spare it.
+  /// The cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
   ///
-  /// The canvas goes to a new block before it is drawn on, whose pages the system has to enter: some
-  /// 0.75 ns a byte, as long as decoding a small frame takes. One for each frame on the way made a first
-  /// pass twice as long; at this distance they are an eighth of it, and a jump replays 4 ms at most
-  /// where one copy does not take longer than that by itself.
+  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages
+  /// of that block: some 0.75 ns per byte, as long as decoding a small frame. A checkpoint per
+  /// frame doubled the time of a first pass. With this spacing, copies take an eighth of it, and a
+  /// jump replays at most 4 ms unless a single copy takes longer.
   private static func startCost(_ canvasCost: Int) -> Int {
     let copy = canvasCost / 4 * 3
     return max(copy, min(8 * copy, 4_000_000))
@@ -60,29 +61,31 @@ package final class CheckpointStore: Sendable {
 
   deinit { budget.refundAll(of: share) }
 
-  /// Bytes that it may hold now, what is reserved included.
+  /// The maximum bytes held now, reserved ones included.
   private var limit: Int { min(byteLimit, budget.limit(for: .checkpoints)) }
-  /// Canvases that it may hold now.
+  /// The maximum number of canvases held now.
   package var capacity: Int {
     state.withLock { max(limit - $0.reserved, 0) / canvasCost }
   }
-  /// Canvases' worth of bytes that one reader may keep on its way back: a quarter of the room.
+  /// The memory that one reader may use for stepping back, in canvases: a quarter of the limit, at
+  /// least two.
   package var trailCapacity: Int { max(limit / canvasCost / 4, 2) }
-  /// Canvases that it holds.
+  /// Number of canvases held.
   package var count: Int { state.withLock { $0.canvases.count } }
-  /// Bytes that it holds.
+  /// Bytes held.
   package var byteCount: Int { state.withLock { $0.canvases.count } * canvasCost }
-  /// The most frames that are drawn to reach one.
+  /// The maximum number of frames drawn to reach one.
   package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
 
-  /// Whether drawing the frames of `stretch` takes no longer than copying a canvas 16 times or so, at
-  /// most 4 ms: what a step back may take now and then without being felt. False without measurements.
+  /// Whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of
+  /// about 16 plain copies, and at most 4 ms: an occasional step back may take that long unnoticed.
+  /// False without measurements.
   package func isShort(_ stretch: Range<Int>) -> Bool {
     guard isMeasuring else { return false }
     return state.withLock { $0.policy.costs.sum(stretch) } <= min(canvasCost, 4_000_000)
   }
 
-  /// Takes note of how long drawing frame `index` took.
+  /// Records how long frame `index` took to draw.
   package func record(_ time: Duration, of index: Int) {
     guard isMeasuring else { return }
     let (seconds, attoseconds) = time.components
@@ -90,10 +93,10 @@ package final class CheckpointStore: Sendable {
     state.withLock { $0.policy.costs.record(nanoseconds, of: index) }
   }
 
-  /// Keeps the canvas that frame `index` is drawn on, if it is worth it; `canvas` is asked only then,
+  /// Keeps the canvas that frame `index` is drawn on if it is worth it. Calls `canvas` only then,
   /// with no lock held.
   ///
-  /// - Returns: Whether it was.
+  /// - Returns: Whether the canvas was kept.
   @discardableResult
   package func offer<Failure: Error>(
     _ index: Int, _ canvas: () throws(Failure) -> Bitmap
@@ -102,7 +105,7 @@ package final class CheckpointStore: Sendable {
     let capacity = capacity
     guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return false }
     let bitmap = try canvas()
-    // Freed when this goes, after the lock is given back.
+    // Freed after the lock is released.
     var dropped: [Bitmap] = []
     let keeps = state.withLock { state in
       guard state.canvases[index] == nil else { return false }
@@ -119,8 +122,8 @@ package final class CheckpointStore: Sendable {
     return keeps
   }
 
-  /// Makes room for `byteCount` bytes more (or less) that a reader holds on its way back and charges to
-  /// the budget itself.
+  /// Adds `byteCount`, which may be negative, to the bytes that readers hold for stepping back, and
+  /// evicts checkpoints to make room. The reader charges these bytes to the budget itself.
   package func reserve(_ byteCount: Int) {
     let limit = limit
     var dropped: [Bitmap] = []
@@ -134,8 +137,8 @@ package final class CheckpointStore: Sendable {
     budget.refund(dropped.count * canvasCost, of: share)
   }
 
-  /// Where a replay to frame `index` starts best: the nearest frame before it that needs no canvas,
-  /// or the nearest with its canvas.
+  /// The best start of a replay to frame `index`: the nearest independent frame, or the nearest
+  /// checkpoint with its canvas.
   package func start(for index: Int) -> (index: Int, canvas: Bitmap?) {
     budget.stamp(share)
     return state.withLock { state in

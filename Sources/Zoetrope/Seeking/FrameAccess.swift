@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// What an opened image keeps from one random access to the next: the identity of its bytes, canvases
-/// to start replays from, and a reader that stands somewhere. All copies of the image share it.
+/// What an opened image keeps between random accesses: the identity of its bytes, checkpoints, and
+/// a reader at its last position. All copies of the image share it.
 ///
-/// Nothing is made before it is needed. The canvases are charged to the budget, the reader's own too,
-/// and go when the budget asks for them.
+/// Everything is created when first needed. Checkpoints and the reader's canvases are charged to
+/// the budget and released on demand.
 package final class FrameAccess: Sendable {
   private let ownBudget: MemoryBudget?
   private let state = Mutex(State())
@@ -13,17 +13,17 @@ package final class FrameAccess: Sendable {
     var identity: ContentIdentity?
     var checkpoints: CheckpointStore?
     var frames: SharedFrames?
-    /// In the cache that was named last.
+    /// Frames in the cache that was used last.
     var shownFrames: ShownFrames?
   }
 
-  /// Charges what it keeps to `budget`; nil is the budget of the process, which asks the machine how
-  /// much memory there is when it is made, and is not made for images that are only looked into.
+  /// Charges memory to `budget`; nil for the budget of the process. That one queries the machine's
+  /// memory when created, so it is not created for images that are only inspected.
   init(budget: MemoryBudget? = nil) { ownBudget = budget }
 
   var budget: MemoryBudget { ownBudget ?? .shared }
 
-  /// The identity of the image's bytes, once somebody has worked it out.
+  /// The identity of the image's bytes; nil until it has been computed.
   package var identity: ContentIdentity? {
     get { state.withLock { $0.identity } }
     set { state.withLock { $0.identity = newValue } }
@@ -33,7 +33,7 @@ package final class FrameAccess: Sendable {
   package var shownFrames: ShownFrames? {
     get { state.withLock { $0.shownFrames } }
     set {
-      // Freed, should it be the last one of a cache, after the lock is given back.
+      // Freed after the lock is released: it may be the last reference to a cache.
       let old = state.withLock { state in
         let old = state.shownFrames
         state.shownFrames = newValue
@@ -43,15 +43,15 @@ package final class FrameAccess: Sendable {
     }
   }
 
-  /// The canvases kept for `image`, whose access this is.
+  /// The checkpoints of `image`, to which this access must belong.
   package func checkpoints(of image: AnimatedImage) -> CheckpointStore {
     state.withLock { $0.store(for: image, budget) }
   }
 
-  /// The frames of `image`, by one reader that stays where it was.
+  /// The frames of `image`, read by one reader that keeps its position.
   package func frames(of image: AnimatedImage) -> SharedFrames {
     if let frames = state.withLock({ $0.frames }) { return frames }
-    // Read through a copy with an access of its own: this one would hold itself otherwise.
+    // Read through a copy of the image with an access of its own, to avoid a reference cycle.
     let bare = image.charged(to: budget)
     return state.withLock { state in
       if let frames = state.frames { return frames }
@@ -81,14 +81,14 @@ extension FrameAccess.State {
   }
 }
 
-/// Finds cached frames to start a replay from: a frame that the one after it is drawn on is as good as
-/// a checkpoint, and costs no memory of its own.
+/// Finds cached frames that a replay can start from. A cached frame that the next one is drawn on
+/// serves as a checkpoint and takes no additional memory.
 package struct ShownFrames: Sendable {
   private let cache: MemoryFrameCache
   private let animation: AnimationKey
 
-  /// The frames of `animation` in `cache`; nil when they are not canvases of `image`, or the cache is
-  /// of a type that cannot be searched.
+  /// The frames of `animation` in `cache`; nil if they are not canvases of `image`, or if this type
+  /// of cache cannot be searched.
   init?(_ animation: AnimationKey, of image: AnimatedImage, in cache: (any FrameCaching)?) {
     guard let cache = cache as? MemoryFrameCache, animation.rendition.scaling == nil,
       animation.rendition.format == image.options.canvasFormat
@@ -97,7 +97,7 @@ package struct ShownFrames: Sendable {
     self.animation = animation
   }
 
-  /// The last frame of `range` that is cached and on which the next one is drawn.
+  /// The last cached frame of `range` that the next frame is drawn on.
   func last(in range: Range<Int>, of frames: [FrameControl]) -> (index: Int, canvas: Bitmap)? {
     var range = range
     while let found = cache.lastBitmap(in: range, of: animation) {

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// What a replay on the way back leaves behind, so that the next steps back need not repeat it.
+/// What a replay keeps so that the next steps back need not repeat it.
 ///
-/// For each frame of the stretch it keeps the pixels that the frame after it changes, and the picture
-/// it stands at: a step back puts one such patch back, which costs what the change is large, as a
-/// step forward does. (Whole frames were tried first: for small changes, copying the canvas made a
-/// step back eight times as dear as one forward.) Patches that do not fit are left out from the
-/// front of the stretch; canvases along the way then keep the distance to replay short, so that each
-/// frame is decoded about twice instead of once for each step.
+/// For each frame of the stretch it keeps the pixels that the next frame changes (a patch), and it
+/// keeps the picture at the current position. A step back restores one patch, so it costs as much
+/// as the change is large, like a step forward. (With whole frames, copying the canvas made a step
+/// back eight times as expensive as one forward for small changes.) If not all patches fit, those
+/// at the front of the stretch are left out. Canvases along the way then bound the replays, so that
+/// each frame is decoded about twice instead of once per step.
 struct ReplayTrail: ~Copyable {
   private struct Patch {
     let pixels: [SavedRect]
@@ -19,7 +19,8 @@ struct ReplayTrail: ~Copyable {
   private let bounds: PixelRect
   private let bytesPerPixel: Int
   private let canvasCost: Int
-  /// Each leads to its frame from the one after it: to `firstKept` first, then in order.
+  /// Each leads from a frame's successor back to that frame: the first one to `firstKept`, then in
+  /// order.
   private var patches: [Patch] = []
   /// By the frame that is drawn on them.
   private var canvases: [Int: Bitmap] = [:]
@@ -28,11 +29,11 @@ struct ReplayTrail: ~Copyable {
   private var position = -1
   private var firstKept = 0
   private var stretch = 0..<0
-  /// Frames from one canvas to the next; 0 for none.
+  /// Number of frames from one canvas to the next; 0 for no canvases.
   private var spacing = 0
   private var patchCost = 0
 
-  /// A trail in `image`, a canvas of which takes `canvasCost` bytes.
+  /// A trail in `image`, whose canvas takes `canvasCost` bytes.
   init(_ image: AnimatedImage, canvasCost: Int) {
     self.canvasCost = canvasCost
     frames = image.frames
@@ -43,14 +44,14 @@ struct ReplayTrail: ~Copyable {
   /// Bytes held.
   var cost: Int { patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost }
 
-  /// Gets ready for a replay of `stretch`, after which the frame behind it is shown, with room for
-  /// `capacity` canvases' bytes in all.
+  /// Prepares for a replay of `stretch`, after which the next frame is shown. `capacity` is the
+  /// room in canvases.
   mutating func begin(_ stretch: Range<Int>, capacity: Int) {
     patches.removeAll(keepingCapacity: true)
     patchCost = 0
     picture = nil
     self.stretch = stretch
-    // Canvases of a longer stretch, laid earlier, still serve what lies before this one.
+    // Canvases of an earlier, longer stretch still serve the frames before this one.
     canvases = canvases.filter { $0.key <= stretch.lowerBound }
     let room = room(of: capacity)
     firstKept = first(of: stretch, fitting: room)
@@ -76,7 +77,7 @@ struct ReplayTrail: ~Copyable {
     if wantsCanvas(at: index) { canvases[index] = canvas }
   }
 
-  /// Keeps of `frame` what the frame after it will change, if there is room.
+  /// Keeps the part of `frame` that the next frame changes, if there is room.
   mutating func keep(_ frame: CompositedFrame) throws(AnimatedImageError) {
     guard frame.index == firstKept + patches.count, frame.index < stretch.upperBound else { return }
     let canvas = Canvas(frame.bitmap)
@@ -88,16 +89,16 @@ struct ReplayTrail: ~Copyable {
     patchCost += cost
   }
 
-  /// The replay has arrived: `frame` is shown, and steps back start from it.
+  /// Ends the replay: `frame` is shown, and steps back start from it.
   mutating func arrive(at frame: CompositedFrame) {
-    // Without patches, as when all was given up meanwhile, no step could start from the picture.
+    // Without patches, for example after `removeAll()`, no step can start from the picture.
     guard !patches.isEmpty else { return }
     picture = Canvas(frame.bitmap)
     position = frame.index
   }
 
-  /// Goes back to frame `index`, if every patch on the way is there. Patches used are given up:
-  /// whoever steps back does not come again soon.
+  /// Steps back to frame `index` if every patch on the way is present. Drops the patches used,
+  /// because the same steps are unlikely to be repeated soon.
   mutating func step(backTo index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard index < position, index >= firstKept, picture != nil,
       patches.count == position - firstKept
@@ -122,7 +123,7 @@ struct ReplayTrail: ~Copyable {
     canvases.keys.filter { $0 <= index }.max().map { ($0, canvases[$0]) }
   }
 
-  /// Gives everything up; a replay that is under way keeps nothing more.
+  /// Releases everything; a replay in progress keeps nothing more.
   mutating func removeAll() {
     patches.removeAll()
     patchCost = 0
@@ -146,8 +147,8 @@ struct ReplayTrail: ~Copyable {
     return first
   }
 
-  /// Where the picture of the frame after `index` may differ from that of `index`: what that frame
-  /// draws, and what is disposed of before it. One rectangle round both is often much larger.
+  /// The rectangles in which the frame after `index` may differ from frame `index`: what it draws,
+  /// and what is disposed of before it. Two rectangles, because their union is often much larger.
   private func changedRects(after index: Int) -> (PixelRect, PixelRect?) {
     let drawn = frames[index + 1].rect.intersection(bounds)
     let disposed = frames[index].rect.intersection(bounds)
@@ -163,8 +164,8 @@ struct ReplayTrail: ~Copyable {
   }
 }
 
-/// The ``ReplayTrail`` of one reader, charged to a budget and given up when that asks for it: a reader
-/// that nobody uses cannot give anything back itself.
+/// The ``ReplayTrail`` of one reader, charged to a budget that can release it: an idle reader
+/// cannot release anything itself.
 final class ChargedTrail: Sendable {
   let share = BudgetShare(.checkpoints)
   private let store: CheckpointStore
@@ -183,7 +184,7 @@ final class ChargedTrail: Sendable {
   /// Whether nothing is held.
   var isEmpty: Bool { share.heldBytes == 0 }
 
-  /// Asks or changes the trail, and has the budget and the store make room for what it holds then.
+  /// Reads or changes the trail, then charges the budget and the store for the memory it holds.
   func withTrail<Result: Sendable>(
     _ body: (inout ReplayTrail) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
@@ -192,7 +193,7 @@ final class ChargedTrail: Sendable {
       let before = trail.cost
       let result = try body(&trail)
       let change = trail.cost - before
-      // Under the lock, so that the budget never asks for what was not charged yet.
+      // Under the lock, so that the budget never asks for bytes that are not charged yet.
       store.budget.charge(change, to: self)
       return (result, change)
     }

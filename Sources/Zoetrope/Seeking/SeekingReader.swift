@@ -1,20 +1,21 @@
 /// Reads composited frames in any order on the calling thread, decoding few frames per request.
 ///
-/// Forward it is a ``FrameReader`` that records checkpoints. A jump starts at the nearest checkpoint or
-/// independent frame. Stepping back replays a range once and keeps what its frames changed, so that the
-/// next steps back decode nothing: about one decoded frame per step, as forward. Not `Sendable`.
+/// Reading forward, it is a ``FrameReader`` that records checkpoints. A jump starts at the nearest
+/// checkpoint or independent frame. Stepping back replays a range once and keeps what its frames
+/// changed, so that the next steps back decode nothing: about one decoded frame per step, as when
+/// reading forward. Not `Sendable`.
 public final class SeekingReader {
   private let reader: FrameReader
   private let store: CheckpointStore
   /// Cached frames that replays may start from, if any; queried each time.
   package var shownFrames: @Sendable () -> ShownFrames? = { nil }
   private let trail: ChargedTrail
-  /// Going back up to this many frames is a step, after which more are likely; further is a jump.
+  /// Steps back up to this many frames apart are assumed to continue; farther ones are jumps.
   private static let longestStep = 8
   /// Whether checkpoints are recorded.
   private var keepsCheckpoints: Bool
-  /// Whether the caller already has the frames between the last and the next one and continues in order.
-  /// Then one canvas is kept for the next time: that of the requested frame.
+  /// Whether the caller already has the frames between the last and the next one and continues in
+  /// order. Then one canvas is kept for the next time: that of the requested frame.
   var isFollowingOrder = false
   /// The frame whose canvas is kept even if no others are; -1 for none.
   private var keptTarget = -1
@@ -33,8 +34,8 @@ public final class SeekingReader {
 
   /// A reader of `image`, with checkpoints in `store`.
   ///
-  /// - Parameter keepsCheckpoints: false for a player, which may only ever loop: it records none until the
-  ///   first seek.
+  /// - Parameter keepsCheckpoints: false for a player, which may only ever loop: it records none
+  ///   until the first seek.
   package init(_ image: AnimatedImage, store: CheckpointStore, keepsCheckpoints: Bool = true) {
     self.keepsCheckpoints = keepsCheckpoints
     reader = FrameReader(image)
@@ -47,8 +48,8 @@ public final class SeekingReader {
 
   /// Returns frame `index`, composited.
   ///
-  /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the whole
-  /// canvas.
+  /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the
+  /// whole canvas.
   ///
   /// - Throws: the errors of ``FrameReader/frame(at:)``.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
@@ -128,8 +129,9 @@ public final class SeekingReader {
     }
   }
 
-  /// The start of a range worth the two canvas copies that stepping back through it takes: further back
-  /// than `start` while that is cheap and fits.
+  /// Moves the start of a backward replay further back than `start` while that is cheap and its
+  /// patches fit, so that the range is worth the two canvas copies that stepping back through it
+  /// takes.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
   ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {
@@ -159,7 +161,7 @@ public final class SeekingReader {
     }
   }
 
-  /// The reader's next frame, measured; its canvas is offered to the store first.
+  /// Draws the reader's next frame and measures it. First offers its canvas to the store.
   private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
     if keepsCheckpoints || reader.nextIndex == keptTarget,
       try store.offer(

@@ -7,23 +7,24 @@ public import SystemPackage
   internal import class Foundation.ProcessInfo
 #endif
 
-/// Rendered frames on disk: what one process decoded, the next one shows without decoding.
+/// Stores rendered frames on disk, so that the next process shows them without decoding.
 ///
-/// A directory with one table for each size and format of frames. Frames found there lie in the
-/// system's file cache, shared by all processes, and are bitmaps without a copy: a ``Bitmap`` from a store
-/// keeps its place in the table until the last copy of it is gone. Any number of processes may use one
-/// directory at once, may be killed at any moment, and anything in it may be deleted at any time.
-/// A frame is served only when its checksum is right.
+/// A directory with one table per frame size and format. Frames found there stay in the
+/// system's file cache, shared by all processes, and are returned without a copy: a ``Bitmap``
+/// from a store keeps its slot in the table until its last copy is released. Any number of
+/// processes may use one directory at once and may be killed at any moment. Anything in the
+/// directory may be deleted at any time. A frame is served only if its checksum is right.
 ///
-/// As the second level under a ``MemoryFrameCache``, or by itself wherever a ``FrameCaching`` is asked for.
-/// Its keys need ``identity(of:)``. Calls may read and write the disk: they are for threads that may
-/// block. While a store is open, SIGBUS has a handler, which only concerns tables that somebody truncates,
-/// and passes everything else on to the handler that was there before.
+/// Use it as the second level under a ``MemoryFrameCache``, or alone wherever a
+/// ``FrameCaching`` is accepted. Its keys need ``identity(of:)``. Calls may read and write the
+/// disk, so make them on threads that may block. While a store is open, it handles SIGBUS for
+/// tables that another program truncates, and passes every other fault on to the previous
+/// handler.
 public final class FrameStore: Sendable {
-  /// Where it lies.
+  /// The directory.
   public let directory: FilePath
-  /// Bytes that its tables may take on the disk. Processes that write at the same moment may pass it by
-  /// one frame each.
+  /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it
+  /// by one frame each.
   public let byteLimit: Int
 
   private let state: Mutex<State>
@@ -31,14 +32,14 @@ public final class FrameStore: Sendable {
   private struct State: Sendable {
     var secret: StoreSecret
     var tables: [TableShape: FrameTable] = [:]
-    /// Shapes whose table could not be opened, why, and until when that is believed.
+    /// Shapes whose table could not be opened, the error, and when to try again.
     var failures: [TableShape: (error: AnimatedImageError, until: ContinuousClock.Instant)] = [:]
     var statistics = FrameStoreStatistics()
     var lastError: AnimatedImageError?
   }
 
-  /// The store of this user: `zoetrope/frames` in `$XDG_CACHE_HOME` when that is an absolute path, else
-  /// in `~/.cache`; nil without a home.
+  /// The store directory of this user: `zoetrope/frames` in `$XDG_CACHE_HOME` if that is an
+  /// absolute path, else in `~/.cache`; nil without a home directory.
   public static var defaultDirectory: FilePath? {
     let environment = ProcessInfo.processInfo.environment
     if let cache = environment["XDG_CACHE_HOME"], cache.hasPrefix("/") {
@@ -48,13 +49,13 @@ public final class FrameStore: Sendable {
     return FilePath(home).appending(".cache").appending("zoetrope").appending("frames")
   }
 
-  /// Opens the store in `directory`, or makes it, for this user alone.
+  /// Opens the store in `directory`, or creates it with access for this user only.
   ///
   /// - Parameters:
-  ///   - directory: Where it lies; missing directories are made.
-  ///   - byteLimit: Bytes that it may take on the disk. Default: 256 MiB.
-  /// - Throws: `storeDenied` when the directory may not be written or others may, `storeFull` when the
-  ///   disk is full, `io`.
+  ///   - directory: The directory; missing ones are created.
+  ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
+  /// - Throws: `storeDenied` if this user may not write to the directory or others may,
+  ///   `storeFull` if the disk is full, `io`.
   public init(
     at directory: FilePath, byteLimit: Int = 256 << 20
   ) throws(AnimatedImageError) {
@@ -65,9 +66,10 @@ public final class FrameStore: Sendable {
 
   // MARK: Frames
 
-  /// The frame kept under `key`.
+  /// Returns the frame stored under `key`.
   ///
-  /// Its pixels lie in the file. Nil also when the store cannot be used; ``lastError`` says why.
+  /// Its pixels lie in the mapped file. Also nil if the store cannot be used; ``lastError`` says
+  /// why.
   public func frame(for key: FrameKey) -> CachedFrame? {
     let found: CachedFrame? =
       attempt(shape: TableShape(key), creating: false) {
@@ -80,18 +82,18 @@ public final class FrameStore: Sendable {
     return found
   }
 
-  /// Keeps `frame` under `key`, if it can.
+  /// Stores `frame` under `key` if possible.
   public func store(_ frame: CachedFrame, for key: FrameKey) {
     do throws(AnimatedImageError) { try keep(frame, for: key) } catch { note(error) }
   }
 
-  /// Keeps `frame` under `key`.
+  /// Stores `frame` under `key`, or throws.
   ///
-  /// - Throws: When it is not kept: `storeBusy` when each place where it could lie is in use,
-  ///   `storeFull`, `storeDenied`, `storeDamaged`, `storeUnsupported`, `io`.
+  /// - Throws: `storeBusy` if every slot for the frame is in use, `storeFull`, `storeDenied`,
+  ///   `storeDamaged`, `storeUnsupported`, `io`.
   public func keep(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
     let shape = TableShape(key)
-    // A table that was removed meanwhile is made anew.
+    // If the table was removed meanwhile, the second round creates it again.
     for isLast in [false, true] {
       do throws(AnimatedImageError) {
         guard let (table, secret) = try table(shape, creating: true) else { return }
@@ -107,7 +109,8 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// Runs `body` with the table of `shape`; nil, noted, when it fails, or when there is no table.
+  /// Runs `body` with the table of `shape`. Returns nil without a table, and after an error,
+  /// which it records.
   private func attempt<Result>(
     shape: TableShape, creating: Bool,
     _ body: (FrameTable, StoreSecret) throws(AnimatedImageError) -> Result
@@ -122,23 +125,23 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// Why a frame was last not kept, or could not be looked for.
+  /// The last error that kept a frame from being stored or looked up.
   public var lastError: AnimatedImageError? { state.withLock { $0.lastError } }
 
   func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }
 
   // MARK: Tables
 
-  /// The table of `shape`; nil when there is none and it is not to be made.
+  /// The table of `shape`; nil if there is none and it is not to be created.
   private func table(
     _ shape: TableShape, creating: Bool
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret)? {
     let now = ContinuousClock.now
     let limit = byteLimit
-    // The disk is read and written under the lock: a table is opened once.
+    // Reads and writes the disk under the lock, so that a table is opened only once.
     return try state.withLock { (state) throws(AnimatedImageError) in
       if let table = state.tables[shape] {
-        // Another process may have removed it, and a third one made it anew.
+        // Another process may have removed the table, and a third one created it again.
         do throws(AnimatedImageError) {
           try table.checkFile()
           return (table, state.secret)
@@ -167,7 +170,7 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// Tables open at one time.
+  /// The maximum number of open tables.
   private static var maximumTableCount: Int { 16 }
 
   private func forget(_ shape: TableShape) {
@@ -175,7 +178,7 @@ public final class FrameStore: Sendable {
     _ = consume table
   }
 
-  /// All tables that are on the disk, opened.
+  /// Opens and returns all tables on disk.
   private func allTables() -> [FrameTable] {
     let secret = state.withLock { $0.secret }
     return TableDirectory.files(in: directory).compactMap { file in
@@ -186,11 +189,12 @@ public final class FrameStore: Sendable {
 
   // MARK: Limits
 
-  /// Whether `table` may take room for one more frame, once others have given theirs if need be.
+  /// Whether `table` may occupy space for one more frame, after evicting others if necessary.
   private func makeRoom(for table: FrameTable) -> Bool {
     let needed = table.layout.stride
     if usedBytes + needed <= byteLimit { return true }
-    // Frames in its own sets are replaced first; it is asked again when there are none.
+    // Evict from this table first. If refused, the caller replaces a frame of the same set, and
+    // asks again if all of those are in use.
     let freed = (try? table.reclaim(needed)) ?? 0
     if freed >= needed, usedBytes + needed <= byteLimit { return true }
     let secret = state.withLock { $0.secret }
@@ -202,20 +206,20 @@ public final class FrameStore: Sendable {
     return false
   }
 
-  /// Tables of all versions and secrets, and what writers that were killed left behind.
+  /// Tables of all versions and secrets, and leftovers of killed writers.
   private func files() -> [(name: String, status: TableFile.Status)] {
     TableDirectory.files(in: directory).filter { $0.name != StoreSecret.fileName }
   }
 
   private var usedBytes: Int { files().reduce(0) { $0 + $1.status.allocatedBytes } }
 
-  /// Gives frames up, the tables that were used longest ago first, until the store takes at most
-  /// `byteCount` bytes, and removes what other versions and killed processes left behind.
+  /// Evicts frames, from the least recently used tables first, until the store takes at most
+  /// `byteCount` bytes. Also removes tables of other versions and leftovers of killed processes.
   public func prune(to byteCount: Int) throws(AnimatedImageError) {
     let secret = state.withLock { $0.secret }
     let now = FileStamp.now()
     for file in files() where secret.shape(ofTable: file.name) == nil {
-      // A new table has its temporary name for milliseconds.
+      // A new table has its temporary name for milliseconds only.
       if now - file.status.modified > 60_000_000_000 {
         TableDirectory.remove(directory.appending(file.name))
       }
@@ -239,14 +243,14 @@ public final class FrameStore: Sendable {
 
   // MARK: Removing
 
-  /// Forgets every frame of the image with these bytes, in every size and format.
+  /// Removes every frame of the image with this content, in every size and format.
   public func remove(_ content: ContentIdentity) {
     for table in allTables() {
       do throws(AnimatedImageError) { try table.remove(content) } catch { note(error) }
     }
   }
 
-  /// Forgets the frames of one size and format: of every image, or of the one with these bytes.
+  /// Removes the frames of one size and format: of the image with this content, or of all images.
   public func remove(
     _ content: ContentIdentity? = nil, size: PixelSize, format: PixelFormat = .rgba8
   ) {
@@ -261,8 +265,8 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// Forgets everything, in every process. Bitmaps in use live on; the disk has their room back when the
-  /// last process that had the table open has let it go.
+  /// Removes all frames, for every process. Bitmaps in use stay valid; the disk space is freed
+  /// when the last process that has the table open closes it.
   public func removeAll() {
     index.prune(to: 0)
     for file in files() { TableDirectory.remove(directory.appending(file.name)) }
@@ -273,9 +277,9 @@ public final class FrameStore: Sendable {
     _ = consume tables
   }
 
-  /// Reads every frame and drops those that are not what was written.
+  /// Reads every frame and removes those whose checksum is wrong.
   ///
-  /// - Returns: How many frames are intact, and how many were dropped.
+  /// - Returns: The number of intact frames, and of removed ones.
   public func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var sum = (intact: 0, dropped: 0)
     for table in allTables() {
@@ -285,7 +289,7 @@ public final class FrameStore: Sendable {
     return sum
   }
 
-  /// What the store holds, and what this process did with it. Reads every table's list of frames.
+  /// The contents of the store and the counters of this process. Reads the entries of all tables.
   public var statistics: FrameStoreStatistics {
     var statistics = state.withLock { $0.statistics }
     for table in allTables() {
@@ -302,59 +306,60 @@ public final class FrameStore: Sendable {
 
   // MARK: Identities
 
-  /// The identity of the image's bytes, as this store's keys need it: the same in every process.
+  /// Returns the identity of the image's bytes for this store's keys. It is the same in every
+  /// process.
   ///
-  /// Reads the whole file, 1 MiB at a time, unless it is known.
+  /// Reads the whole file, 1 MiB at a time, unless the store knows its identity.
   ///
-  /// - Throws: As ``AnimatedImage/contentIdentity()``.
+  /// - Throws: The errors of ``AnimatedImage/contentIdentity()``.
   public func identity(of image: AnimatedImage) throws(AnimatedImageError) -> ContentIdentity {
     try identity(of: image) { Task.isCancelled }
   }
 
-  /// What is known of files.
+  /// Records about files that were opened or hashed.
   var index: StoreIndex {
     StoreIndex(
       directory: directory.appending("index"), secret: state.withLock { $0.secret.hash })
   }
 }
 
-/// What a ``FrameStore`` holds, and what this process did with it.
+/// The contents of a ``FrameStore``, and the counters of this process.
 public struct FrameStoreStatistics: Sendable, Hashable {
   /// The frames of one size and format.
   public struct Table: Sendable, Hashable {
-    /// Their size.
+    /// The size of the frames.
     public let size: PixelSize
-    /// Their format.
+    /// The format of the frames.
     public let format: PixelFormat
-    /// How many there are.
+    /// Number of frames stored.
     public let frameCount: Int
-    /// How many there may be.
+    /// The maximum number of frames.
     public let capacity: Int
-    /// Bytes on the disk.
+    /// Bytes on disk.
     public let byteCount: Int
   }
 
-  /// Frames held, of all sizes and formats.
+  /// Number of frames stored, in all sizes and formats.
   public internal(set) var frameCount = 0
-  /// Bytes on the disk, of all tables.
+  /// Bytes on disk, of all tables.
   public internal(set) var byteCount = 0
   /// The tables.
   public internal(set) var tables: [Table] = []
-  /// Lookups of this process that found a frame.
+  /// Lookups by this process that found a frame.
   public internal(set) var hits = 0
-  /// Lookups that did not.
+  /// Lookups by this process that found none.
   public internal(set) var misses = 0
-  /// Frames that this process kept.
+  /// Frames stored by this process.
   public internal(set) var insertions = 0
 }
 
 extension FrameStore: FrameCaching {
-  /// True: tables are read and written.
+  /// True: lookups read the disk and stores write it.
   public var mayBlock: Bool { true }
 }
 
 extension TableShape {
-  /// The table in which a frame lies.
+  /// The shape of the table that holds the frame.
   init(_ key: FrameKey) {
     self.init(size: key.animation.rendition.size, format: key.animation.rendition.format)
   }

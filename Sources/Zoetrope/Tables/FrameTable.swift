@@ -1,12 +1,13 @@
 internal import Synchronization
 package import SystemPackage
 
-/// The frames of one size and format that outlive the process: one file, mapped for reading.
+/// The stored frames of one size and format: one file, mapped for reading.
 ///
-/// Several processes use it at once. Each slot has a lock in the file: shared for whoever reads its
-/// pixels, exclusive for whoever replaces them, never waited for. A slot is written in this order:
-/// lock, empty entry, pixels, entry, unlock; killed anywhere, a writer leaves an empty slot or one whose
-/// checksum is wrong. Pixels are checked the first time this process sees them, then believed.
+/// Several processes use it at once. Each slot has a lock in the file: shared for reading its
+/// pixels, exclusive for replacing them. Locks are never waited for. A slot is written in this
+/// order: lock, empty entry, pixels, entry, unlock. A writer killed at any point leaves an empty
+/// slot, or one whose checksum is wrong. This process checks a slot's pixels the first time it
+/// reads them, and trusts them from then on.
 ///
 /// Calls may read and write the disk.
 package final class FrameTable: Sendable {
@@ -17,11 +18,11 @@ package final class FrameTable: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    /// For each slot, how many leases this process has; -1 while it writes.
+    /// Leases of each slot held by this process; -1 while it writes there.
     var leases: [Int32]
-    /// The entries whose pixels were found to be right.
+    /// For each slot, the generation of the entry whose pixels were verified.
     var checked: [UInt64]
-    /// Where the next look for something to replace begins.
+    /// Where the next search for a slot to replace starts.
     var hand = 0
   }
 
@@ -43,7 +44,7 @@ package final class FrameTable: Sendable {
 
   // MARK: Opening
 
-  /// Opens the table at `path`, or makes it; one that is not intact or not of this version is replaced.
+  /// Opens the table at `path`, or creates it. Replaces one that is damaged or of another version.
   package static func open(
     _ path: FilePath, shape: TableShape, byteLimit: Int, secretBytes: [UInt8]
   ) throws(AnimatedImageError) -> FrameTable {
@@ -55,7 +56,7 @@ package final class FrameTable: Sendable {
   ) throws(AnimatedImageError) -> FrameTable {
     let pageSize = TableFile.pageSize
     var replaces = false
-    // Another process may make it, or remove it, between any two steps here.
+    // Another process may create or remove the table between any two steps here.
     for _ in 0..<8 {
       if let file = try TableFile.open(path) {
         let header = try file.read(pageSize, at: 0)
@@ -78,8 +79,8 @@ package final class FrameTable: Sendable {
       let temporary = FilePath(path.string + ".\(String(number, radix: 16)).new")
       guard let file = try TableFile.open(temporary, creating: true) else { continue }
       do throws(AnimatedImageError) {
-        // Entries lie on the disk from the start: a mapping of a hole may not be readable when the
-        // disk is full.
+        // Allocate the entries on disk at once: reading a hole through the mapping may fail when
+        // the disk is full.
         try file.resize(to: layout.fileBytes, allocating: layout.pixelsOffset)
         try unsafe file.write(layout.header(secret).span.bytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
@@ -91,7 +92,7 @@ package final class FrameTable: Sendable {
     throw AnimatedImageError(.storeDamaged, "\(path) is replaced all the time")
   }
 
-  /// Refuses file systems whose locks do nothing.
+  /// Rejects file systems whose locks have no effect.
   private static func checkLocks(of file: TableFile, _ path: FilePath) throws(AnimatedImageError) {
     guard try file.setLock(.exclusive, at: 0) else { return }
     defer { _ = try? file.setLock(.none, at: 0) }
@@ -103,9 +104,9 @@ package final class FrameTable: Sendable {
     }
   }
 
-  /// Whether its file still has its name and its length.
+  /// Checks that the file still has its name and its length.
   ///
-  /// - Throws: `storeDamaged` when not: nothing is to be read from it or kept in it any more.
+  /// - Throws: `storeDamaged` if not: nothing may be read from it or stored in it any more.
   func checkFile() throws(AnimatedImageError) {
     let status = try file.status
     guard status.linkCount > 0 else {
@@ -118,17 +119,19 @@ package final class FrameTable: Sendable {
 
   // MARK: Reading
 
-  /// The frame under `key`, once ``checkFile()`` has found nothing; its pixels lie in the mapping, and are not replaced while they are in use.
+  /// Returns the frame under `key`. Call ``checkFile()`` first.
+  ///
+  /// The pixels stay in the mapping, and the slot is not reused while they are in use.
   func frame(for key: TableKey) throws(AnimatedImageError) -> CachedFrame? {
     for slot in layout.slots(of: key) where names(slot, key) {
       guard let lease = try lease(slot) else { continue }
       guard let entry = entry(slot), entry.high == key.high, entry.low == key.low else { continue }
       guard isRight(entry, slot) else {
-        // After a power failure, or written by something else.
+        // After a power failure, or if another program wrote to the file.
         try? clear(slot)
         continue
       }
-      // Zeros stand in for pages that were cut off since.
+      // If pages were cut off since, the mapping reads zeros in their place.
       guard !mapping.hasGap else { continue }
       if mapping.byte(at: layout.use(of: slot)) == 0 { try? mark(slot, 1) }
       let storage = mapping.lend(layout.pixels(of: slot), by: lease)
@@ -140,7 +143,7 @@ package final class FrameTable: Sendable {
     return nil
   }
 
-  /// Whether the entry of `slot` says so at first sight.
+  /// Whether the entry of `slot` holds `key`, without checking its checksum.
   private func names(_ slot: Int, _ key: TableKey) -> Bool {
     let offset = layout.entry(of: slot)
     return mapping.word(at: offset + 8) == key.high && mapping.word(at: offset + 16) == key.low
@@ -156,7 +159,7 @@ package final class FrameTable: Sendable {
     }
   }
 
-  /// Whether the pixels in `slot`, which is leased, are those of `entry`.
+  /// Whether the pixels in `slot` are those of `entry`. The caller holds a lease of the slot.
   private func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
     if state.withLock({ $0.checked[slot] == entry.generation }) { return true }
     let hash = mapping.withBytes(in: layout.pixels(of: slot)) { secret.hash64($0) }
@@ -167,7 +170,7 @@ package final class FrameTable: Sendable {
 
   // MARK: Leases
 
-  /// Keeps the pixels of a slot from being replaced, by any process, while it lives.
+  /// Keeps every process from replacing the pixels of a slot while this object exists.
   private final class Lease: Sendable {
     private let table: FrameTable
     private let slot: Int
@@ -180,7 +183,7 @@ package final class FrameTable: Sendable {
     deinit { table.endLease(of: slot) }
   }
 
-  /// A lease of `slot`; nil when somebody is writing there.
+  /// Leases `slot`; nil if it is being written.
   private func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
     let isLeased = try withState { (state) throws(AnimatedImageError) in
       guard state.leases[slot] >= 0, state.leases[slot] < .max else { return false }
@@ -200,7 +203,7 @@ package final class FrameTable: Sendable {
     }
   }
 
-  /// Locks `slot` for writing; false when somebody uses it.
+  /// Locks `slot` for writing; false if it is in use.
   private func beginWriting(_ slot: Int) throws(AnimatedImageError) -> Bool {
     try withState { (state) throws(AnimatedImageError) in
       guard state.leases[slot] == 0,
@@ -227,12 +230,12 @@ package final class FrameTable: Sendable {
 
   // MARK: Writing
 
-  /// Keeps `frame` under `key`.
+  /// Stores `frame` under `key`.
   ///
-  /// - Parameter mayGrow: Asked before a slot is filled that takes no room on the disk yet; false
-  ///   leaves only those that do.
-  /// - Throws: `storeBusy` when every slot for it is in use, `storeFull`, `storeDamaged`, `parameter`
-  ///   when the frame is of another shape, or its damage takes more words than an entry holds.
+  /// - Parameter mayGrow: Called before filling a slot that occupies no disk space yet. False
+  ///   allows only slots that do.
+  /// - Throws: `storeBusy` if every slot for the frame is in use, `storeFull`, `storeDamaged`;
+  ///   `parameter` if the frame has another shape, or its damage does not fit in an entry.
   func store(
     _ frame: CachedFrame, for key: TableKey, mayGrow: () -> Bool = { true }
   ) throws(AnimatedImageError) {
@@ -267,8 +270,8 @@ package final class FrameTable: Sendable {
     }
   }
 
-  /// A slot for `key`, locked for writing: an empty one, else one that was not used lately. Nil when
-  /// all are in use.
+  /// Locks a slot for `key` for writing: an empty one, else one not recently used. Nil if all are
+  /// in use.
   private func takeSlot(
     for key: TableKey, mayGrow: () -> Bool
   ) throws(AnimatedImageError) -> Int? {
@@ -285,7 +288,7 @@ package final class FrameTable: Sendable {
       return state.hand
     }
     let slots = Array(layout.slots(of: key))
-    // The second round takes what the first one gave a chance.
+    // Second chance: the first round clears the marks of recent use, the second takes the slot.
     for round in 0..<2 * slots.count {
       let slot = slots[(start + round) % slots.count]
       if isEmpty(slot) { continue }
@@ -295,7 +298,7 @@ package final class FrameTable: Sendable {
         return slot
       }
     }
-    // Without leave to grow, room may have been made meanwhile.
+    // Space may have been freed since growing was refused.
     guard asked == false, mayGrow() else { return nil }
     for slot in slots where isEmpty(slot) {
       if try beginWriting(slot) { return slot }
@@ -315,16 +318,16 @@ package final class FrameTable: Sendable {
 
   // MARK: Removing
 
-  /// Forgets what is in `slot`, and gives its room back if nobody uses it: leases live on.
+  /// Removes the frame in `slot`, and frees its disk space unless a lease still uses it.
   private func clear(_ slot: Int) throws(AnimatedImageError) {
     try empty(slot)
     guard try beginWriting(slot) else { return }
     defer { endWriting(slot) }
-    // Empty still, or somebody has filled it anew.
+    // Skip if another writer has filled the slot since.
     if isEmpty(slot) { file.punchHole(layout.pixels(of: slot)) }
   }
 
-  /// Forgets every frame of the image with these bytes.
+  /// Removes every frame of the image with this content.
   func remove(_ content: ContentIdentity) throws(AnimatedImageError) {
     for slot in 0..<layout.slotCount {
       let offset = layout.entry(of: slot)
@@ -336,9 +339,9 @@ package final class FrameTable: Sendable {
     }
   }
 
-  /// Gives frames up, those not used lately first, until `byteCount` bytes of disk are free.
+  /// Evicts frames, those not recently used first, until `byteCount` bytes of disk are free.
   ///
-  /// - Returns: How many bytes that are.
+  /// - Returns: The number of bytes freed.
   func reclaim(_ byteCount: Int) throws(AnimatedImageError) -> Int {
     var freed = 0
     for round in 0..<2 * layout.slotCount where freed < byteCount {
@@ -359,7 +362,7 @@ package final class FrameTable: Sendable {
     return freed
   }
 
-  /// Gives the room of empty slots back: that of frames that were in use when they were removed.
+  /// Frees the disk space of empty slots whose frames were in use when they were removed.
   func shrink() throws(AnimatedImageError) {
     for slot in 0..<layout.slotCount where isEmpty(slot) {
       guard try beginWriting(slot) else { continue }
@@ -368,9 +371,9 @@ package final class FrameTable: Sendable {
     }
   }
 
-  /// Reads every frame and drops those that are not intact.
+  /// Reads every frame and removes those that are not intact.
   ///
-  /// - Returns: How many are, and how many were dropped.
+  /// - Returns: The number of intact frames, and of removed ones.
   func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var counts = (intact: 0, dropped: 0)
     try checkFile()
@@ -389,7 +392,7 @@ package final class FrameTable: Sendable {
     return counts
   }
 
-  /// Slots that hold something, and bytes on the disk.
+  /// Number of occupied slots, and bytes on disk.
   func usage() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
     let frames = (0..<layout.slotCount).count { !isEmpty($0) }
     return (frames, try file.status.allocatedBytes)

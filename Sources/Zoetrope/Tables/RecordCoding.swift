@@ -1,9 +1,10 @@
-/// Writes numbers and texts one after the other, small numbers in few bytes.
+/// Writes numbers and text in sequence, small numbers in few bytes.
 struct RecordWriter {
   private(set) var bytes: [UInt8] = []
 
   mutating func put(_ number: Int) {
-    // The sign in the lowest bit, then seven bits a byte, lowest first, the top bit saying that more follow.
+    // The sign goes into the lowest bit (zigzag). Then seven bits per byte, lowest first; the top
+    // bit says that more bytes follow.
     var rest = UInt64(bitPattern: Int64(number << 1 ^ number >> (Int.bitWidth - 1)))
     while rest >= 0x80 {
       bytes.append(UInt8(rest & 0x7f) | 0x80)
@@ -36,8 +37,8 @@ struct RecordWriter {
   }
 }
 
-/// Reads what a ``RecordWriter`` wrote. Past the end, or where a number makes no sense, it gives zeros and
-/// remembers that it did.
+/// Reads what a ``RecordWriter`` wrote. Past the end and for invalid numbers it returns zeros and
+/// records the damage.
 struct RecordReader {
   private let bytes: [UInt8]
   private var place: Int
@@ -48,7 +49,7 @@ struct RecordReader {
     self.place = place
   }
 
-  /// Whether everything was read, and all of it made sense.
+  /// Whether everything was read and all of it was valid.
   var isComplete: Bool { !isDamaged && place == bytes.count }
 
   private mutating func damaged() { isDamaged = true }
@@ -93,7 +94,7 @@ struct RecordReader {
 
   mutating func list<Value>(_ body: (inout RecordReader) -> Value?) -> [Value] {
     let count = int()
-    // Every element takes a byte at least.
+    // Every element takes at least one byte.
     guard count >= 0, count <= bytes.count - place else {
       damaged()
       return []
@@ -117,7 +118,7 @@ struct RecordReader {
 // MARK: - Images
 
 extension RecordWriter {
-  /// What opening `image` found out.
+  /// Writes what opening `image` found.
   mutating func put(_ image: AnimatedImage) {
     let header = image.header
     put(header.format.rawValue)
@@ -188,7 +189,7 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-  /// What ``RecordWriter/put(_:)-(AnimatedImage)`` wrote; nil when it makes no sense.
+  /// Reads what ``RecordWriter/put(_:)-(AnimatedImage)`` wrote; nil if it is invalid.
   mutating func image() -> ScannedImage? {
     guard let format = AnimationFormat(rawValue: text()) else { return nil }
     var header = ImageHeader(

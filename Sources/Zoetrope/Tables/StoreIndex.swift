@@ -1,17 +1,18 @@
 internal import SystemPackage
 
-/// What was found out about files, apart from their pixels: a small file for each, named after the
-/// hash of the stamp of the file that it is about.
+/// Records about files, without their pixels: one small file for each, named after the hash of the
+/// file's stamp.
 ///
-/// A file that was written to has another stamp, and is not found. Records hold the version of their
-/// layout and of the scanners, and a checksum keyed with the store's secret.
+/// A modified file has another stamp, so its old record is not found. The name covers the version
+/// of the records and scanners. Records carry a checksum keyed with the store's secret.
 struct StoreIndex: Sendable {
-  /// Changes with the records' layout, and whenever a scanner finds something else in a file.
+  /// Increment if the layout of records changes, or if a scanner finds anything different in a
+  /// file.
   private static let version = 1
-  /// Records kept, and bytes of all of them.
+  /// Maximum number of records, and their maximum total bytes.
   private static let maximumCount = 4096
   private static let maximumBytes = 32 << 20
-  /// A larger record is not kept: reading it would take as long as a scan.
+  /// A larger record is not stored: reading it would take as long as a scan.
   private static let maximumRecordBytes = 8 << 20
 
   let directory: FilePath
@@ -22,9 +23,9 @@ struct StoreIndex: Sendable {
     case structure
   }
 
-  /// The record about the file with this stamp; nil when there is none that is intact.
+  /// The record about the file with this stamp; nil if there is no intact one.
   ///
-  /// - Parameter conditions: What it depends on beside the file's bytes.
+  /// - Parameter conditions: What the record depends on besides the file's bytes.
   func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
     let (name, _) = name(subject, stamp, conditions)
     guard let file = (try? TableFile.open(directory.appending(name))) ?? nil,
@@ -36,7 +37,7 @@ struct StoreIndex: Sendable {
     return RecordReader(content)
   }
 
-  /// Keeps a record, in place of the one before.
+  /// Stores a record, replacing the previous one.
   func write(
     _ subject: Subject, of stamp: FileStamp, conditions: [Int] = [],
     _ body: (inout RecordWriter) -> Void
@@ -56,11 +57,11 @@ struct StoreIndex: Sendable {
       TableDirectory.remove(temporary)
       throw error
     }
-    // Looking at every file each time would take longer than the records save.
+    // Listing the directory on every write would take longer than the records save.
     if hash.low % 64 == 0 { prune() }
   }
 
-  /// Removes the oldest records until the limits hold.
+  /// Removes the oldest records until the limits are met.
   func prune(to byteLimit: Int = maximumBytes) {
     let files = TableDirectory.files(in: directory).sorted {
       $0.status.modified > $1.status.modified
@@ -94,8 +95,7 @@ struct StoreIndex: Sendable {
 }
 
 extension FrameStore {
-  /// Opens the file at `path`, without reading it when it is known: what was found when it was opened
-  /// first is kept here, apart from frames.
+  /// Opens the file at `path`, without scanning it if a record of its first scan is stored here.
   func open(
     _ path: FilePath, options: DecodingOptions
   ) throws(AnimatedImageError) -> AnimatedImage {
@@ -122,7 +122,7 @@ extension FrameStore {
     return image
   }
 
-  /// As ``identity(of:)``, which asks the task whether it is cancelled.
+  /// Like ``identity(of:)``, but throws `cancelled` once `isCancelled` returns true.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
@@ -150,10 +150,11 @@ extension FrameStore {
 }
 
 extension AnimatedImage {
-  /// Opens the file at `path`, without scanning it when `store` knows it: when it has the same device,
-  /// inode, size and times as when it was opened through the store before.
+  /// Opens the file at `path`, without scanning it if its device, inode, size and times are the
+  /// same as when it was last opened through `store`.
   ///
-  /// - Throws: As ``init(contentsOf:options:)``. A store that cannot be used costs the scan, no error.
+  /// - Throws: The errors of ``init(contentsOf:options:)``. If the store cannot be used, the file
+  ///   is scanned.
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
   ) throws(AnimatedImageError) {
@@ -162,7 +163,7 @@ extension AnimatedImage {
 }
 
 extension DecodingOptions {
-  /// All that decides what opening finds, the file aside.
+  /// Every option that affects what opening a file finds.
   fileprivate var scanConditions: [Int] {
     let policy =
       switch damage {

@@ -1,15 +1,15 @@
 internal import SystemPackage
 
-/// The random bytes that key a store's hashes and checksums, kept in its directory.
+/// The random bytes that key a store's hashes and checksums, stored in its directory.
 ///
-/// With them, nobody outside can construct a file that is shown in another's place; and frames written
-/// under other ones are never mistaken for frames of this store.
+/// They keep outsiders from constructing a file that is shown in place of another. Frames written
+/// under another secret are never mistaken for frames of this store.
 struct StoreSecret: Sendable {
   static let fileName = "secret"
 
   let hash: HashSecret
   private let bytes: [UInt8]
-  /// Tells this secret from others, in the names of tables.
+  /// Distinguishes this secret from others in the names of tables.
   private let fingerprint: String
 
   private init(_ bytes: [UInt8]) {
@@ -19,9 +19,9 @@ struct StoreSecret: Sendable {
     fingerprint = String(word, radix: 16)
   }
 
-  /// The secret in `directory`, which is made when it is missing, as is the secret.
+  /// The secret in `directory`. Creates the directory and the secret if they are missing.
   ///
-  /// - Parameter preferred: The one to put there when there is none.
+  /// - Parameter preferred: The secret to store if there is none.
   static func load(
     in directory: FilePath, preferring preferred: StoreSecret? = nil
   ) throws(AnimatedImageError) -> StoreSecret {
@@ -52,7 +52,7 @@ struct StoreSecret: Sendable {
     throw AnimatedImageError(.storeDamaged, "\(path) is replaced all the time")
   }
 
-  /// The bytes and a checksum over them.
+  /// The bytes, followed by their checksum.
   private var stored: [UInt8] {
     let sum = unsafe hash.hash64(bytes.span.bytes)
     return bytes + (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0 * 8)) }
@@ -63,7 +63,7 @@ struct StoreSecret: Sendable {
     "\(shape.size)-\(shape.format)\(suffix)"
   }
 
-  /// The shape of the table with this file name; nil when it is not a table of this secret and version.
+  /// The shape of the table with this file name; nil if it is no table of this secret and version.
   func shape(ofTable name: String) -> TableShape? {
     let parts = name.split(separator: "-")
     guard parts.count > 1 else { return nil }

@@ -1,24 +1,24 @@
-/// What a table says of one slot: which frame lies there, what its pixels hash to, and what was wrong
-/// with the frame.
+/// A table's record of one slot: which frame it holds, the hash of its pixels, and the damage found
+/// in the frame.
 ///
-/// 256 bytes, the last eight a checksum over the rest, the table and the slot: an entry that was torn,
-/// or copied from elsewhere, is not one. A first word of zero says that the slot is empty.
+/// 256 bytes. The last eight are a checksum over the rest, the table's number and the slot, so a
+/// torn entry, or one copied from elsewhere, is invalid. A first word of zero marks an empty slot.
 struct TableEntry: Sendable {
   static let byteCount = 256
   private static let wordCount = byteCount / 8
-  /// Words 10 to 30 hold the damage's texts.
+  /// Words 10 to 30 hold the text of the damage.
   private static let textStart = 10
   private static let textBytes = (wordCount - 1 - textStart) * 8
 
   private var words = InlineArray<32, UInt64>(repeating: 0)
 
-  /// The entry of a slot in which `pixelHash` is written now; nil when the damage takes more words than
-  /// fit.
+  /// Creates the entry of a slot whose pixels hash to `pixelHash`; nil if the text of the damage
+  /// does not fit.
   init?(
     _ key: TableKey, pixelHash: UInt64, damage: Damage?, in slot: Int, of layout: TableLayout,
     secret: HashSecret
   ) {
-    // Different each time, so that a slot's content is checked anew after each change.
+    // Random, so that every new content of a slot is verified again.
     words[0] = UInt64.random(in: 1...UInt64.max)
     words[1] = key.high
     words[2] = key.low
@@ -30,7 +30,7 @@ struct TableEntry: Sendable {
     words[31] = checksum(in: slot, of: layout, secret)
   }
 
-  /// The entry that lies in `bytes`, copied; nil when it is empty or not intact.
+  /// Copies the entry in `bytes`; nil if it is empty or not intact.
   init?(copying bytes: borrowing RawSpan, in slot: Int, of layout: TableLayout, secret: HashSecret)
   {
     for place in 0..<Self.wordCount {
@@ -39,14 +39,14 @@ struct TableEntry: Sendable {
     guard words[0] != 0, words[31] == checksum(in: slot, of: layout, secret) else { return nil }
   }
 
-  /// What to write.
+  /// Passes the bytes of the entry to `body`.
   func withBytes<Result>(
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     try unsafe body(words.span.bytes)
   }
 
-  /// Tells this content of the slot from all others.
+  /// Identifies this content of the slot.
   var generation: UInt64 { words[31] }
   var high: UInt64 { words[1] }
   var low: UInt64 { words[2] }
@@ -61,7 +61,7 @@ struct TableEntry: Sendable {
 
   // MARK: Damage
 
-  /// Word 9: the lengths of the kind's name and of the detail, and flags. 0 is no damage.
+  /// Word 9: the lengths of the kind's name and of the detail, and flags. 0 means no damage.
   private mutating func pack(_ damage: Damage) -> Bool {
     let (name, detail) = (Array(damage.kind.name.utf8), Array(damage.detail.utf8))
     guard !name.isEmpty, name.count < 256, name.count + detail.count <= Self.textBytes,

@@ -1,4 +1,4 @@
-/// What all frames of one table have in common: their size and format.
+/// What all frames of one table have in common: size and format.
 package struct TableShape: Sendable, Hashable {
   package let size: PixelSize
   package let format: PixelFormat
@@ -9,25 +9,25 @@ package struct TableShape: Sendable, Hashable {
   }
 
   package var bytesPerRow: Int { format.bytesPerRow(width: size.width) }
-  /// Bytes of a frame's pixels, 0 for a size that makes no sense.
+  /// Bytes of a frame's pixels; 0 if the size is empty or too large.
   package var frameBytes: Int {
     let (bytes, overflow) = bytesPerRow.multipliedReportingOverflow(by: max(size.height, 0))
     return overflow || size.isEmpty ? 0 : bytes
   }
 }
 
-/// Where things lie in a table's file, and the header that says so.
+/// The layout of a table's file, and the header that describes it.
 ///
-/// A page of header; a byte for each slot that says whether it was used lately; an entry of 256 bytes
-/// for each slot; the pixels, each slot's from a page on. The header is written before the file gets its
-/// name and never changed. Numbers are in the machine's byte order; the header is not one in the other.
+/// A header page, a byte per slot that marks recent use, an entry of 256 bytes per slot, and the
+/// pixels, page-aligned for each slot. The header is written before the file gets its name and
+/// never changes. Numbers are in native byte order; a header in the other one is invalid.
 struct TableLayout: Sendable, Hashable {
-  /// Changes with the layout.
+  /// Increment if the layout changes.
   static let version: UInt64 = 1
-  /// Changes whenever decoding, compositing, scaling or converting gives other pixels: tables with the
-  /// old ones are not found any more.
+  /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
+  /// are then no longer found.
   static let pixelVersion: UInt64 = 1
-  /// Slots in which one frame may lie.
+  /// Number of slots that may hold a given frame.
   static let ways = 16
   static let maximumSlotCount = 8192
   private static let magic: UInt64 = 0x5a4f_4554_5441_424c
@@ -37,10 +37,11 @@ struct TableLayout: Sendable, Hashable {
   /// A multiple of ``wayCount``.
   let slotCount: Int
   let pageSize: Int
-  /// Random; tells the table from others of its shape.
+  /// Random; distinguishes the table from others of its shape.
   let number: UInt64
 
-  /// The layout of a new table of at most `byteLimit` bytes of pixels; nil when not one frame fits.
+  /// The layout of a new table with at most `byteLimit` bytes of pixels; nil if not even one frame
+  /// fits.
   init?(_ shape: TableShape, byteLimit: Int, pageSize: Int, number: UInt64) {
     let frame = shape.frameBytes
     guard frame > 0, frame <= byteLimit, frame < 1 << 40 else { return nil }
@@ -64,21 +65,21 @@ struct TableLayout: Sendable, Hashable {
 
   func use(of slot: Int) -> Int { usesOffset + slot }
   func entry(of slot: Int) -> Int { entriesOffset + slot * TableEntry.byteCount }
-  /// Bytes of the pixels of `slot`.
+  /// The byte range of the pixels of `slot`.
   func pixels(of slot: Int) -> Range<Int> {
     let start = pixelsOffset + slot * stride
     return start..<start + shape.frameBytes
   }
 
-  /// The slots in which a frame may lie. Frames that follow each other lie in sets that do, so that
-  /// those of one animation spread evenly.
+  /// The slots that may hold the frame: one set. Consecutive frames map to consecutive sets, so the
+  /// frames of one animation spread evenly.
   func slots(of key: TableKey) -> StrideTo<Int> {
     let sets = UInt64(setCount)
     let set = Int((key.animation % sets + UInt64(key.index) % sets) % sets)
     return Swift.stride(from: set, to: slotCount, by: setCount)
   }
 
-  /// The header page's first bytes.
+  /// The first bytes of the header page.
   func header(_ secret: HashSecret) -> [UInt8] {
     var words = [UInt64](repeating: 0, count: Self.headerWords)
     words[0] = Self.magic
@@ -95,8 +96,8 @@ struct TableLayout: Sendable, Hashable {
     return unsafe words.withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// The layout that the header `bytes` tell; nil unless they are those of a table of `shape` that
-  /// this version wrote with this key on a machine as this one.
+  /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with
+  /// this secret, on a machine with the same page size and byte order.
   init?(header bytes: [UInt8], of shape: TableShape, pageSize: Int, secret: HashSecret) {
     guard bytes.count >= Self.headerWords * 8, shape.frameBytes > 0 else { return nil }
     let words = unsafe bytes.withUnsafeBytes { buffer in
@@ -111,22 +112,22 @@ struct TableLayout: Sendable, Hashable {
     else { return nil }
     slotCount = count
     number = words[9]
-    // Whatever else it says has to be what would be written now.
+    // Every other field must equal what would be written now.
     guard header(secret) == Array(bytes.prefix(Self.headerWords * 8)) else { return nil }
   }
 }
 
-/// Names a frame in a table.
+/// Identifies a frame in a table.
 struct TableKey: Sendable, Hashable {
-  /// The hash of all that decides the pixels; what makes two frames equal.
+  /// The hash of everything that determines the pixels. Frames are equal if their hashes are.
   let high: UInt64
   let low: UInt64
-  /// A hash of the animation and its rendering.
+  /// A hash of the animation and its rendition.
   let animation: UInt64
   let index: Int
   let content: ContentIdentity
 
-  /// The table key of `key`, hashed with the store's secret.
+  /// Creates the table key of `key`, hashed with the store's secret.
   init(_ key: FrameKey, secret: HashSecret) {
     let rendition = key.animation.rendition
     var words: [UInt64] = [
@@ -150,7 +151,7 @@ struct TableKey: Sendable, Hashable {
   }
 }
 
-// Spelt out: the order of the cases may change, the codes in tables may not.
+// Spelt out because the codes in tables must not change with the order of the cases.
 extension DamagePolicy {
   fileprivate var code: UInt64 {
     switch self {

@@ -1,6 +1,6 @@
-/// Writes JSON text straight into bytes: no tree in memory, fields in the order they are given.
+/// Writes JSON directly as bytes: no tree in memory, fields in the order of the calls.
 ///
-/// Nesting is by closures, so every bracket is closed and every comma is right by construction.
+/// Nesting uses closures, so brackets and commas are correct by construction.
 package struct JSONWriter {
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
@@ -40,7 +40,7 @@ package struct JSONWriter {
     element(value ? "true" : "false")
   }
 
-  /// Writes a number that is already spelt as JSON wants it.
+  /// Writes a number that is already formatted as JSON.
   package mutating func field(_ key: StaticString, numberText: String?) {
     self.key(key)
     if let numberText { element(numberText) } else { null() }
@@ -54,8 +54,8 @@ package struct JSONWriter {
 
   package mutating func number(_ value: Int) { element(String(value)) }
 
-  /// Writes a string. Control characters, DEL and C1 are escaped, so that the text is harmless on a
-  /// terminal too.
+  /// Writes a string. Control characters, DEL and C1 are escaped, so that the text is also safe to
+  /// print on a terminal.
   package mutating func string(_ value: String) {
     separate()
     bytes.append(0x22)
@@ -63,7 +63,7 @@ package struct JSONWriter {
       bytes.append(0x22)
       needsComma = true
     }
-    // Nearly all text is plain, and goes in whole.
+    // Nearly all text needs no escaping and is appended whole.
     if value.utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
       bytes.append(contentsOf: value.utf8)
       return
@@ -88,7 +88,7 @@ package struct JSONWriter {
 
   private mutating func null() { element("null") }
 
-  /// Keys are the program's own words, in which nothing needs escaping.
+  /// Writes a key. Keys are literals that need no escaping.
   private mutating func key(_ key: StaticString) {
     separate()
     bytes.append(0x22)

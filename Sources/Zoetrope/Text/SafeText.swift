@@ -1,8 +1,8 @@
 extension String {
-  /// The text without anything that steers a terminal or reorders a line: control characters become
-  /// `\xNN`, invisible ones and those that set the direction of text `\u{NNNN}`.
+  /// The text with everything escaped that controls a terminal or reorders a line: control
+  /// characters become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
   ///
-  /// File names and metadata are untrusted; an escape sequence in them must stay text.
+  /// File names and metadata are untrusted; an escape sequence in them must not reach the terminal.
   package var sanitized: String {
     guard unicodeScalars.contains(where: \.isUnsafeToPrint) else { return self }
     var result = ""
@@ -18,19 +18,19 @@ extension String {
     return result
   }
 
-  /// The text with `pad` in front until it has `width` characters.
+  /// The text padded with `pad` in front to `width` characters.
   package func paddedLeft(to width: Int, with pad: Character = " ") -> String {
     String(repeating: pad, count: max(0, width - count)) + self
   }
 
-  /// The text with spaces behind until it has `width` characters.
+  /// The text padded with trailing spaces to `width` characters.
   package func paddedRight(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
 }
 
 extension Unicode.Scalar {
-  /// Control characters, and what hides or reorders the text around it.
+  /// Whether this is a control character, or hides or reorders the text around it.
   package var isUnsafeToPrint: Bool { isControl || isInvisible }
 
   /// C0, DEL and C1.
