@@ -30,9 +30,8 @@ package struct PNGReferenceDecoder: FrameDecoding {
 enum LibpngDecoder {
   /// Decodes a zlib stream into `pixels`, whose width and height give the frame's size.
   ///
-  /// Rows lie from the start of the storage, in
-  /// ``FramePixels/Layout/rgba8``, or in ``FramePixels/Layout/rgba16`` if 16 bits are kept of a
-  /// file that has them.
+  /// Rows lie from the start of the storage, in ``FramePixels/Layout/rgba8``, or in
+  /// ``FramePixels/Layout/rgba16`` if 16 bits are kept of a file that has them.
   static func decode(
     _ stream: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool,
     into pixels: FramePixels

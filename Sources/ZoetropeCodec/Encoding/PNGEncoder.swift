@@ -32,9 +32,9 @@ public final class PNGEncoder {
 
   /// Encodes `bitmap` as a PNG file.
   ///
-  /// Takes about 10 to 40 nanoseconds per pixel. Throws
-  /// ``AnimatedImageError/Code/parameter`` for a picture without pixels or with premultiplied alpha, which PNG cannot hold, and ``AnimatedImageError/Code/limitExceeded``
-  /// for one that is too large for PNG or for memory.
+  /// Takes about 10 to 40 nanoseconds per pixel. Throws ``AnimatedImageError/Code/parameter`` for a
+  /// picture without pixels or with premultiplied alpha, which PNG cannot hold, and
+  /// ``AnimatedImageError/Code/limitExceeded`` for one that is too large for PNG or for memory.
   public func encode(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
     guard !bitmap.size.isEmpty else {
       throw AnimatedImageError(.parameter, "a picture without pixels cannot be written")

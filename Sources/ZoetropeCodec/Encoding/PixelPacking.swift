@@ -133,9 +133,9 @@ enum PixelPacking {
 extension Bitmap {
   /// The same picture in ``PixelFormat/rgba8``; itself if it already is.
   ///
-  /// Throws
-  /// ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/limitExceeded``
-  /// if allocation fails.
+  /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
+  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/limitExceeded`` if
+  /// allocation fails.
   func straightRGBA() throws(AnimatedImageError) -> Bitmap {
     switch format {
     case .rgba8, .rgbx8: return self

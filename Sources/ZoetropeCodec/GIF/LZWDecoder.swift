@@ -33,9 +33,9 @@ package struct LZWDecoder: Sendable {
 
   /// Writes up to `count` pixels to `output`, from `codes`, the joined sub-blocks.
   ///
-  /// - Precondition: `minimumCodeSize` is one of
-  ///   ``minimumCodeSizes``, and `output` has ``headroom`` bytes before and ``slack`` bytes after its `count`
-  ///   pixels that may be overwritten.
+  /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``, and `output` has
+  ///   ``headroom`` bytes before and ``slack`` bytes after its `count` pixels that may be
+  ///   overwritten.
   @unsafe package mutating func expand(
     _ codes: UnsafeRawBufferPointer, minimumCodeSize: Int,
     into output: UnsafeMutablePointer<UInt8>, count: Int

@@ -40,10 +40,9 @@ package struct PNGFastDecoder: FrameDecoding {
   /// Inflates, unfilters and puts the pixels in order. Returns false if the data is not proved
   /// valid; then nothing is set, except perhaps the fault.
   ///
-  /// The samples lie `front` bytes into a storage that has
-  /// ``InPlaceLayout/back`` more bytes after them, the slack that the inflater, the filters and ``PNGRaster``
-  /// require, or at the end of a block of the canvas's form, which leaves as many. Before them lies
-  /// the raster.
+  /// The samples lie `front` bytes into a storage that has ``InPlaceLayout/back`` more bytes after
+  /// them, the slack that the inflater, the filters and ``PNGRaster`` require, or at the end of a
+  /// block of the canvas's form, which leaves as many. Before them lies the raster.
   private func decode(
     _ stream: borrowing RawSpan, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ outcome: inout PNGFrameOutcome

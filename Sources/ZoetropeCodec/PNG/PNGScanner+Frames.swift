@@ -62,14 +62,15 @@ extension PNGScanner {
     }
   }
 
-  /// Drops the recorded fault of a control chunk that a valid one has replaced.
+  /// Reports and clears the fault of a control chunk that a valid one replaces.
   private mutating func replaceFault(_ kind: Damage.Kind) {
     guard let fault = animation.fault, fault.type == chunkType else { return }
     note(kind, "\(fault.detail), another one follows", at: fault.offset)
     animation.fault = nil
   }
 
-  /// At the start of the image data: without a valid control chunk, the file is a still picture.
+  /// Settles a recorded fault when the image data begins: without a valid control chunk, the file
+  /// is a still picture.
   private mutating func settleFault() {
     guard let fault = animation.fault else { return }
     if fault.type == .animationControl

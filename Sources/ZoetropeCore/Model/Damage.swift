@@ -65,8 +65,8 @@ public enum DamagePolicy: String, Sendable, Hashable {
   /// that frame; report the rest.
   case salvage
   /// Throw at the first deviation that costs pixels, frames or the animation, or after which the
-  /// pixels may be wrong
-  /// (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a missing trailer, are reported as in ``salvage``.
+  /// pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a
+  /// missing trailer, are reported as in ``salvage``.
   case strict
   /// Like ``salvage``, but also keep the decoded rows of the frame in which the data ends.
   case partialRows

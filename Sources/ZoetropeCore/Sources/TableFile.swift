@@ -171,9 +171,9 @@ package final class TableFile: Sendable {
 
 /// The bytes of a table, read directly from the system's file cache.
 ///
-/// If the file is truncated or cannot be read, its bytes read as zeros and
-/// ``hasGap`` becomes true; see `zt_table.h`. Others may write to the file at any moment: callers
-/// validate what they read, or hold a lock.
+/// If the file is truncated or cannot be read, its bytes read as zeros and ``hasGap`` becomes true;
+/// see `zt_table.h`. Others may write to the file at any moment: callers validate what they read,
+/// or hold a lock.
 ///
 /// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
 @safe
