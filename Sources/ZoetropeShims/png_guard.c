@@ -34,8 +34,8 @@ struct decode {
   struct { const uint8_t *bytes; size_t count; } pieces[3];
   size_t piece, position;
   size_t memory_left;
-  // Unfiltered rows, over all passes: png_read_row may fail after its row is done, while it looks
-  // for the end of the stream.
+  // Rows that have been unfiltered, over all passes: png_read_row may fail after its row is done,
+  // while it looks for the end of the stream.
   uint64_t filtered_rows, stored_rows;
   // Compressed bytes that libpng requested after it had all rows.
   size_t read_after_rows;

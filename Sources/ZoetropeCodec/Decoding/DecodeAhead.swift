@@ -115,7 +115,7 @@ package final class DecodeAhead: Sendable {
     change { $0.takeBack(pixels, window: window, memory: memory) }
   }
 
-  /// Starts as many helpers as there is work and memory for.
+  /// Starts as many helpers as the work and the limit allow.
   private func startHelpers() {
     let count = state.withLock { state in
       guard !state.isStopped,

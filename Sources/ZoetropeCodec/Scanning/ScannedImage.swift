@@ -114,8 +114,8 @@ struct IndependenceTracker: Sendable {
   mutating func add(
     rect: PixelRect, canvas: PixelRect, disposal: DisposalMethod, coversOpaquely: Bool
   ) -> Bool {
-    // A frame that is disposed of to *previous* reveals what lay below it to later frames: decoding
-    // cannot start there, though the frame's own picture hides all of it.
+    // A frame with disposal *previous* reveals what lay below it to later frames: decoding cannot
+    // start there, though the frame's own picture hides all of it.
     let isIndependent = isClear || coversOpaquely && disposal != .previous
     isClear =
       switch disposal {

@@ -181,8 +181,9 @@ extension TaskExecutor {
   /// Replaces the standard `Mutex` in this module and its tests under the thread sanitizer.
   ///
   /// The standard one hands a contended lock over inside the kernel (`FUTEX_LOCK_PI`), which the
-  /// sanitizer cannot see: it reports a race in a dozen lines that only lock. It does understand
-  /// `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a release.
+  /// sanitizer cannot see: even a dozen lines that only lock are reported as a race. It does
+  /// understand `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a
+  /// release.
   @safe
   package struct PthreadMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Sendable: the value is accessed only between lock and unlock; both pointers are created in
