@@ -1,4 +1,4 @@
-// Re-exported so that every file of this module sees the layer below it.
+// Re-exported so that every file of this module sees the layer below.
 @_exported public import ZoetropeCore
 
 #if SANITIZE_THREAD

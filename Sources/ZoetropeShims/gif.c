@@ -13,7 +13,7 @@ typedef struct {
 } zt_reader;
 
 // A header for giflib to start with: a screen of 1 x 1 without a palette. The frame's own
-// descriptor follows, and that is all giflib looks at.
+// descriptor follows; giflib needs nothing else.
 static const uint8_t zt_header[13] = {'G', 'I', 'F', '8', '9', 'a', 1, 0, 1, 0, 0, 0, 0};
 
 static int zt_read(GifFileType *gif, GifByteType *buffer, int wanted) {

@@ -1,6 +1,6 @@
-// The one place where libpng runs. A longjmp must not cross a Swift frame (it would run no defer and
-// release nothing), so reader, error, warning, allocator and row callbacks are all C, and the
-// setjmp stands in this file.
+// The only place where libpng runs. A longjmp must not cross a Swift frame (it would run no defer
+// and release nothing), so reader, error, warning, allocator and row callbacks are all C, and the
+// setjmp is in this file.
 #include "zoetrope_png.h"
 
 #include <png.h>
@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Signature, IHDR, PLTE, tRNS and the head of IDAT.
+// Signature, IHDR, PLTE, tRNS and the header of IDAT.
 #define PREFIX_CAPACITY (8 + 25 + (12 + 768) + (12 + 256) + 8)
 // The CRC of IDAT and an empty IEND.
 #define SUFFIX_COUNT (4 + 12)
-// Compressed bytes that are read after the last row: the end of the last block and the checksum need a
-// dozen. libpng inflates everything up to the end of the stream and throws it away, which a small file
-// can make take minutes; beyond this it is surplus and left unread.
+// Compressed bytes to read after the last row: the end of the last block and the checksum need a
+// dozen. libpng inflates and discards everything up to the end of the stream, which a small file
+// can make take minutes; beyond this limit the data is surplus and left unread.
 #define MAX_AFTER_ROWS 64
 // A chunk's length is a 31-bit number.
 #define MAX_CHUNK 0x7fffffffu
-// In front of every allocation, so that freeing can give its size back to the budget.
+// Precedes every allocation, so that freeing can return its size to the budget.
 #define ALLOCATION_HEADER 16
 
-// Everything that changes between setjmp and longjmp lives here, in the caller's frame: memory that
-// is reached through a pointer is not lost by the jump, as locals that are not volatile are.
+// Everything that changes between setjmp and longjmp lives here, in the caller's frame: unlike
+// non-volatile locals, memory reached through a pointer survives the jump.
 struct decode {
   const zoetrope_png_request *request;
   zoetrope_png_result result;
@@ -34,10 +34,10 @@ struct decode {
   struct { const uint8_t *bytes; size_t count; } pieces[3];
   size_t piece, position;
   size_t memory_left;
-  // Rows that came out of the filters, in all passes: png_read_row may fail after its row is done,
-  // when it looks for the end of the stream.
+  // Rows that have been unfiltered, over all passes: png_read_row may fail after its row is done,
+  // while it looks for the end of the stream.
   uint64_t filtered_rows, stored_rows;
-  // Compressed bytes that libpng asked for when it had all rows.
+  // Compressed bytes that libpng requested after it had all rows.
   size_t read_after_rows;
   int surplus;
   uint8_t *pixels;
@@ -51,7 +51,7 @@ static void store_32(uint8_t *out, uint32_t value) {
   out[3] = (uint8_t)value;
 }
 
-// CRCs stay zero: libpng is told to ignore them, since the file's own were checked already.
+// CRCs stay zero: libpng is told to ignore them, since the file's own are already checked.
 static size_t put_chunk(uint8_t *out, const char *type, const uint8_t *bytes, size_t count) {
   store_32(out, (uint32_t)count);
   memcpy(out + 4, type, 4);
@@ -119,7 +119,7 @@ static void read_bytes(png_structp png, png_bytep out, size_t count) {
   }
 }
 
-// Never returns. libpng's own messages tell the cases apart; one that is not known counts as broken.
+// Never returns. libpng's messages tell the cases apart; an unknown one counts as broken.
 static PNG_NORETURN void fail(png_structp png, png_const_charp message) {
   struct decode *decode = png_get_error_ptr(png);
   zoetrope_png_result *result = &decode->result;
@@ -172,7 +172,7 @@ static void count_row(png_structp png, png_row_infop row, png_bytep bytes) {
   decode->filtered_rows += 1;
 }
 
-// Rows that libpng takes from the stream for the whole frame.
+// Rows that libpng reads from the stream for the whole frame.
 static uint64_t stored_rows(const zoetrope_png_request *request) {
   if (request->interlace == 0) return request->height;
   uint64_t rows = 0;
@@ -191,13 +191,13 @@ static void start(struct decode *decode) {
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
 #ifdef PNG_IGNORE_ADLER32
-  // zlib may check the sum in the call that gives the last row, which would be lost with it.
+  // zlib may verify the checksum in the call that yields the last row, which would be lost with it.
   png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
   png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
   png_set_benign_errors(png, 1);
   png_set_read_fn(png, decode, read_bytes);
-  // What it has read it inflates to the end: 2 KiB are at most 2 MiB of surplus.
+  // libpng inflates all that it has read: 2 KiB become at most 2 MiB of surplus.
   png_set_compression_buffer_size(png, 2048);
   png_read_info(png, decode->info);
   png_set_expand(png);
@@ -208,7 +208,7 @@ static void start(struct decode *decode) {
   png_set_user_transform_info(png, decode, 0, 0);
 }
 
-// Holds the setjmp; has no locals that change after it.
+// Contains the setjmp; none of its locals change after it.
 static void run(struct decode *decode) {
   decode->png = png_create_read_struct_2(
       PNG_LIBPNG_VER_STRING, decode, fail, note, decode, allocate, release);

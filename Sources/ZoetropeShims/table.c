@@ -11,8 +11,8 @@
 
 enum { zt_slot_count = 64 };
 
-// What the handler looks at. `start` is 0 in a free slot; `end` is set before it, and both are sound for
-// as long as anybody may touch the mapping.
+// The handler's view of a mapping. `start` is 0 in a free slot; `end` is set before it, and both
+// are valid as long as the mapping may be accessed.
 typedef struct {
   _Atomic uintptr_t start, end;
   atomic_bool has_gap;
@@ -21,14 +21,14 @@ typedef struct {
 static zt_slot zt_slots[zt_slot_count];
 static pthread_mutex_t zt_lock = PTHREAD_MUTEX_INITIALIZER;
 static int zt_used;
-// Whether the handler is set, be it below one of the host's.
+// Whether the handler was installed, even if the host has since installed one over it.
 static bool zt_is_installed;
 static struct sigaction zt_previous;
 static uintptr_t zt_page_mask;
 
-// Runs in the thread that faulted, at the very instruction. mmap is only a system call, and errno is
-// restored, so nothing here can be in an inconsistent state. Two threads may be here for one page; the
-// second replaces zeros by zeros.
+// Runs in the faulting thread, at the faulting instruction. mmap is a plain system call, and errno
+// is restored, so nothing here can be in an inconsistent state. Two threads may fault on one page;
+// the second replaces zeros with zeros.
 static void zt_handle(int number, siginfo_t *info, void *context) {
   uintptr_t address = (uintptr_t)info->si_addr;
   for (int index = 0; index < zt_slot_count; index++) {
@@ -36,7 +36,7 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
     uintptr_t start = atomic_load(&slot->start), end = atomic_load(&slot->end);
     if (start == 0 || address < start || address >= end) continue;
     int error = errno;
-    // To the end: what lies behind a missing page is missing too.
+    // To the end: what follows a missing page is missing too.
     uintptr_t page = address & zt_page_mask;
     void *filled = mmap((void *)page, end - page, PROT_READ,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -50,7 +50,8 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
   } else if (zt_previous.sa_handler != SIG_DFL && zt_previous.sa_handler != SIG_IGN) {
     zt_previous.sa_handler(number);
   } else {
-    // The instruction runs again on return, and now ends the process as it would have.
+    // On return the instruction runs again, and now ends the process as it would have without this
+    // handler.
     signal(SIGBUS, SIG_DFL);
   }
 }
@@ -69,14 +70,15 @@ const uint8_t *zt_map(int descriptor, size_t count) {
   if (bytes != MAP_FAILED) {
     if (zt_used++ == 0) {
       zt_page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-      // SA_ONSTACK: the host may run its threads on small stacks with another one for signals.
+      // SA_ONSTACK: the host may run its threads on small stacks with an alternate signal stack.
       struct sigaction action = {
           .sa_sigaction = zt_handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
       sigemptyset(&action.sa_mask);
-      // Known before the handler can run.
+      // Saved before the handler can run.
       struct sigaction current;
       sigaction(SIGBUS, NULL, &current);
-      // Set over by the host since, and never taken away: it is in place already.
+      // If already installed, the host has set a handler over this one; keep the original previous
+      // one.
       if (!zt_is_installed) zt_previous = current;
       if (!zt_is_installed) sigaction(SIGBUS, &action, NULL);
       zt_is_installed = true;
@@ -93,11 +95,11 @@ void zt_unmap(const uint8_t *bytes) {
   pthread_mutex_lock(&zt_lock);
   zt_slot *slot = zt_find((uintptr_t)bytes);
   if (slot) {
-    // First, since the next mapping of anybody may get this address.
+    // First, since the next mapping in the process may get this address.
     atomic_store(&slot->start, 0);
     munmap((void *)bytes, atomic_load(&slot->end) - (uintptr_t)bytes);
     if (--zt_used == 0) {
-      // A handler that was set over this one stays; it may chain to this one, which then passes on.
+      // A handler installed over this one stays; it may chain to this one, which then passes on.
       struct sigaction current;
       sigaction(SIGBUS, NULL, &current);
       if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == zt_handle) {

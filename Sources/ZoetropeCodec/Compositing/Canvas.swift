@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The picture area that frames are drawn into, shared with the bitmaps made of it until it changes.
+/// The picture area that frames are drawn into. Shares its block with its bitmaps until it changes.
 ///
-/// Copy on write: a bitmap taken from the canvas costs nothing when it is gone before the next frame
-/// is drawn. Otherwise the canvas moves on to another block, for which there may be no memory; to one
-/// that held an earlier picture, it copies only what has changed since. Cannot be copied: two canvases
-/// with one history would take each other's blocks for their own.
+/// Copy on write: a bitmap taken from the canvas costs nothing if it is gone before the next frame
+/// is drawn. Otherwise the canvas moves on to another block, whose allocation may fail; if that
+/// block holds an earlier picture, only the differences are copied. Noncopyable: two canvases with
+/// one history would mistake each other's blocks for their own.
 ///
-/// Unsafe code: every rectangle is checked to lie on the canvas when it comes in, so each row access
-/// stays within `bytesPerRow * height` bytes.
+/// Unsafe code: every rectangle is checked on entry to lie on the canvas, so each row access stays
+/// within `bytesPerRow * height` bytes.
 package struct Canvas: ~Copyable {
   package let size: PixelSize
   package let format: PixelFormat
@@ -26,10 +26,10 @@ package struct Canvas: ~Copyable {
 
   /// A transparent canvas.
   ///
-  /// - Parameter byteCount: Bytes of its block, when those should be more than the pixels take: those
-  ///   of blocks that it will exchange its own for.
-  /// - Throws: `limitExceeded`, here and wherever it may have to be copied, when the system has no
-  ///   memory for it.
+  /// - Parameter byteCount: The size of its block, if larger than the pixels need: that of the
+  ///   blocks it will be exchanged for.
+  /// - Throws: `limitExceeded` if allocation fails, here and wherever the canvas may have to be
+  ///   copied.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0
   ) throws(AnimatedImageError) {
@@ -47,27 +47,29 @@ package struct Canvas: ~Copyable {
     storage = bitmap.storage
   }
 
-  /// The picture as it is now. The canvas copies itself before it is changed, if this still lives.
+  /// The current picture. The canvas copies itself before its next change if this bitmap still
+  /// lives.
   package var bitmap: Bitmap {
     Bitmap(size: size, format: format, bytesPerRow: bytesPerRow, storage: storage)
   }
 
   package var bounds: PixelRect { PixelRect(size) }
 
-  /// Whether nobody else has the block, and it may be written: one lent by a frame store never is.
+  /// Whether the canvas is the block's sole owner and may write to it; a block lent by a frame
+  /// store is never writable.
   private var ownsStorage: Bool {
     mutating get { isKnownUniquelyReferenced(&storage) && storage.isWritable }
   }
 
-  /// Makes the pixels this canvas's own, for `rect` to be drawn on.
+  /// Makes the block exclusive to this canvas before `rect` is drawn.
   ///
-  /// - Parameter keepsContent: False when every pixel is about to be replaced.
+  /// - Parameter keepsContent: False if every pixel is about to be replaced.
   package mutating func makeUnique(
     changing rect: PixelRect, keepsContent: Bool = true
   ) throws(AnimatedImageError) {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     if ownsStorage {
-      // Where it came from another canvas, it is a picture of that one no longer.
+      // If the block came from another canvas, it no longer holds a picture of that one.
       storage.stamp = PictureStamp()
     } else {
       let (next, earlier) = try PixelStorage.next(storage.byteCount, of: history.stamp.canvas)
@@ -77,7 +79,7 @@ package struct Canvas: ~Copyable {
       if keepsContent {
         copyPixels(of: changes ?? bounds, to: next)
       } else if changes == nil {
-        // An earlier picture of this canvas has zeros there, and a copy of whole rows too.
+        // An earlier picture of this canvas has zeros there, and so does a copy of whole rows.
         next.clearPadding(of: size, format: format)
       }
       storage = next
@@ -104,10 +106,10 @@ package struct Canvas: ~Copyable {
     }
   }
 
-  /// Takes the block of `pixels`, a frame that lies in it as on the canvas, for the canvas's own, which
-  /// goes to `pixels` unless a bitmap shares it.
+  /// Exchanges the canvas's block for that of `pixels`, a frame that lies in it as on the canvas.
+  /// The old block goes to `pixels` unless a bitmap shares it.
   ///
-  /// - Precondition: `rect`, the frame's, lies on the canvas.
+  /// - Precondition: `rect`, the frame's rectangle, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
     precondition(!rect.isEmpty && bounds.contains(rect), "a rectangle outside the canvas")
     precondition(pixels.isInPlace && pixels.storage.byteCount >= bytesPerRow * size.height)
@@ -156,12 +158,12 @@ package struct Canvas: ~Copyable {
     }
   }
 
-  /// Copies the pixels of `rect` out.
+  /// Copies the pixels of `rect`, to be restored later.
   package func copy(_ rect: PixelRect) throws(AnimatedImageError) -> SavedRect {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     let rowBytes = rect.width * format.bytesPerPixel
-    // The canvas's size, or a half or a quarter and so on: of every other size a block would be left
-    // waiting for the next rectangle that is just as large. Pages that are not written cost nothing.
+    // Halves the canvas's size as long as the rectangle fits: a block of any other size would wait
+    // unused for another rectangle of that size. Pages that are not written cost nothing.
     var byteCount = storage.byteCount
     while byteCount / 2 >= rowBytes * rect.height, byteCount > 64 { byteCount /= 2 }
     let saved = try PixelStorage(asking: byteCount, zeroed: false)
@@ -173,7 +175,7 @@ package struct Canvas: ~Copyable {
     return SavedRect(rect: rect, storage: saved)
   }
 
-  /// Puts copied pixels back where they were.
+  /// Restores copied pixels.
   package mutating func restore(_ saved: SavedRect) throws(AnimatedImageError) {
     let rect = saved.rect
     guard !rect.isEmpty else { return }
@@ -188,35 +190,35 @@ package struct Canvas: ~Copyable {
   }
 }
 
-/// A part of the canvas, kept to be put back.
+/// A saved part of the canvas, to be restored.
 package struct SavedRect {
   package let rect: PixelRect
   fileprivate let storage: PixelStorage
 }
 
-/// Where the last few pictures of a canvas differ, so that a block which held an earlier one catches
-/// up by copying that.
+/// Where the last few pictures of a canvas differ, so that a block with an earlier picture is
+/// brought up to date by copying only those differences.
 ///
-/// A player's consumer holds each picture until the next is there, so the canvas moves on to another
-/// block for every frame. Copying all of it cost several times what drawing a small frame does.
+/// A player's consumer holds each picture until the next one arrives, so the canvas changes blocks
+/// with every frame. Copying all of it cost several times as much as drawing a small frame.
 struct CanvasHistory {
-  /// More pictures than are in flight while an animation plays.
+  /// More than the number of pictures in flight during playback.
   private static let maximumCount = 8
 
-  /// The picture that is being drawn.
+  /// The picture being drawn.
   private(set) var stamp: PictureStamp
-  /// Where it differs from the one handed out before.
+  /// Where it differs from the previous picture handed out.
   private var current = PixelRect.empty
-  /// The same for the pictures before it, the last one first.
+  /// The same for earlier pictures, latest first.
   private var earlier: [PixelRect] = []
 
-  /// Of a canvas on which nothing was drawn, whose first picture is `stamp`.
+  /// The history of a new canvas, whose first picture is `stamp`.
   init(from stamp: PictureStamp = .newCanvas()) { self.stamp = stamp }
 
-  /// Writes down that `rect` is about to change.
+  /// Records that `rect` is about to change.
   mutating func note(_ rect: PixelRect) { current = current.union(rect) }
 
-  /// The picture is handed out as it is, and the next one begins.
+  /// Ends the current picture, which is handed out, and begins the next.
   mutating func advance() {
     earlier.insert(current, at: 0)
     if earlier.count > Self.maximumCount { earlier.removeLast() }
@@ -229,7 +231,8 @@ struct CanvasHistory {
     }
   }
 
-  /// Where the picture handed out last differs from the one that `stamp` names; nil when unknown.
+  /// Where the picture handed out last differs from the one that `stamp` identifies; nil if
+  /// unknown.
   func changes(since stamp: PictureStamp) -> PixelRect? {
     guard stamp.canvas == self.stamp.canvas else { return nil }
     let count = self.stamp.version - 1 - stamp.version
@@ -241,10 +244,10 @@ struct CanvasHistory {
 extension Canvas {
   /// Draws the valid pixels of `pixels` that lie in `clip`.
   ///
-  /// Rows are read from `pixels.storage` and written to the canvas by address: the preconditions say
-  /// that the valid rows lie in the one, and `clip` on the other and in the frame.
+  /// Reads rows from `pixels.storage` and writes to the canvas by address: by the preconditions the
+  /// valid rows lie in the storage, and `clip` lies on the canvas and in the frame.
   ///
-  /// - Parameter keepsContent: As of ``makeUnique(changing:keepsContent:)``.
+  /// - Parameter keepsContent: As in ``makeUnique(changing:keepsContent:)``.
   /// - Precondition: `clip` lies on the canvas and within the frame's rect.
   mutating func draw(
     _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, keepsContent: Bool
@@ -288,7 +291,7 @@ extension Canvas {
     }
   }
 
-  /// GIF frames: a whole frame in one call where its rows lie in order, else row by row.
+  /// Draws a GIF frame: in one call if its rows lie in order, else row by row.
   @unsafe private mutating func drawIndexed(
     _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect
   ) {
@@ -315,8 +318,8 @@ extension Canvas {
     }
   }
 
-  /// Calls `body` for each row of the frame that shows in `clip`, with the byte offset of its first
-  /// shown sample, where it goes on the canvas, and how many pixels are valid there.
+  /// Calls `body` for each row of the frame that is visible in `clip`, with the byte offset of its
+  /// first visible sample, its position on the canvas, and the number of valid pixels there.
   @unsafe private mutating func forEachRow(
     _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect,
     _ body: (Int, UnsafeMutableRawPointer, Int) -> Void

@@ -1,38 +1,38 @@
-/// Draws frames onto the canvas in order: disposal of the frame before, then the blend.
+/// Draws frames onto the canvas in order: disposes of the previous frame, then blends the next.
 ///
-/// GIF89a section 23.c as browsers read it, and PNG 3rd edition 11.3.6.2. No I/O, no C.
+/// Follows GIF89a section 23.c as browsers read it, and PNG 3rd edition 11.3.6.2. No I/O, no C.
 package struct Compositor: ~Copyable {
   package private(set) var canvas: Canvas
   private var disposal = DisposalMethod.keep
   private var disposalRect = PixelRect.empty
   private var saved: SavedRect?
-  /// What a disposal changed that no drawn frame has reported yet.
+  /// The area changed by a disposal that no drawn frame has reported yet.
   private var disposedRect = PixelRect.empty
   private var isFirst = true
-  /// Whether the canvas is to be transparent, unless the next frame replaces all of it.
+  /// Whether the canvas must be cleared, unless the next frame replaces all of it.
   private var awaitsClearing = false
 
-  /// On a canvas without pixels, which takes no memory.
+  /// Starts with an empty canvas, which takes no memory.
   package init() { canvas = Canvas() }
 
-  /// - Parameter byteCount: As of `Canvas`.
-  /// - Throws: `limitExceeded`, here and wherever the canvas may have to be copied, when the system has
-  ///   no memory for it.
+  /// - Parameter byteCount: As in `Canvas`.
+  /// - Throws: `limitExceeded` if allocation fails, here and wherever the canvas may have to be
+  ///   copied.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0
   ) throws(AnimatedImageError) {
     canvas = try Canvas(size: size, format: format, byteCount: byteCount)
   }
 
-  /// Goes back to the start of a play: the canvas is transparent.
+  /// Returns to the start of a play, with a transparent canvas.
   package mutating func reset() {
     awaitsClearing = true
     forgetDisposal()
     isFirst = true
   }
 
-  /// Starts from `bitmap`, the canvas as it is before the next frame, with all disposals done.
-  /// The next frame reports the whole canvas as dirty.
+  /// Resumes from `bitmap`, the canvas just before the next frame, with all disposals done. The
+  /// next frame reports the whole canvas as dirty.
   package mutating func resume(from bitmap: Bitmap) {
     canvas = Canvas(bitmap)
     awaitsClearing = false
@@ -40,10 +40,11 @@ package struct Compositor: ~Copyable {
     isFirst = true
   }
 
-  /// Marks the whole canvas dirty, because the next frame's consumer has not seen the previous one.
+  /// Marks the whole canvas dirty, because the next frame's consumer has not seen the previous
+  /// frame.
   package mutating func markAllDirty() { isFirst = true }
 
-  /// The canvas with the last frame disposed of: what the next frame is drawn on.
+  /// The canvas after disposing of the last frame, ready for the next one.
   package mutating func disposedCanvas() throws(AnimatedImageError) -> Bitmap {
     try dispose()
     try clearIfAwaited()
@@ -52,12 +53,13 @@ package struct Compositor: ~Copyable {
 
   /// Draws a frame.
   ///
-  /// - Returns: Where the canvas may differ from before, disposal included; all of it at the start.
+  /// - Returns: Where the canvas may differ from before, including disposal; all of it at the
+  ///   start.
   package mutating func draw(
     _ pixels: FramePixels, _ control: FrameControl
   ) throws(AnimatedImageError) -> PixelRect {
     let rect = control.rect.intersection(canvas.bounds)
-    // All memory first: without it nothing has happened, and the same frame may be drawn again.
+    // Allocate first: if it fails, nothing has changed and the same frame can be drawn again.
     try dispose()
     let replacesAll =
       rect == canvas.bounds && pixels.validPixels == pixels.width * pixels.height

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import Synchronization
 
-/// Decodes the frames of one image on several threads and hands them over in order.
+/// Decodes the frames of one image on several threads and delivers them in order.
 ///
-/// The consumer takes part: it decodes the frame it needs if no thread has begun it, and others while it
-/// would wait; so with one helper two cores are busy, and with none it is one thread. Frames wait in
-/// decoded form within a byte budget, whatever their number. Small frames are claimed in batches, since a
-/// hand-over costs as much as a thousand pixels.
+/// The consumer takes part: it decodes the frame it needs if no thread has begun it, and others
+/// instead of waiting. So one helper keeps two cores busy, and without helpers it is
+/// single-threaded. Decoded frames wait within a byte budget, whatever their number. Small frames
+/// are claimed in batches, since a hand-over costs as much as a thousand pixels.
 package final class DecodeAhead: Sendable {
   let source: any ByteSource
   let frames: [FrameControl]
@@ -18,15 +18,15 @@ package final class DecodeAhead: Sendable {
   private let state = Mutex(DecodeQueue())
   private let signal = ThreadSignal()
 
-  /// Pixels that are worth a hand-over to another thread.
+  /// The number of pixels that is worth a hand-over to another thread.
   private static let batchPixels = 1 << 15
-  /// How often a thread looks for what is to come within a frame's time before it sleeps; between two
-  /// looks it lets others run. Tens of microseconds in all, as sleeping and being woken take.
+  /// How often a thread polls for something due within a frame's time before it sleeps; it yields
+  /// between polls. Tens of microseconds in all, as long as sleeping and waking take.
   private static let looks = 128
 
   /// - Parameters:
-  ///   - helperLimit: Threads that decode beside the consumer's, at most.
-  ///   - memory: What frames are charged to.
+  ///   - helperLimit: The most threads that decode besides the consumer's.
+  ///   - memory: The budget that frames are charged to.
   package init(
     _ frames: [FrameControl], header: ImageHeader, source: any ByteSource,
     options: DecodingOptions, helperLimit: Int, memory: DecodeMemory
@@ -42,7 +42,7 @@ package final class DecodeAhead: Sendable {
 
   deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
 
-  /// Changes the state, and charges what it holds then.
+  /// Changes the state, then updates the memory charge.
   private func change<Value>(_ body: (inout sending DecodeQueue) -> sending Value) -> sending Value
   {
     state.withLock { state in
@@ -53,10 +53,10 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Bytes of a block that becomes the canvas; 0 when frames are drawn.
+  /// Bytes of a block that becomes the canvas; 0 if frames are drawn.
   package var canvasByteCount: Int { window.form?.byteCount ?? 0 }
 
-  /// Starts over at frame `index`.
+  /// Restarts at frame `index`.
   package func restart(at index: Int) {
     change { state in
       state.generation += 1
@@ -73,12 +73,12 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Begins no frame after `last` before it is taken; nil lifts that.
+  /// Begins no frame after `last` until it is requested; nil lifts the limit.
   package func limit(to last: Int?) {
     state.withLock { $0.end = last.map { $0 + 1 } ?? .max }
   }
 
-  /// Ends all work; helpers return after the frame they are in.
+  /// Stops all work; helpers return after their current frame.
   package func stop() {
     change { state in
       state.heldBytes = 0
@@ -91,7 +91,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Frame `index`, decoded; frames have to be taken in order, from where it was started.
+  /// Frame `index`, decoded. Frames must be taken in order, starting where decoding started.
   ///
   /// - Parameter decoder: The consumer's own decoder, for the frames it decodes itself.
   package func take(_ index: Int, with decoder: inout FrameDecoder) throws(AnimatedImageError)
@@ -110,12 +110,12 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Gives a taken frame's memory back, drawn.
+  /// Recycles the memory of a taken frame that has been drawn.
   package func recycle(_ pixels: FramePixels) {
     change { $0.takeBack(pixels, window: window, memory: memory) }
   }
 
-  /// Starts as many helpers as there is work and leave for.
+  /// Starts as many helpers as the work and the limit allow.
   private func startHelpers() {
     let count = state.withLock { state in
       guard !state.isStopped,
@@ -128,7 +128,7 @@ package final class DecodeAhead: Sendable {
     for _ in 0..<count { DecodeThreads.shared.run(isOptional: true) { [self] in help() } }
   }
 
-  /// What a helper does: batches of frames, until the window is full.
+  /// A helper's loop: decodes batches of frames until the window is full.
   private func help() {
     var decoder =
       state.withLock { $0.idleDecoders.popLast() } ?? FrameDecoder(header: header, options: options)
@@ -152,7 +152,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Decodes a claimed frame, puts it in its slot and wakes the consumer if it waits.
+  /// Decodes a claimed frame, puts it in its slot and wakes the consumer if it is waiting.
   private func decode(_ claim: DecodeClaim, with decoder: inout FrameDecoder) {
     let result = Result { () throws(AnimatedImageError) in
       try decoder.decode(frames[claim.index], from: source, into: claim.pixels)

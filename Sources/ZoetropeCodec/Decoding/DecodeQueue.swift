@@ -1,7 +1,7 @@
-/// Which frames of `DecodeAhead` are claimed, decoded or held, and what each side does next: its state
-/// under the lock, decided without threads.
+/// The state of `DecodeAhead` under its lock: which frames are claimed, decoded or held, and what
+/// each side does next. Makes its decisions without threads.
 struct DecodeQueue {
-  /// What became of one frame.
+  /// The state of one frame.
   enum Slot {
     case waiting
     case claimed
@@ -9,36 +9,36 @@ struct DecodeQueue {
     case failed(AnimatedImageError)
   }
 
-  /// Counts the jumps: work begun before one is thrown away.
+  /// Counts the jumps: work begun before the latest is discarded.
   var generation = 0
-  /// Slots of the frames from `base` on.
+  /// The slots of the frames from `base` on.
   var slots: [Slot] = []
-  /// What each slot is charged with.
+  /// The bytes charged for each slot.
   var charges: [Int] = []
   var base = 0
   /// The next frame that no thread has begun.
   var nextClaim = 0
   /// Frames from here on are not begun ahead.
   var end = Int.max
-  /// Bytes of frames that are claimed or finished, the one in the consumer's hands included.
+  /// Bytes of frames that are claimed or finished, including the one the consumer holds.
   var heldBytes = 0
-  /// What of that is in the consumer's hands.
+  /// The part of those bytes that the consumer holds.
   var takenBytes = 0
   var helperCount = 0
-  /// Helpers' decoders between two times that there was work.
+  /// The helpers' decoders, kept while there is no work.
   var idleDecoders: [FrameDecoder] = []
   var isConsumerWaiting = false
-  /// Whether the consumer is in a frame of its own, after which there is room for another one.
+  /// Whether the consumer is decoding a frame itself, after which there is room for another.
   var isConsumerDecoding = false
   var spares = SpareFrames()
   var isStopped = false
-  /// What `DecodeMemory` was charged with.
+  /// The bytes charged to `DecodeMemory`.
   var chargedBytes = 0
 
-  /// Bytes of frames and of memory kept for them.
+  /// Bytes of frames and of spare memory.
   var byteCount: Int { heldBytes + spares.byteCount }
 
-  /// What the consumer does next.
+  /// The consumer's next step.
   enum Step {
     case ready(FramePixels)
     case failed(AnimatedImageError)
@@ -46,12 +46,12 @@ struct DecodeQueue {
     case wait
   }
 
-  /// The consumer needs frame `index`.
+  /// Decides what the consumer, which needs frame `index`, does next.
   mutating func step(
     for index: Int, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
   ) -> Step {
     let place = index - base
-    // A frame that was taken never comes again: waiting for it would have no end.
+    // A taken frame never comes back: waiting for it would never end.
     precondition(place >= 0, "frames are taken in order")
     if slots.indices.contains(place) {
       switch slots[place] {
@@ -62,7 +62,7 @@ struct DecodeQueue {
       case .claimed, .waiting: break
       }
     }
-    // Its own frame first; then any other, so that it does not sit idle.
+    // Its own frame first; then any other, rather than sit idle.
     if nextClaim <= index
       || canClaim(for: .consumer, frames: frames, window: window, memory: memory)
     {
@@ -73,7 +73,7 @@ struct DecodeQueue {
     return .wait
   }
 
-  /// Whether one more frame may be begun.
+  /// Whether another frame may be begun.
   func canClaim(
     for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
   ) -> Bool {
@@ -85,16 +85,16 @@ struct DecodeQueue {
       || heldBytes + charge <= window.bytes && (spare != nil || memory.admits(charge))
   }
 
-  /// What a helper does next.
+  /// A helper's next step.
   enum HelperStep {
     case decode([DecodeClaim])
-    /// The window is full, but not for long.
+    /// The window is full, but will soon have room.
     case wait
     case end
   }
 
-  /// Claims frames in order until they have `pixels` pixels. When the window is full, the helper may
-  /// wait while the consumer decodes, since it takes a frame next; else it ends.
+  /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper
+  /// may wait while the consumer decodes, since that takes a frame next; otherwise it ends.
   mutating func helperStep(
     frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
     mayWait: Bool
@@ -135,7 +135,7 @@ struct DecodeQueue {
     return DecodeClaim(index: index, generation: generation, pixels: pixels)
   }
 
-  /// A claimed frame is decoded; says whether the consumer has to be woken.
+  /// Stores the result of a claimed frame; returns whether to wake the consumer.
   mutating func finish(
     _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow,
     memory: DecodeMemory
@@ -152,9 +152,9 @@ struct DecodeQueue {
     return isConsumerWaiting
   }
 
-  /// Keeps the memory of a frame for another one while all together stay within the window: blocks
-  /// only grow, and a window of many small frames would in time hold as many of the largest. None is
-  /// kept once all frames that were wanted are begun: nobody may ever ask for another.
+  /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow,
+  /// and a window of many small frames would in time hold as many of the largest size. Keeps none
+  /// once all requested frames are begun: nobody may ever ask for another.
   mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
     guard !isStopped, nextClaim < end, memory.admits(0) else {
       spares = SpareFrames()
@@ -165,7 +165,7 @@ struct DecodeQueue {
     spares.append(pixels)
   }
 
-  /// The consumer is done with the frame in its hands.
+  /// Takes back the frame that the consumer holds.
   mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
     heldBytes -= takenBytes
     takenBytes = 0
@@ -173,7 +173,7 @@ struct DecodeQueue {
     keep(pixels, window: window, memory: memory)
   }
 
-  /// The frame at `place` goes into the consumer's hands, and all before it away.
+  /// Hands the frame at `place` to the consumer and drops all slots up to it.
   private mutating func release(through place: Int) {
     heldBytes -= takenBytes + charges[..<place].reduce(0, +)
     takenBytes = charges[place]
@@ -182,9 +182,9 @@ struct DecodeQueue {
     base += place + 1
   }
 
-  /// Bytes that the frame claimed next is charged with, and the memory it gets when that is not new.
-  /// A small frame is charged with the memory that a larger one had before it; else one block after
-  /// the other would grow to the largest frame, uncounted.
+  /// The bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A
+  /// small frame is charged with all of the reused block; otherwise block after block would grow to
+  /// the largest frame, uncounted.
   private func charge(
     of control: FrameControl, for side: DecodeSide, window: DecodeWindow
   ) -> (bytes: Int, spare: FramePixels?) {
@@ -195,32 +195,33 @@ struct DecodeQueue {
   }
 }
 
-/// A frame that one thread has taken on, with the memory it decodes into.
+/// A frame that one thread has claimed, with the memory it decodes into.
 struct DecodeClaim {
   let index: Int
   let generation: Int
   let pixels: FramePixels
 }
 
-/// Memory of frames that were drawn, for those to come.
+/// Memory of drawn frames, to be reused.
 ///
-/// Each side of `DecodeAhead` gets back what it filled itself: that lies in its core's cache, where
-/// memory that the other core has written has to be fetched and taken away from there, line by line.
-/// A frame took up to half as long again when both sides used each other's; that this is why is not
-/// shown by a counter.
+/// Each side of `DecodeAhead` gets back the memory that it filled itself: that lies in its core's
+/// cache, whereas memory that the other core has written must be fetched from there, line by line.
+/// A frame took up to half as long again when both sides shared; no counter has confirmed that this
+/// is the cause.
 struct SpareFrames {
   private var consumer: [FramePixels] = []
   private var helper: [FramePixels] = []
-  /// Bytes that all of them hold.
+  /// Bytes of all of them.
   private(set) var byteCount = 0
 
-  /// Memory for a frame of `needed` bytes; nil when that should be new, as there is `room` for it.
+  /// Memory for a frame of `needed` bytes; nil if it should be newly allocated, because there is
+  /// `room`.
   func next(for side: DecodeSide, needed: Int, room: Int) -> FramePixels? {
     let (own, other) = side == .consumer ? (consumer, helper) : (helper, consumer)
     return own.last ?? (needed <= room ? nil : other.last)
   }
 
-  /// Takes what ``next(for:needed:room:)`` gave.
+  /// Removes the memory that ``next(for:needed:room:)`` returned.
   mutating func remove(_ pixels: FramePixels) {
     let removed = pixels.side == .consumer ? consumer.popLast() : helper.popLast()
     byteCount -= removed?.storage.byteCount ?? 0

@@ -2,17 +2,18 @@ internal import Synchronization
 
 /// How far decoding may run ahead.
 struct DecodeWindow {
-  /// Bytes of frames that are begun, wait, or are being drawn.
+  /// Bytes of frames that are begun, waiting or being drawn.
   let bytes: Int
-  /// Frames that wait, however small.
+  /// The most frames that may wait, however small.
   let frames: Int
-  /// Bytes that a pixel takes.
+  /// Bytes per pixel.
   let pixelSize: Int
   /// Bytes of a frame as large as the canvas.
   let largestByteCount: Int
-  /// How frames lie that become the canvas; nil when all are drawn.
+  /// The layout of frames that become the canvas; nil if all are drawn.
   let form: InPlaceLayout?
-  /// Threads that may decode beside the consumer's, as far as their memory for compressed bytes goes.
+  /// The most threads besides the consumer's that may decode, given their memory for compressed
+  /// bytes.
   let helperLimit: Int
 
   package init(
@@ -22,18 +23,19 @@ struct DecodeWindow {
     pixelSize = header.decodedPixelSize(options)
     self.frames = 64
     let footprint = DecodeFootprint(frames, header: header, options: options)
-    // What the canvas and the consumer's thread leave, which is room for a frame at least.
+    // What the canvas and the consumer's thread leave, with room for at least one frame.
     let rest = options.limits.liveBytes - min(footprint.canvas, .max / 4)
     let room = max(rest - min(footprint.worker, .max / 4), footprint.frame)
     let limit = max(min(options.limits.liveBytes / 2, room), 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
     // Four frames of the canvas: three starves one side when frame costs vary; five gains nothing.
-    // Three of RGBA where what lies under a frame is kept too, so that with the canvas and the list of frames a
-    // thousand frames stay within six canvases: `most` is that, whatever a pixel takes.
-    // Three are allowed however little a frame takes.
+    // Three of RGBA where the area under a frame is saved too, so that with the canvas and the list
+    // of frames a thousand frames stay within six canvases: `most` is that bound, whatever a pixel
+    // takes. Three are allowed however little a frame takes.
     let count = frames.contains { $0.disposal == .previous } ? 3 : 4
     let most = size.area * (count * 4 + 1)
-    // Blocks with wide margins would not be as many in a window, nor those that the limit is close to.
+    // Fewer blocks fit if their margins are wide or the limit is close; then frames are drawn
+    // instead.
     form = InPlaceLayout(header, options).flatMap {
       count * $0.byteCount <= min(max(most, 1 << 20), limit) ? $0 : nil
     }
@@ -42,47 +44,48 @@ struct DecodeWindow {
     helperLimit = max(room - bytes, 0) / max(footprint.worker, 1)
   }
 
-  /// How a frame lies that becomes the canvas; nil when it is drawn.
+  /// The layout of a frame that becomes the canvas; nil if the frame is drawn.
   func form(of control: FrameControl) -> InPlaceLayout? {
     form.flatMap { $0.suits(control) ? $0 : nil }
   }
 
-  /// Bytes of memory that a frame gets.
+  /// Bytes of memory allocated for a frame.
   func byteCount(of control: FrameControl) -> Int {
     if let form = form(of: control) { return form.byteCount }
     let bytes = Self.byteCount(control.rect.size, pixelSize: pixelSize)
     return FramePixels.rounded(bytes, largest: largestByteCount)
   }
 
-  /// Bytes that a frame takes with the filter bytes of its rows, and what decoders have before and
-  /// behind it.
+  /// Bytes of a frame with the filter bytes of its rows and the decoders' margins before and after
+  /// it.
   static func byteCount(_ size: PixelSize, pixelSize: Int) -> Int {
     max(size.area, 1) * pixelSize + size.height + 512
   }
 }
 
 extension ImageHeader {
-  /// Bytes that a decoder stores for a pixel.
+  /// Bytes that a decoder stores per pixel.
   func decodedPixelSize(_ options: DecodingOptions) -> Int {
     if format == .gif { return 1 }
     let converted = options.canvasFormat == .rgba16 && bitDepth == 16 ? 8 : 4
     guard options.decoder == .fast, let format = PNGSampleFormat(self) else { return converted }
-    // Pixels that are packed or interlaced lie in memory twice.
+    // Packed or interlaced pixels lie in memory twice.
     return format.isDirect ? format.pixelSize : format.pixelSize + format.filterSize
   }
 }
 
-/// Bytes that decoding the frames of one image takes at least: what ``DecodingLimits/liveBytes`` bounds.
+/// The least number of bytes that decoding an image's frames takes, bounded by
+/// ``DecodingLimits/liveBytes``.
 struct DecodeFootprint {
-  /// The canvas, and what lies under a frame where one is put back.
+  /// The canvas, and the saved area under a frame if any frame is restored.
   private(set) var canvas = 0
   /// The largest frame, decoded.
   private(set) var frame = 0
-  /// What each thread that decodes takes for the compressed bytes of a frame: as they are stored, and
-  /// put together out of their blocks or chunks.
+  /// What each decoding thread takes for the compressed bytes of a frame: as stored, and joined
+  /// from its blocks or chunks.
   private(set) var worker = 0
 
-  /// With one thread and no frame decoded ahead.
+  /// The total with one thread and no frame decoded ahead.
   var byteCount: Int { Self.sum(Self.sum(canvas, frame), worker) }
 
   init(_ frames: some Sequence<FrameControl>, header: ImageHeader, options: DecodingOptions) {
@@ -98,7 +101,7 @@ struct DecodeFootprint {
       let joined = joinsTwice ? Self.product(stored, 2) : GIFDeblocker.byteCount(for: stored)
       worker = max(worker, Self.sum(stored, joined))
     }
-    // Rows are padded, which a canvas of narrow rows is mostly made of.
+    // Includes row padding, which dominates a canvas of narrow rows.
     canvas = Self.product(
       options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
     if putsBack { canvas = Self.product(canvas, 2) }
@@ -119,24 +122,24 @@ struct DecodeFootprint {
   }
 }
 
-/// Bytes that frames decoded ahead take together, whoever reads them, and memory kept for frames to come.
+/// The memory that all readers together hold for frames decoded ahead, and for reuse.
 ///
-/// Each reader bounds its own window by the limits of its image; hundreds of readers at once held
-/// gigabytes all the same. At the limit, a reader decodes no frame before it is asked for, which costs
-/// the second core, until others have given theirs back. The frame that is asked for is always decoded.
+/// Each reader bounds its own window by its image's limits, but hundreds of readers at once still
+/// held gigabytes. At this limit, a reader decodes no frame before it is requested, which costs the
+/// second core, until others have returned theirs. A requested frame is always decoded.
 package final class DecodeMemory: Sendable {
   let byteLimit: Int
   private let used = Atomic<Int>(0)
 
   package init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-  /// Bytes taken now.
+  /// The bytes charged now.
   var usedBytes: Int { used.load(ordering: .relaxed) }
 
   /// Whether there is room for `byteCount` bytes more.
   func admits(_ byteCount: Int) -> Bool { usedBytes + byteCount <= byteLimit }
 
-  /// Takes `byteCount` bytes more, or gives as many back when it is negative.
+  /// Charges `byteCount` more bytes, or returns them if negative.
   func charge(_ byteCount: Int) {
     if byteCount != 0 { used.add(byteCount, ordering: .relaxed) }
   }

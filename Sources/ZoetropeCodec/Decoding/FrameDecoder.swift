@@ -1,4 +1,4 @@
-/// One thread's means to decode the frames of a file: a decoder and memory for compressed bytes.
+/// The decoder of one thread for the frames of a file, with a buffer for compressed bytes.
 package struct FrameDecoder: Sendable {
   private let header: ImageHeader
   private var decoder: any FrameDecoding
@@ -18,11 +18,11 @@ package struct FrameDecoder: Sendable {
 
   /// Decodes the frame `control` of `source` into `pixels`; see ``FrameDecoding``.
   ///
-  /// - Throws: `io` when the source cannot be read, `limitExceeded` when the system has no memory.
+  /// - Throws: `io` if the source cannot be read, `limitExceeded` if allocation fails.
   package mutating func decode(
     _ control: FrameControl, from source: any ByteSource, into pixels: FramePixels
   ) throws(AnimatedImageError) {
-    // Taken out for the call: the closure borrows `self` for its decoder.
+    // Moved out for the call: the closure borrows `self` for its decoder.
     var buffer = ReadBuffer()
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }

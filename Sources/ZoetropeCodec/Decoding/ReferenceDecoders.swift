@@ -1,13 +1,13 @@
 internal import ZoetropeShims
 
-// The decoders of giflib and libpng: slower, exact, and what the fast ones are compared with.
+// The decoders of giflib and libpng: slower but exact, the reference for the fast ones.
 //
-// Unsafe: addresses are lent to one C call each, which keeps none and is told the size of everything
-// that it reads and writes.
+// Unsafe: each address is lent to a single C call, which does not keep it and is told the size of
+// everything that it reads and writes.
 
-/// Decodes frames through libpng and zlib: any colour type, depth and interlacing.
+/// Decodes frames with libpng and zlib: any colour type, depth and interlacing.
 ///
-/// The pixels are RGBA of 8 bits, or of 16 when a frame has them and they are asked for.
+/// The pixels are 8-bit RGBA, or 16-bit if the frame has 16 bits and they are requested.
 package struct PNGReferenceDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
@@ -26,12 +26,12 @@ package struct PNGReferenceDecoder: FrameDecoding {
   }
 }
 
-/// libpng, behind the C function that holds its `setjmp`.
+/// libpng, behind the C function that contains the `setjmp`.
 enum LibpngDecoder {
-  /// Decodes a zlib stream into `pixels`, whose width and height say what the frame has.
+  /// Decodes a zlib stream into `pixels`, whose width and height give the frame's size.
   ///
-  /// Rows lie from the start of the storage, in ``FramePixels/Layout/rgba8``, or
-  /// ``FramePixels/Layout/rgba16`` when 16 bits are kept of a file that has them.
+  /// Rows lie from the start of the storage, in ``FramePixels/Layout/rgba8``, or in
+  /// ``FramePixels/Layout/rgba16`` if 16 bits are kept of a file that has them.
   static func decode(
     _ stream: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool,
     into pixels: FramePixels
@@ -77,7 +77,7 @@ enum LibpngDecoder {
       PNGFrameOutcome(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
   }
 
-  // libpng keeps a few rows of at most 8 bytes a pixel; zlib some 50 KB.
+  // libpng keeps a few rows of at most 8 bytes per pixel; zlib some 50 KB.
   private static func memoryLimit(width: Int) -> Int { 4 << 20 + width * 64 }
 
   private static func fault(_ code: zoetrope_png_code) -> PNGFrameOutcome.Fault {
@@ -97,7 +97,7 @@ enum LibpngDecoder {
     }
   }
 
-  /// PLTE for all indices that the depth allows: those past the file's colours are black.
+  /// PLTE for all indices that the depth allows; entries past the file's colours are black.
   private static func paletteBytes(_ header: ImageHeader) -> [UInt8] {
     guard header.colorType == 3 else { return [] }
     return (0..<1 << min(Int(header.bitDepth), 8)).flatMap { index -> [UInt8] in
@@ -107,7 +107,7 @@ enum LibpngDecoder {
     }
   }
 
-  /// tRNS: the alphas of a palette, else the chunk as it was when it has the right length.
+  /// tRNS: the alphas of a palette, or else the original chunk if its length is right.
   private static func transparencyBytes(_ header: ImageHeader) -> [UInt8] {
     switch header.colorType {
     case 3 where header.palette.contains { $0 >> 24 != 255 }:
@@ -119,12 +119,11 @@ enum LibpngDecoder {
   }
 }
 
-/// Decodes GIF frames with giflib's own decompressor: slower, and the yardstick of the fast one.
+/// Decodes GIF frames with giflib's own decompressor: slower, the reference for the fast one.
 ///
-/// giflib tells complete rows apart from the rest, but not pixels, so a damaged frame keeps whole
-/// rows only.
+/// giflib reports complete rows only, not pixels, so a damaged frame keeps whole rows.
 package struct GIFReferenceDecoder: FrameDecoding {
-  /// The frame's bytes with a closed block structure, for giflib to read.
+  /// The frame's bytes with a properly terminated block structure, for giflib to read.
   private var frame: [UInt8] = []
 
   package init() {}
@@ -140,11 +139,11 @@ package struct GIFReferenceDecoder: FrameDecoding {
     let rect = control.rect
     guard !rect.isEmpty else { return }
     frame = []
-    // The bytes, and a copy of them without what follows the terminator.
+    // The bytes, and a copy of them up to the terminator.
     try PixelMemory.require(2 * bytes.byteCount)
     frame = Self.closed(bytes, localPaletteCount: control.localPaletteCount)
     try pixels.reserve(byteCount: rect.size.area)
-    // `frame` outlives the call; `rows` has width * height bytes, the most that is written.
+    // `frame` outlives the call; `rows` has width * height bytes, the most that giflib writes.
     let rows = unsafe frame.withUnsafeBufferPointer { input in
       guard let start = input.baseAddress else { return Int32(0) }
       return unsafe zt_gif_expand(
@@ -161,8 +160,8 @@ package struct GIFReferenceDecoder: FrameDecoding {
     }
   }
 
-  /// The frame's bytes, with a last sub-block that is cut made as short as its data and a
-  /// terminator behind it. giflib refuses complete pixels without a terminator.
+  /// The frame's bytes, with a truncated last sub-block shortened to its data and a terminator
+  /// appended. giflib rejects complete pixels without a terminator.
   private static func closed(
     _ bytes: borrowing RawSpan, localPaletteCount: Int
   ) -> [UInt8] {
@@ -179,6 +178,6 @@ package struct GIFReferenceDecoder: FrameDecoding {
 }
 
 extension Damage.Kind {
-  /// giflib stopped before the last row; it does not say why.
+  /// giflib stopped before the last row, for an unknown reason.
   static let gifReferenceRows = Damage.Kind("gif.lzw.reference", isTolerated: false)
 }

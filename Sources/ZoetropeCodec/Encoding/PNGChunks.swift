@@ -1,4 +1,4 @@
-/// The bytes of a PNG file, grown chunk by chunk.
+/// The bytes of a PNG file, built chunk by chunk.
 struct PNGChunks {
   /// The eight bytes that every PNG starts with.
   static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -19,7 +19,7 @@ struct PNGChunks {
     close(count: data.count)
   }
 
-  /// Appends a chunk whose data are the first `count` bytes of `storage`.
+  /// Appends a chunk whose data is the first `count` bytes of `storage`.
   mutating func append(_ type: StaticString, _ storage: PixelStorage, count: Int) {
     open(type, count: count)
     bytes.append(copying: storage.bytes.extracting(first: count))
@@ -33,7 +33,7 @@ struct PNGChunks {
   }
 
   private mutating func close(count: Int) {
-    // Of type and data, which were appended just before.
+    // Of type and data, which were just appended.
     append(CRC32.of(bytes.rawBytes.extracting(last: count + 4)))
   }
 
@@ -47,16 +47,16 @@ extension UInt32 {
   }
 }
 
-/// The metadata of an animation as PNG chunks, to be carried into each written frame.
+/// The metadata of an animation as PNG chunks, to be written with each frame.
 struct PNGMetadataChunks {
-  /// Chunks that must come before PLTE, the colour profile apart.
+  /// Chunks that must precede PLTE, except the colour profile.
   private(set) var color: [UInt8] = []
   /// iCCP, with the colour space that the profile is for.
   private(set) var profile: [UInt8] = []
   private(set) var profileIsGrey = false
-  /// Chunks that must come before IDAT.
+  /// Chunks that must precede IDAT.
   private(set) var other: [UInt8] = []
-  /// Text, which may come last.
+  /// Text chunks, which may come last.
   private(set) var text: [UInt8] = []
 
   /// No chunks.
@@ -77,7 +77,7 @@ struct PNGMetadataChunks {
       profile = chunk.bytes
       profileIsGrey = Array(icc[16..<20]) == Array("GRAY".utf8)
     } else if let intent = metadata.srgbIntent, intent <= 3 {
-      // Never beside iCCP: the specification allows one of the two.
+      // Never alongside iCCP: the specification allows only one of the two.
       color.append("sRGB", [intent])
     }
     self.color = color.bytes
@@ -100,7 +100,7 @@ struct PNGMetadataChunks {
     self.text = text.bytes
   }
 
-  /// Latin-1 as tEXt, or zTXt when that is shorter; all else as iTXt.
+  /// Appends Latin-1 text as tEXt, or as zTXt if that is shorter; other text as iTXt.
   private static func append(
     key: [UInt8], _ value: String, to chunks: inout PNGChunks, compressor: ZlibCompressor?
   ) {
@@ -119,7 +119,7 @@ struct PNGMetadataChunks {
     chunks.append("iTXt", key + [0, isPacked ? 1 : 0, 0, 0, 0] + (isPacked ? packed : utf8))
   }
 
-  /// `bytes` compressed when they are many, else as they are.
+  /// `bytes`, compressed if they are many.
   private static func packed(_ bytes: [UInt8], _ compressor: ZlibCompressor?) -> [UInt8] {
     guard bytes.count > 256, let compressor else { return bytes }
     return compressor.compress(bytes)
@@ -134,8 +134,8 @@ struct PNGMetadataChunks {
     return bytes
   }
 
-  /// A keyword as PNG allows it: 1 to 79 printable Latin-1 bytes without spaces at its ends or two
-  /// in a row; nil when `text` is not one.
+  /// A valid PNG keyword: 1 to 79 printable Latin-1 bytes, without leading, trailing or consecutive
+  /// spaces; nil if `text` is not one.
   private static func keyword(_ text: String) -> [UInt8]? {
     guard let bytes = latin1(text), (1...79).contains(bytes.count),
       bytes.allSatisfy({ (32...126).contains($0) || $0 > 160 }),

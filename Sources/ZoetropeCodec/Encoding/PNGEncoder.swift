@@ -1,17 +1,17 @@
-/// Writes bitmaps as PNG files, each in the smallest exact form that is cheap to find.
+/// Writes bitmaps as PNG files, each in the smallest lossless form that is cheap to find.
 ///
 /// Pictures of up to 256 colours become palette or grey pictures of 1, 2, 4 or 8 bits, opaque ones
-/// lose their alpha channel, and the rest stay RGBA; 16-bit pictures keep their 16 bits. The pixels
-/// read back are exactly those that were given, the colours of transparent pixels included.
+/// lose their alpha channel, and the rest stay RGBA; 16-bit pictures keep their 16 bits. Decoding
+/// returns exactly the original pixels, including the colours of transparent ones.
 ///
 /// One owner at a time; not `Sendable`. An encoder keeps its working memory, about three pictures,
-/// for the next picture: use one encoder for each thread and many pictures.
+/// for the next picture: use one encoder per thread, for many pictures.
 public final class PNGEncoder {
-  /// How much time is spent on making the file small.
+  /// How much time to spend on making the file small.
   public enum Effort: Sendable, Hashable {
     /// A third of the time of ``balanced``, for files a tenth larger.
     case fast
-    /// The best size for each unit of time, by measurement. The default.
+    /// The best size per unit of time, by measurement. The default.
     case balanced
   }
 
@@ -23,17 +23,17 @@ public final class PNGEncoder {
   private var filtered = PixelStorage(byteCount: 64)
   private var packed = PixelStorage(byteCount: 64)
 
-  /// An encoder that adds the chunks of `metadata` (colour space, profile, density, Exif, text) to
-  /// each file. It takes memory when the first picture comes.
+  /// Creates an encoder that adds the chunks of `metadata` (colour space, profile, density, Exif,
+  /// text) to each file. Working memory is allocated with the first picture.
   public init(effort: Effort = .balanced, metadata: AnimationMetadata? = nil) {
     self.effort = effort
     self.metadata = metadata.map { PNGMetadataChunks($0) } ?? PNGMetadataChunks()
   }
 
-  /// The bytes of a PNG file that shows `bitmap`.
+  /// Encodes `bitmap` as a PNG file.
   ///
-  /// Takes some 10 to 40 nanoseconds a pixel. Throws ``AnimatedImageError/Code/parameter`` for a
-  /// picture without pixels or whose alpha is premultiplied, which PNG cannot hold, and
+  /// Takes about 10 to 40 nanoseconds per pixel. Throws ``AnimatedImageError/Code/parameter`` for a
+  /// picture without pixels or with premultiplied alpha, which PNG cannot hold, and
   /// ``AnimatedImageError/Code/limitExceeded`` for one that is too large for PNG or for memory.
   public func encode(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
     guard !bitmap.size.isEmpty else {
@@ -91,7 +91,7 @@ public final class PNGEncoder {
     if storage.byteCount < count { storage = try PixelStorage(asking: count, zeroed: false) }
   }
 
-  /// Filters and compresses ``lines`` and puts the chunks round them.
+  /// Filters and compresses ``lines`` and wraps them in chunks.
   private func file(
     _ size: PixelSize, _ form: PNGForm, _ table: ColorTable?
   ) throws(AnimatedImageError) -> [UInt8] {
@@ -121,16 +121,16 @@ public final class PNGEncoder {
     return chunks.bytes
   }
 
-  /// Gives the scanlines to compress, filtered where that helps, and the level to do it at.
+  /// Returns the scanlines to compress, filtered where that helps, and the compression level.
   ///
-  /// Both are found on a few bands of rows at the quickest level: drawn pictures often repeat
-  /// exactly and lose by filters, photographs gain by half; and only in pictures that shrink to
-  /// very little does the search for the best split of levels 8 and up pay.
+  /// Both are chosen by compressing a few bands of rows at the fastest level: drawings often repeat
+  /// exactly and lose by filtering, while photographs gain by half; and the exhaustive search for
+  /// block splits of levels 8 and up pays only for pictures that compress very well.
   private func prepare(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> (PixelStorage, level: Int) {
     let probe = try compressors.compressor(level: 1)
-    // Indices and packed samples have no neighbourly values: filters only hurt them.
+    // Neighbouring indices or packed samples are unrelated values: filters only hurt.
     let mayFilter = form.colorType != .palette && form.bitDepth >= 8
     let filter = mayFilter ? RowFilter(form: form, width: size.width) : nil
     if mayFilter { try Self.reserve(&filtered, line * size.height) }
@@ -157,7 +157,7 @@ public final class PNGEncoder {
   }
 }
 
-/// How the pixels of one written PNG are stored: colour type, bit depth and, with them, row bytes.
+/// How the pixels of a written PNG are stored: colour type and bit depth, and hence bytes per row.
 struct PNGForm: Hashable, Sendable {
   /// The colour types of IHDR, with their codes.
   enum ColorType: UInt8, Sendable {
@@ -167,7 +167,7 @@ struct PNGForm: Hashable, Sendable {
     case greyAlpha = 4
     case rgba = 6
 
-    /// Samples a pixel.
+    /// Samples per pixel.
     var channels: Int {
       switch self {
       case .grey, .palette: 1
@@ -177,15 +177,15 @@ struct PNGForm: Hashable, Sendable {
       }
     }
 
-    /// Whether a colour profile for it must be a grey one.
+    /// Whether its colour profile must be a grey one.
     var isGrey: Bool { self == .grey || self == .greyAlpha }
   }
 
   let colorType: ColorType
-  /// Bits a sample: 1, 2, 4, 8 or 16.
+  /// Bits per sample: 1, 2, 4, 8 or 16.
   let bitDepth: Int
 
-  /// The distance to the pixel on the left that filters use: whole bytes, at least one.
+  /// The filters' distance to the pixel on the left: whole bytes, at least one.
   var bytesPerPixel: Int { max(1, colorType.channels * bitDepth / 8) }
 
   /// Bytes of one row without its filter byte.

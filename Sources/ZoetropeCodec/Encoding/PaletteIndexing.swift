@@ -2,18 +2,18 @@ internal import Glibc
 
 /// Finds the distinct colours of a picture and writes each pixel's index, in one pass.
 ///
-/// Unsafe code: `target` has room for `height` rows of `width + 1` bytes (the caller's promise,
-/// checked against its byte count), sources are read within `width * 4` bytes of each row, and the
-/// hash table has 1,024 slots with at most 256 taken, so every probe ends at a free one.
+/// Unsafe code: `target` has room for `height` rows of `width + 1` bytes (promised by the caller
+/// and checked against its byte count), sources are read within `width * 4` bytes of each row, and
+/// the hash table has 1,024 slots with at most 256 taken, so every probe ends at a free one.
 struct ColorIndexer {
-  /// The most colours that indices of one byte can tell apart.
+  /// The most colours that one-byte indices can distinguish.
   static let maximumCount = 256
   private static let slotBits: UInt32 = 10
   /// `(1 << 32 | colour) << 16 | index`; 0 is a free slot.
   private let slots = PixelStorage(byteCount: 8 << 10)
 
-  /// Writes rows of a zero byte (the filter *none*) and one index a pixel; gives the colours in
-  /// the order of their indices, or nil when there are more than 256.
+  /// Writes rows of a zero byte (the filter *none*) and one index per pixel; returns the colours in
+  /// the order of their indices, or nil if there are more than 256.
   func index(_ bitmap: Bitmap, into target: PixelStorage) -> [UInt32]? {
     let (width, height) = (bitmap.width, bitmap.height)
     precondition(bitmap.format.bytesPerPixel == 4 && target.byteCount >= (width + 1) * height)
@@ -64,7 +64,7 @@ struct ColorIndexer {
         last = word
         lastIndex = UInt8(truncatingIfNeeded: entry)
       } else {
-        // A run: eight pixels at a time while it lasts.
+        // A run of one colour: eight pixels at a time while it lasts.
         let pair = UInt64(word) << 32 | UInt64(word)
         let splat = UInt64(lastIndex) &* 0x0101_0101_0101_0101
         while x + 8 <= width {
@@ -87,25 +87,25 @@ struct ColorIndexer {
   }
 }
 
-/// The distinct colours of a picture of at most 256, and how their indices are to be written.
+/// The distinct colours of a picture, at most 256, and how to write their indices.
 struct ColorTable {
-  /// Colours as `RGBA.word`, in the order in which they are written.
+  /// Colours as `RGBA.word`, in the order of the file.
   var colors: [UInt32]
-  /// What the index given by ``ColorIndexer`` becomes in the file; nil when it stays.
+  /// Maps the indices of ``ColorIndexer`` to those in the file; nil if they are the same.
   var remap: [UInt8]?
-  /// How many of the first colours are not opaque: the length of tRNS.
+  /// The number of leading colours that are not opaque: the length of tRNS.
   var translucentCount = 0
-  /// The form in which the indices are written.
+  /// The form in which the indices are stored.
   var form: PNGForm
 
-  /// The cheapest exact form for `colors`, found in this order in a picture of `area` pixels.
+  /// The cheapest lossless form for `colors`, found in this order in a picture of `area` pixels.
   ///
-  /// Nil when true colour takes less room, as in tiny pictures whose PLTE would outweigh the pixels.
+  /// Nil if true colour is smaller, as in tiny pictures whose PLTE would outweigh the pixels.
   init?(found: [UInt32], area: Int, allowsGrey: Bool) {
     let isOpaque = found.allSatisfy { $0 >> 24 == 0xff }
     let depth = found.count <= 2 ? 1 : found.count <= 4 ? 2 : found.count <= 16 ? 4 : 8
     if isOpaque, allowsGrey, let grey = Self.greyDepth(of: found),
-      // A palette of few greys that lie off the grid packs tighter than eight bits of grey.
+      // A palette of a few greys off the grid packs tighter than eight-bit grey.
       grey <= depth || found.count > 16
     {
       colors = found
@@ -124,7 +124,7 @@ struct ColorTable {
       colors = found
       return
     }
-    // Colours that are not opaque come first: tRNS ends with the last of them.
+    // Translucent colours come first: tRNS ends with the last of them.
     let order = translucent + found.indices.filter { found[$0] >> 24 == 0xff }
     colors = order.map { found[$0] }
     var target = [UInt8](repeating: 0, count: found.count)
@@ -132,7 +132,8 @@ struct ColorTable {
     remap = target
   }
 
-  /// The least depth at which grey samples hold every colour exactly; nil when one is not grey.
+  /// The smallest depth at which grey samples hold every colour exactly; nil if a colour is not
+  /// grey.
   private static func greyDepth(of colors: [UInt32]) -> Int? {
     var depth = 1
     for word in colors {

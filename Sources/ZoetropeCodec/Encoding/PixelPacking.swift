@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Rewrites pixels as the samples of a PNG row, each row behind its zero filter byte.
+/// Converts pixels to the samples of a PNG row, each row after its zero filter byte.
 ///
-/// Unsafe code: every function checks that `target` holds `height` rows of `rowBytes + 1` bytes,
-/// plus the few bytes that its last wide store may reach past the end, before the first store.
+/// Unsafe code: before its first store, every function checks that `target` holds `height` rows of
+/// `rowBytes + 1` bytes, plus the few bytes by which its last wide store may overrun them.
 enum PixelPacking {
   /// Bytes that a buffer of scanlines needs beyond the scanlines.
   static let slack = 16
 
-  /// Replaces indices by `remap` and packs them to `depth` bits, in place.
+  /// Maps indices through `remap` and packs them to `depth` bits, in place.
   static func pack(
     _ target: PixelStorage, width: Int, height: Int, remap: [UInt8]?, depth: Int
   ) {
@@ -21,7 +21,7 @@ enum PixelPacking {
     let rowBytes = (width * depth + 7) / 8
     let perByte = 8 / depth
     let base = unsafe target.baseAddress.assumingMemoryBound(to: UInt8.self)
-    // Packed rows are never longer than the rows they come from, so writing stays behind reading.
+    // Packed rows are never longer than their source rows, so writing stays behind reading.
     unsafe table.withUnsafeBufferPointer { table in
       for y in 0..<height {
         let source = unsafe base + y * (width + 1) + 1
@@ -86,7 +86,7 @@ enum PixelPacking {
       switch type {
       case .rgb:
         for x in 0..<width {
-          // Four bytes stored, three kept: the next pixel, or the next row, covers the fourth.
+          // Stores four bytes, keeps three: the next pixel or row overwrites the fourth.
           let word = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
           unsafe row.storeBytes(of: word, toByteOffset: 1 + x * 3, as: UInt32.self)
         }
@@ -131,11 +131,11 @@ enum PixelPacking {
 }
 
 extension Bitmap {
-  /// The same picture in ``PixelFormat/rgba8``; itself when it already is.
+  /// The same picture in ``PixelFormat/rgba8``; itself if it already is.
   ///
   /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
-  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/limitExceeded`` when the
-  /// system has no memory for it.
+  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/limitExceeded`` if
+  /// allocation fails.
   func straightRGBA() throws(AnimatedImageError) -> Bitmap {
     switch format {
     case .rgba8, .rgbx8: return self
@@ -164,7 +164,7 @@ extension Bitmap {
     case .rgb565:
       let word = byte(x * 2) | byte(x * 2 + 1) << 8
       let (red, green, blue) = (word >> 11, word >> 5 & 63, word & 31)
-      // The top bits are repeated below: 31 becomes 255 and 0 stays 0.
+      // The top bits are repeated at the bottom: 31 becomes 255 and 0 stays 0.
       return red << 3 | red >> 2 | (green << 2 | green >> 4) << 8 | (blue << 3 | blue >> 2) << 16
         | 0xff00_0000
     default:

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// PNG's row filters, and the choice among them by the smallest sum of absolute differences.
+/// PNG's row filters, chosen per row by the smallest sum of absolute differences.
 ///
-/// Unsafe code: rows lie in buffers with `padding` bytes in front and behind (zero in front of the
-/// first pixel, as the format wants it), and every access is within `rowBytes` rounded up to 16.
+/// Unsafe code: rows lie in buffers with `padding` bytes before and after them (zero before the
+/// first pixel, as the format requires), and every access is within `rowBytes` rounded up to 16.
 struct RowFilter {
-  /// Zero bytes in front of a row copy: the widest distance to the left, kept aligned.
+  /// Zero bytes before a row copy: the largest distance to the left, kept aligned.
   private static let padding = 16
   private let bytesPerPixel: Int
   private let rowBytes: Int
   private let stride: Int
-  /// This row and the one above, each behind `padding` zero bytes.
+  /// This row and the one above, each after `padding` zero bytes.
   private let rows: PixelStorage
   /// Candidates for Sub, Up, Average and Paeth.
   private let candidates: PixelStorage
@@ -24,7 +24,7 @@ struct RowFilter {
   }
 
   /// Filters rows `range` of `source` into `target`, both buffers of scanlines (a filter byte and
-  /// `rowBytes` bytes each); row `r` goes to the same place in `target`.
+  /// `rowBytes` bytes each); row `r` goes to the same position in `target`.
   func filter(_ source: PixelStorage, rows range: Range<Int>, into target: PixelStorage) {
     let line = rowBytes + 1
     precondition(range.lowerBound >= 0 && rowBytes > 0)
@@ -50,25 +50,25 @@ struct RowFilter {
   }
 
   private typealias Lane = SIMD16<UInt8>
-  // Vectors, not scalars, as operands: the standard library takes a scalar lane by lane.
+  // Vector operands, not scalars: the standard library broadcasts a scalar lane by lane.
   private static var half: Lane { @inline(always) get { Lane(repeating: 127) } }
   private static var full: Lane { @inline(always) get { Lane(repeating: 0xff) } }
 
-  /// Sums of byte magnitudes, one for each filter: two bytes are added up in each 16-bit lane.
+  /// Sums of byte magnitudes, one per filter: each 16-bit lane adds up two bytes.
   private struct Sums {
     private var lanes = SIMD8<UInt16>.zero
     private(set) var total: UInt64 = 0
 
     @inline(always)
     mutating func add(_ value: Lane) {
-      // The distance from zero modulo 256, then neighbours in one lane: no conversion of the
-      // standard library, which stay calls in large loops.
+      // The distance from zero modulo 256, then neighbours added in one lane. Avoids the standard
+      // library's conversions, which are left as calls in large loops.
       let magnitude = value.replacing(with: Lane.zero &- value, where: value .> RowFilter.half)
       let pairs = unsafe unsafeBitCast(magnitude, to: SIMD8<UInt16>.self)
       lanes &+= (pairs & SIMD8(repeating: 0xff)) &+ (pairs &>> SIMD8(repeating: 8))
     }
 
-    /// Empties the lanes, which hold 255 additions of at most 256 each.
+    /// Drains the lanes, which hold 255 additions of at most 256 each.
     @inline(always)
     mutating func flush() {
       for lane in 0..<8 { total &+= UInt64(lanes[lane]) }
@@ -76,7 +76,7 @@ struct RowFilter {
     }
   }
 
-  /// Computes the four candidates; gives the number of the best filter, 0 for none.
+  /// Computes the four candidates; returns the number of the best filter, 0 for none.
   private func choose(current: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer) -> Int {
     var (none, sub, up, average, paeth) = (Sums(), Sums(), Sums(), Sums(), Sums())
     let target = unsafe candidates.baseAddress
@@ -85,7 +85,7 @@ struct RowFilter {
     var x = 0
     var mask = Lane(repeating: 0xff)
     while x < rowBytes {
-      // The last, partial lane reaches past the row's end: bytes there count nothing.
+      // The last, partial vector reaches past the row's end: bytes there must not count.
       if x == whole { mask = Self.mask(rowBytes &- whole) }
       let end = x == whole ? rowBytes : min(x &+ 255 &* 16, whole)
       while x < end {
@@ -134,8 +134,9 @@ struct RowFilter {
       &- second.replacing(with: first, where: isLess)
   }
 
-  /// Paeth's predictor in 8 bits: when both neighbours lie on one side of the corner, the third
-  /// distance is the sum of the other two and can be taken as 255, else their difference.
+  /// Paeth's predictor in 8 bits. If both neighbours lie on one side of the corner, the third
+  /// distance is the sum of the other two and can be taken as 255; otherwise it is their
+  /// difference.
   @inline(always)
   private static func paeth(_ left: Lane, _ over: Lane, _ corner: Lane) -> Lane {
     let toLeft = distance(over, corner)
@@ -145,7 +146,7 @@ struct RowFilter {
     let apart = leftBelow ^ overBelow
     let toCorner = (distance(toLeft, toOver) & apart) | ~apart
     let upward = corner.replacing(with: over, where: toOver .<= toCorner)
-    // Left wins when it is no farther than either: than the lesser of the two.
+    // Left wins if it is no farther than either, that is, than the nearer of the two.
     let other = toOver.replacing(with: toCorner, where: toCorner .< toOver)
     return upward.replacing(with: left, where: toLeft .<= other)
   }

@@ -1,6 +1,6 @@
-/// Decodes GIF frames with the loops of this package.
+/// Decodes GIF frames with this package's own loops.
 ///
-/// Gives the pixels that browsers show. A damaged frame keeps the pixels in front of the damage.
+/// Produces the pixels that browsers show. A damaged frame keeps the pixels before the damage.
 package struct GIFFastDecoder: FrameDecoding {
   /// Bytes of an image separator and an image descriptor.
   static let descriptorCount = 10
@@ -88,10 +88,10 @@ extension FramePixels {
 }
 
 extension FramePixels {
-  /// Takes over the size and the colours of a GIF frame, with no pixel decoded yet.
+  /// Sets the size and colours of a GIF frame, with no pixel decoded yet.
   ///
-  /// `localPalette` holds three bytes a colour. Entries past the palette are opaque black, as in
-  /// browsers; the transparent one is 0, also where it lies past the palette.
+  /// `localPalette` holds three bytes per colour. Entries past the palette are opaque black, as in
+  /// browsers; the transparent entry is 0, even if it lies past the palette.
   package func prepare(_ control: FrameControl, header: ImageHeader, localPalette: RawSpan) {
     layout = .indexed8
     width = max(control.rect.width, 0)
@@ -110,7 +110,7 @@ extension FramePixels {
     if let transparentIndex { palette[Int(transparentIndex)] = RGBA.clear.word }
   }
 
-  /// Sets the palette to colours of three bytes each; entries past them are opaque black.
+  /// Sets the palette from colours of three bytes each; entries past them are opaque black.
   private func setPalette(_ bytes: RawSpan) {
     let bytes = Span<UInt8>(_bytes: bytes)
     var entries = takePalette()
@@ -127,7 +127,7 @@ extension FramePixels {
 /// The order of rows in an interlaced GIF image (GIF89a appendix E): every 8th from 0, every 8th
 /// from 4, every 4th from 2, every 2nd from 1.
 package enum GIFInterlace {
-  /// The row of the picture at which stored row `index` is shown.
+  /// The picture row of stored row `index`.
   package static func row(_ index: Int, height: Int) -> Int {
     var rest = index
     for (start, step) in [(0, 8), (4, 8), (2, 4)] {

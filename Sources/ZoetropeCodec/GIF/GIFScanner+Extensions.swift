@@ -1,5 +1,5 @@
 extension GIFScanner {
-  /// The terminator of an extension was read.
+  /// Handles a complete extension, after its terminator.
   mutating func endExtension() {
     defer {
       extensionBlock = nil
@@ -14,10 +14,10 @@ extension GIFScanner {
     }
   }
 
-  /// Reads a graphic control where it lies, when it lies there whole and there is nothing to note.
+  /// Reads a graphic control in place, if all of it is available and there is nothing to report.
   ///
-  /// Nearly every frame has one and most have no other extension; gathered as an extension it takes
-  /// longer than the rest of the frame's structure.
+  /// Nearly every frame has one and most have no other extension; collecting it like other
+  /// extensions takes longer than the rest of the frame's structure.
   mutating func readPlainControl(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
     let start = position
     guard control == nil, bytes.hasPlainControl(at: start) else { return false }
@@ -51,7 +51,7 @@ extension GIFScanner {
     control = parsed
   }
 
-  /// Says so when a graphic control is left without an image.
+  /// Reports a graphic control that no image follows.
   mutating func endControl() {
     guard control != nil else { return }
     note(.gifControlUnused, "graphic control without an image", at: blockOffset)
@@ -103,8 +103,8 @@ extension GIFScanner {
 }
 
 extension RawSpan {
-  /// Whether a graphic control (GIF89a section 23) lies whole at `offset`, as nearly all do: one
-  /// sub-block of four bytes.
+  /// Whether a complete graphic control (GIF89a section 23) of one four-byte sub-block, as nearly
+  /// all are, lies at `offset`.
   func hasPlainControl(at offset: Int) -> Bool {
     offset <= byteCount - 8 && self[offset] == 0x21
       && self[offset + 1] == GIFExtension.graphicControl && self[offset + 2] == 4
@@ -134,7 +134,7 @@ struct GIFGraphicControl: Sendable {
 
   init(flags: UInt8, delay: UInt16, index: UInt8) {
     let method = flags >> 2 & 7
-    // 4 means "previous" to browsers because an early editor wrote it so; 5 to 7 mean nothing.
+    // Browsers read 4 as "previous" because an early editor wrote it so; 5 to 7 mean nothing.
     disposal =
       switch method {
       case 2: .background
@@ -147,10 +147,10 @@ struct GIFGraphicControl: Sendable {
   }
 }
 
-/// An extension block being read: its sub-blocks, as far as somebody may want them.
+/// An extension block being read, with the sub-blocks that may be needed.
 struct GIFExtension: Sendable {
   let label: UInt8
-  /// Where its introducer stands in the file.
+  /// The file offset of its introducer.
   let offset: Int
   /// Sub-blocks begun so far.
   private(set) var blockCount = 0
@@ -160,7 +160,7 @@ struct GIFExtension: Sendable {
   private(set) var firstBlock: [UInt8] = []
   /// The later sub-blocks joined (for a comment, all of them), up to the limit.
   private(set) var payload: [UInt8] = []
-  /// As ``payload`` with the length bytes in it, which is how an XMP packet lies.
+  /// Like ``payload`` but including the length bytes, as an XMP packet is stored.
   private(set) var rawPayload: [UInt8] = []
   private(set) var payloadSize = 0
   private let byteLimit: Int
@@ -176,12 +176,12 @@ struct GIFExtension: Sendable {
   static let application: UInt8 = 0xff
   static let plainText: UInt8 = 0x01
 
-  /// Whether this is an XMP packet; known when the first sub-block is complete.
+  /// Whether this is an XMP packet; known once the first sub-block is complete.
   private(set) var isXMP = false
-  /// Whether more was there than the limit allows to keep.
+  /// Whether the payload exceeded the limit and was truncated.
   var isCut: Bool { payloadSize > payload.count }
 
-  /// The identifier of an application extension, unprintable bytes replaced.
+  /// The identifier of an application extension, with unprintable bytes replaced.
   var identifier: String { String(decoding: firstBlock, as: UTF8.self) }
 
   /// Begins a sub-block of `size` bytes.
@@ -211,7 +211,7 @@ struct GIFExtension: Sendable {
     rawPayload.append(copying: bytes.extracting(first: min(kept, room)))
   }
 
-  /// The XMP packet without the 257 bytes of "magic trailer" that let plain readers skip it.
+  /// The XMP packet without its 257-byte "magic trailer", which lets plain readers skip it.
   var xmpPacket: String {
     let trailer = 257
     var packet = rawPayload[...]
@@ -221,8 +221,8 @@ struct GIFExtension: Sendable {
     return String(decoding: packet, as: UTF8.self)
   }
 
-  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block; nil when it holds none: a sub-block of
-  /// three bytes or more that begins with 1.
+  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block; nil without a sub-block of three
+  /// bytes or more that begins with 1.
   var loopCount: UInt32? {
     guard isLoopBlock, secondBlockSize >= 3, payload.count >= 3, payload[0] == 1 else { return nil }
     return UInt32(payload.littleEndian16(at: 1))

@@ -1,7 +1,7 @@
 /// Reads the block structure of a GIF (GIF89a sections 15 to 27), fed in pieces.
 ///
-/// Browsers differ on damaged files; this follows Chromium and keeps more where a complete frame is
-/// in the file. Each deviation is noted as a ``Damage``.
+/// Browsers differ on damaged files; this scanner follows Chromium, and keeps more where the file
+/// holds a complete frame. Each deviation is recorded as a ``Damage``.
 package struct GIFScanner: Scanning {
   package internal(set) var image = ScannedImage()
   package internal(set) var isAtEnd = false
@@ -30,7 +30,7 @@ package struct GIFScanner: Scanning {
   var independence = IndependenceTracker()
   var metadataBudget: MetadataBudget
   var workBudget: WorkBudget
-  /// The screen size of the header, before the first frame made it grow.
+  /// The header's screen size, before the first frame enlarged it.
   var screen = PixelSize(width: 0, height: 0)
 
   package init(limits: DecodingLimits = .default) {
@@ -50,11 +50,11 @@ package struct GIFScanner: Scanning {
         image.byteCount = start + position
       }
     }
-    // What lies behind the end was not consumed, however much of it came in this piece.
+    // Bytes after the end were not consumed, however many of them this piece held.
     if !isAtEnd { image.byteCount = start + bytes.byteCount }
   }
 
-  /// Reads one record, or as much of it as there is.
+  /// Reads one record, or the available part of it.
   private mutating func step(
     _ bytes: borrowing RawSpan, at position: inout Int, base: Int
   ) throws(AnimatedImageError) {
@@ -96,7 +96,7 @@ package struct GIFScanner: Scanning {
       guard let descriptor = descriptor(in: bytes, at: &position) else { return }
       try read(descriptor)
     case .localPalette(let remaining):
-      // The decoder reads the colours, which lie beside the pixels; here they are passed over.
+      // Skipped here: the decoder reads the colours, which lie next to the pixels.
       let count = min(remaining, bytes.byteCount - position)
       position += count
       next(count == remaining ? .minimumCodeSize : .localPalette(remaining: remaining - count))
@@ -115,7 +115,7 @@ package struct GIFScanner: Scanning {
     self.state = state
   }
 
-  /// Passes over data sub-blocks (section 15) until the terminator.
+  /// Skips data sub-blocks (section 15) until the terminator.
   ///
   /// - Parameter remaining: Bytes of the current sub-block that are still to come.
   private mutating func skipImageData(
@@ -129,15 +129,16 @@ package struct GIFScanner: Scanning {
         position = place
         return endFrame(at: base + place)
       }
-      // Encoders fill sub-blocks to one size. Comparing is a branch, which is predicted, so the next
-      // length is loaded before this one has come; adding what was loaded would wait for memory.
+      // Encoders use one sub-block size throughout. The comparison is a predicted branch, so the
+      // next length loads before this one has arrived; adding the loaded length would wait for
+      // memory.
       while place < bytes.byteCount, bytes[place] == size { place += 1 + Int(size) }
     }
     position = bytes.byteCount
     next(.imageData(remaining: place - bytes.byteCount))
   }
 
-  /// Notes a deviation.
+  /// Records a deviation.
   mutating func note(
     _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int
   ) {
@@ -186,7 +187,7 @@ extension GIFScanner {
     }
   }
 
-  /// The image descriptor at `position`: where it lies, when it lies there whole; nil when more bytes
+  /// The image descriptor at `position`, read in place if all of it is available; nil if more bytes
   /// are needed.
   mutating func descriptor(
     in bytes: borrowing RawSpan, at position: inout Int
@@ -228,8 +229,8 @@ extension GIFScanner {
     next(localCount > 0 ? .localPalette(remaining: localCount * 3) : .minimumCodeSize)
   }
 
-  /// A later frame that is larger than any canvas may be ends the list, and those before it stand: in
-  /// Chromium one whose data end too early fails alone. Nobody asks for memory of its size.
+  /// A later frame larger than any canvas may be ends the list and the earlier ones stay: in
+  /// Chromium only a frame whose data ends too early fails. Nothing allocates memory of its size.
   private mutating func endList(before rect: PixelRect) {
     note(
       .missingFrames, "a frame of \(rect.size) passes canvasPixels, reading ends",
@@ -237,8 +238,8 @@ extension GIFScanner {
     isAtEnd = true
   }
 
-  /// The canvas grows right and down to hold the first frame, and only that one; a frame without
-  /// pixels has an extent too, as in Chromium.
+  /// Grows the canvas right and down to hold the first frame, and only that one; as in Chromium, a
+  /// frame without pixels has an extent too.
   private mutating func growCanvas(toHold rect: PixelRect) throws(AnimatedImageError) {
     let grown = PixelSize(
       width: max(screen.width, rect.maxX), height: max(screen.height, rect.maxY))
@@ -260,7 +261,7 @@ extension GIFScanner {
     }
   }
 
-  /// The block terminator was read at `end`: the frame is complete.
+  /// Completes the frame, whose block terminator ends at `end`.
   mutating func endFrame(at end: Int) {
     if let frame = closedFrame(at: end) { image.frames.append(frame) }
     next(.introducer)
@@ -306,10 +307,10 @@ struct GIFImageDescriptor {
   let paletteCount: Int
   let isInterlaced: Bool
 
-  /// Bytes of one.
+  /// Bytes in a descriptor.
   static let size = 9
 
-  /// Reads the one at `offset` of `bytes`, which holds all of it.
+  /// Reads the descriptor at `offset` of `bytes`, which must hold all of it.
   init(_ bytes: borrowing RawSpan, at offset: Int) {
     let numbers = UInt64(littleEndian: bytes.load(UInt64.self, at: offset))
     rect = PixelRect(

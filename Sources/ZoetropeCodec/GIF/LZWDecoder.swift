@@ -3,26 +3,26 @@ internal import Glibc
 /// Expands GIF's LZW codes into palette indices.
 ///
 /// Each string of the dictionary is a piece of the output already written, so a dictionary entry is
-/// one number: the position at which the string of the code before it starts. The entry made by a
-/// code begins where the previous code's string begins and ends one byte into its own, hence its
-/// length is the distance to the next entry's position plus one. Sixteen kilobytes of table stay in
-/// the first-level cache beside the recent output; a table with lengths, or with the first eight
-/// bytes of each string, does not.
+/// one number: the position at which the previous code's string starts. The entry made by a code
+/// starts with the previous code's string and ends one byte into the code's own, so its length is
+/// the distance to the next entry's position plus one. Sixteen kilobytes of table stay in the
+/// first-level cache beside the recent output; a table with lengths, or with the first eight bytes
+/// of each string, does not.
 ///
-/// What browsers accept is accepted: no clear code at the start, clear codes anywhere, a dictionary
-/// that stays full, strings that run past the last pixel, no end code. What they refuse (a code that
-/// stands for nothing yet) ends the frame with the pixels so far.
+/// Accepts what browsers accept: no clear code at the start, clear codes anywhere, a dictionary
+/// that stays full, strings that run past the last pixel, no end code. What browsers reject (a code
+/// without a string yet) ends the frame with the pixels so far.
 ///
-/// Unsafe, for speed: codes and pixels are addressed by pointer. `LZWExpansion` states the bounds of every
-/// access; `headroom` and `slack` take what a wide copy writes past the pixels.
+/// Unsafe, for speed: codes and pixels are addressed by pointer. `LZWExpansion` states the bounds
+/// of every access; `headroom` and `slack` absorb what a wide copy writes past the pixels.
 ///
-/// A value with scratch memory of its own; a copy shares nothing that is written.
+/// A value with scratch memory of its own; copies share nothing that is written.
 package struct LZWDecoder: Sendable {
-  /// Bytes in front of the first pixel that are written as well: the strings of one pixel.
+  /// Bytes before the first pixel that are written too: the strings of one pixel.
   package static let headroom = 256
-  /// Bytes behind the last pixel that may be written as well, since copies are wide.
+  /// Bytes after the last pixel that may be overwritten, since copies are wide.
   package static let slack = 64
-  /// The least sizes that can be expanded; GIF allows 2 to 8, browsers 0 to 8.
+  /// The minimum code sizes that can be expanded; GIF allows 2 to 8, browsers 0 to 8.
   package static let minimumCodeSizes = 0...8
 
   /// Positions relative to the start of the headroom: one for each of 4096 codes, one past them.
@@ -31,10 +31,11 @@ package struct LZWDecoder: Sendable {
 
   package init() {}
 
-  /// Writes up to `count` pixels of `codes`, sub-blocks joined, to `output`.
+  /// Writes up to `count` pixels to `output`, from `codes`, the joined sub-blocks.
   ///
   /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``, and `output` has
-  ///   ``headroom`` bytes in front and ``slack`` bytes behind `count` that may be overwritten.
+  ///   ``headroom`` bytes before and ``slack`` bytes after its `count` pixels that may be
+  ///   overwritten.
   @unsafe package mutating func expand(
     _ codes: UnsafeRawBufferPointer, minimumCodeSize: Int,
     into output: UnsafeMutablePointer<UInt8>, count: Int
@@ -59,36 +60,36 @@ package struct LZWDecoder: Sendable {
   }
 }
 
-/// How the expansion of one GIF frame's codes ended.
+/// The result of expanding one GIF frame's codes.
 package struct LZWResult: Sendable, Hashable {
-  /// Why it stopped.
+  /// Why the expansion stopped.
   package enum Status: UInt8, Sendable, Hashable {
     /// Every pixel was written.
     case complete
     /// The end code came before the last pixel.
     case endCodeEarly
-    /// A code that stands for no string yet.
+    /// A code has no string yet.
     case invalidCode
     /// The codes ran out before the last pixel.
     case dataExhausted
   }
 
-  /// What follows the last pixel of a ``Status/complete`` frame. All of it is ignored.
+  /// What follows the last pixel of a ``Status/complete`` frame. It is ignored.
   package enum Trailer: UInt8, Sendable, Hashable {
-    /// The end code, as the format asks, and at most one zero byte, which writers flush behind it;
-    /// also what an incomplete frame has.
+    /// The end code, as the format requires, and at most one zero byte, which some encoders flush
+    /// after it; also the value for an incomplete frame.
     case endCode
     /// Nothing, not even an end code.
     case missing
-    /// More pixels, or bytes behind the end code.
+    /// More pixels, or bytes after the end code.
     case surplus
   }
 
   package var status: Status
   package var trailer: Trailer
-  /// Pixels written: a prefix of the frame that is exact.
+  /// Pixels written; this prefix of the frame is exact.
   package var pixelCount: Int
-  /// Bytes of the codes up to the one at which it stopped.
+  /// Bytes of the codes up to the one at which expansion stopped.
   package var byteOffset: Int
 
   package init(
@@ -103,7 +104,8 @@ package struct LZWResult: Sendable, Hashable {
 
 /// The state of one expansion: where it reads, where it writes, how wide codes are.
 ///
-/// Pointers, because these loops are what decoding a GIF costs. Bounds, for every access below:
+/// Uses pointers because these loops dominate the cost of decoding a GIF. Bounds, for every access
+/// below:
 /// - reads of codes: eight bytes at a time only up to eight bytes before the end, else one by one;
 /// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
 /// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
@@ -126,7 +128,7 @@ package struct LZWResult: Sendable, Hashable {
   /// The bit of the source at which the next code starts.
   var bitPosition = 0
   var width: Int
-  /// The index at which the start of the next string is noted; strings exist below it.
+  /// The index at which the start of the next string is recorded; strings exist below it.
   var next: Int
 
   init(
@@ -146,24 +148,24 @@ package struct LZWResult: Sendable, Hashable {
   }
 
   var endCode: Int { clearCode &+ 1 }
-  /// Whether the dictionary still takes strings: the last one, 4095, ends at `table[4096]`.
+  /// Whether the dictionary still grows: the last string, 4095, ends at `table[4096]`.
   var isGrowing: Bool { next <= 4096 }
 
-  /// Notes where the strings of one pixel lie: in the headroom, each at its own value.
+  /// Records the one-pixel strings, which lie in the headroom, each at its own value.
   func prepareTable() {
     for code in 0...clearCode { unsafe table[code] = UInt32(truncatingIfNeeded: code) }
   }
 
-  /// Forgets every string of more than one pixel.
+  /// Forgets all strings of more than one pixel.
   mutating func clear() {
     width = minimumCodeSize &+ 1
     next = clearCode &+ 2
-    // Makes clear and end code look like strings longer than any short one, so that the fast loop
-    // needs no test of its own for them; the address stays inside the output, as it is read.
+    // Clear and end codes look like strings longer than any short one, so that the fast loop needs
+    // no extra test for them; the address stays inside the output, since it is read.
     unsafe table[endCode] = UInt32(truncatingIfNeeded: position &+ 40)
   }
 
-  /// Expands until the last pixel, the last code or the first bad one.
+  /// Expands until the last pixel, the last code or the first invalid one.
   mutating func run() -> LZWResult {
     clear()
     while true {
@@ -192,9 +194,10 @@ package struct LZWResult: Sendable, Hashable {
     return Int(truncatingIfNeeded: code) & ((1 &<< width) &- 1)
   }
 
-  /// Takes one code with every check there is; the result when that ends the expansion.
+  /// Expands one code with all checks; returns the result if that ends the expansion.
   ///
-  /// Everything the fast loop leaves: clear and end codes, a change of width, both ends of the data.
+  /// Handles everything that the fast loop leaves: clear and end codes, a change of width, both
+  /// ends of the data.
   mutating func expandOneCode() -> LZWResult? {
     guard position < end else { return completed() }
     guard let code = peekCode() else {
@@ -211,7 +214,7 @@ package struct LZWResult: Sendable, Hashable {
     let start = Int(unsafe table[code])
     let length = code < clearCode ? 1 : Int(unsafe table[code &+ 1]) &- start &+ 1
     let kept = min(length, end &- position)
-    // The last byte of a string that is cut short is no longer there to be put right.
+    // A truncated string lacks its last byte, so that needs no correction.
     copyString(from: start, length: kept, isNewest: code == next &- 1 && kept == length)
     position &+= kept
     bitPosition &+= width
@@ -222,9 +225,9 @@ package struct LZWResult: Sendable, Hashable {
     return nil
   }
 
-  /// Copies a string to `position`; `isNewest` when its last byte is the first one copied.
+  /// Copies a string to `position`; `isNewest` if its last byte is the first one copied.
   ///
-  /// A string of up to 16 bytes that ends where it is copied to would read that byte before it is
+  /// A string of up to 16 bytes that ends where its copy starts would read that byte before it is
   /// written. In longer ones each half of a chunk lies 16 bytes or more behind.
   @inline(__always)
   func copyString(from start: Int, length: Int, isNewest: Bool) {
@@ -249,8 +252,8 @@ package struct LZWResult: Sendable, Hashable {
       status: status, pixelCount: position &- LZWDecoder.headroom, byteOffset: byteOffset)
   }
 
-  /// Whether nothing but one zero byte may lie behind the end code, at `offset`: ffmpeg, among others,
-  /// flushes one more byte when the end code fills the last.
+  /// Whether at most one zero byte follows the end code, which ends at `offset`: ffmpeg, among
+  /// others, flushes one more byte when the end code fills the last.
   private func isEmpty(from offset: Int) -> Bool {
     guard offset == byteCount - 1 else { return offset >= byteCount }
     return unsafe source.load(fromByteOffset: offset, as: UInt8.self) == 0
@@ -272,11 +275,12 @@ extension LZWExpansion {
   /// Expands codes four at a time while none is special and none can pass the end.
   ///
   /// One load of 64 bits holds four codes of up to 12 bits at any bit offset. Strings of up to 32
-  /// bytes are copied whole without asking for their length, which a branch would guess wrong;
-  /// longer ones, and the one string that ends where it is copied to, leave the group of four. The
-  /// end is kept 128 bytes away, so no string of a group can pass it. Two copies are compiled, with
-  /// and without a dictionary that grows. Tried and slower: one code a refill, copies of 16 bytes
-  /// (a wrong guess for each of 17 to 32), handling the newest string without a branch.
+  /// bytes are copied whole without testing their length, a branch that would mispredict; longer
+  /// ones, and the one string that ends where its copy starts, leave the group of four. The loop
+  /// stays 128 bytes away from the end, so no string of a group can pass it. Two copies are
+  /// compiled, for a growing and for a full dictionary. Tried and slower: one code per refill,
+  /// copies of 16 bytes (a misprediction for each of 17 to 32), handling the newest string without
+  /// a branch.
   @inline(__always)
   mutating func expandShortStrings(isGrowing: Bool) {
     // Locals, since fields would be stored back through the pointer at each step.
@@ -329,7 +333,7 @@ extension LZWExpansion {
       }
       bitPosition &+= taken &* width
 
-      // A long string or the newest one, without leaving the loop.
+      // A long string or the newest one, handled without leaving the loop.
       let code = Int(truncatingIfNeeded: bits & mask)
       if code <= endCode || isGrowing && code > newest { break group }
       let start = Int(unsafe table[code])
@@ -351,7 +355,7 @@ extension LZWDecoder {
   /// Joins the sub-blocks of `data` in `deblocker` and writes up to `count` of their pixels to
   /// `storage`, from ``headroom`` on.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  /// - Throws: `limitExceeded` if allocation fails.
   /// - Precondition: `storage` has ``headroom`` and ``slack`` bytes more than `count`.
   mutating func expand(
     _ data: borrowing RawSpan, joinedIn deblocker: inout GIFDeblocker, minimumCodeSize: Int,
@@ -370,19 +374,19 @@ extension LZWDecoder {
   }
 }
 
-/// Joins GIF sub-blocks, each a length byte and that many bytes up to one of length 0.
+/// Joins GIF sub-blocks, each a length byte and that many bytes, up to one of length 0.
 ///
-/// The codes of a frame run on across blocks; joined once, for a copy, they can be read eight bytes
-/// at a time. Memory only grows, to that of the largest frame; a copy of the value joins into
-/// memory of its own.
+/// The codes of a frame continue across blocks; joining them costs one copy, and then they can be
+/// read eight bytes at a time. Memory only grows, to that of the largest frame; a copy of the value
+/// joins into memory of its own.
 package struct GIFDeblocker: Sendable {
-  /// What was joined.
+  /// The extent of the joined blocks.
   package struct Blocks: Sendable, Hashable {
     /// Bytes of payload.
     package var payloadCount = 0
-    /// Bytes of the source taken up, length bytes and terminator counted.
+    /// Bytes of the source consumed, including length bytes and terminator.
     package var sourceCount = 0
-    /// Whether the block of length 0 was there.
+    /// Whether the terminating block of length 0 was found.
     package var isTerminated = false
     /// Whether the source ended inside the last block.
     package var isLastBlockCut = false
@@ -392,15 +396,15 @@ package struct GIFDeblocker: Sendable {
 
   package init() {}
 
-  /// Bytes that joining `count` bytes of blocks takes.
+  /// Bytes of memory needed to join `count` bytes of blocks.
   ///
-  /// Payload is shorter than its source; a block copied whole may write 255 bytes past its end. Up to
-  /// a quarter more spares an allocation for each of many frames that grow slowly.
+  /// The payload is shorter than its source; a block copied whole may write 255 bytes past its end.
+  /// Rounding up by at most a quarter avoids an allocation for each of many slowly growing frames.
   static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
 
   /// Joins the blocks at the start of `source` and calls `body` with the joined bytes.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  /// - Throws: `limitExceeded` if allocation fails.
   @unsafe package mutating func join<Result>(
     _ source: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Blocks) -> Result
   ) throws(AnimatedImageError) -> Result {
@@ -414,7 +418,7 @@ package struct GIFDeblocker: Sendable {
 
   /// The offset in the blocks of `source` of byte `offset` of their payload.
   ///
-  /// For the first byte past the payload: the offset past the last block that is there.
+  /// For the first byte past the payload: the offset past the last available block.
   package static func sourceOffset(
     ofPayload offset: Int, in source: borrowing RawSpan
   ) -> Int {

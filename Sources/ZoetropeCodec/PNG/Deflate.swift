@@ -3,8 +3,9 @@ internal import Synchronization
 
 // libdeflate: raw and zlib streams, and checksums.
 //
-// Unsafe: the library takes addresses and lengths. Every call below gets those of a span or a block
-// that outlives it, with lengths checked here, and the library writes no further than it is told.
+// Unsafe: the library takes addresses and lengths. Every call below passes those of a span or block
+// that outlives it, with lengths checked here, and the library writes no further than the given
+// length.
 
 /// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
 package enum CRC32 {
@@ -13,21 +14,21 @@ package enum CRC32 {
     unsafe of(bytes.span.bytes)
   }
 
-  /// That of `bytes`, which follow the ones that gave `sum`.
+  /// The CRC-32 of `bytes` that follow the bytes with checksum `sum`.
   static func of(_ bytes: borrowing RawSpan, after sum: UInt32 = 0) -> UInt32 {
     unsafe bytes.withUnsafeBytes { bytes in
-      // Without an address the library gives its start value.
+      // Given no address, the library returns its start value.
       guard let start = bytes.baseAddress else { return sum }
       return unsafe libdeflate_crc32(sum, start, bytes.count)
     }
   }
 }
 
-/// libdeflate's decompressor, and the checks of the zlib wrapper, which it is not given.
+/// libdeflate's decompressor for the raw data, with the checks of the zlib wrapper done here.
 @safe
 final class Inflater: @unchecked Sendable {
-  // Sendable: the decompressor is used by one thread at a time, which `isBusy` enforces; copies of a
-  // decoder share it, and each thread makes a decoder of its own.
+  // Sendable: the decompressor is used by one thread at a time, which `isBusy` enforces; copies of
+  // a decoder share it, and each thread creates its own decoder.
   private let decompressor: OpaquePointer?
   private let isBusy = Atomic<Bool>(false)
 
@@ -35,22 +36,22 @@ final class Inflater: @unchecked Sendable {
 
   deinit { unsafe libdeflate_free_decompressor(decompressor) }
 
-  /// What came of a stream.
+  /// The result of inflating a stream.
   enum Outcome {
-    /// The data is right: the bytes written, and whether there was more than was asked for.
+    /// The data is valid: the bytes written, and whether there were more than requested.
     case inflated(count: Int, hasSurplus: Bool)
-    /// The data inflates but its checksum is wrong: it may hold codes that zlib refuses.
+    /// The data inflates, but its checksum is wrong: it may contain codes that zlib rejects.
     case wrongChecksum
-    /// The data is broken, cut or far too long.
+    /// The data is malformed, truncated or far too long.
     case refused
   }
 
-  /// Inflates a zlib stream of about `expected` bytes to `storage` from `offset` on, where there are 64
-  /// bytes more than that.
+  /// Inflates a zlib stream of about `expected` bytes into `storage` from `offset` on, where at
+  /// least 64 more bytes must be available.
   ///
-  /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be told from broken data. But
-  /// only a right one proves the pixels: libdeflate accepts the reserved length codes
-  /// 286 and 287, where zlib stops. The storage holds anything unless the data is right.
+  /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be told from malformed
+  /// data. Only a right one proves the pixels: libdeflate accepts the reserved length codes 286 and
+  /// 287, where zlib stops. Unless the data is valid, the storage's contents are unspecified.
   func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int
   ) -> Outcome {
@@ -70,7 +71,7 @@ final class Inflater: @unchecked Sendable {
     else { return .refused }
     let method = unsafe base.load(as: UInt8.self)
     let flags = unsafe base.load(fromByteOffset: 1, as: UInt8.self)
-    // Deflate, a window of at most 32 KB, the check bits, no preset dictionary.
+    // Deflate, a window of at most 32 KB, valid check bits, no preset dictionary.
     guard method & 15 == 8, method >> 4 <= 7, (Int(method) << 8 | Int(flags)) % 31 == 0,
       flags & 32 == 0
     else { return .refused }
@@ -88,15 +89,15 @@ final class Inflater: @unchecked Sendable {
   }
 }
 
-/// Inflates small zlib streams of metadata, within a limit.
+/// Inflates small zlib streams of metadata, up to a limit.
 enum Inflate {
-  /// The inflated bytes; nil when the stream is damaged or larger than `limit`.
+  /// The inflated bytes; nil if the stream is damaged or larger than `limit`.
   static func zlib(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8]? {
     guard !bytes.isEmpty, let decompressor = unsafe libdeflate_alloc_decompressor() else {
       return nil
     }
     defer { unsafe libdeflate_free_decompressor(decompressor) }
-    // Deflate cannot grow data more than 1,032 times, so the guess ends even without a limit.
+    // Deflate expands data at most 1,032 times, so the guesses end even without a limit.
     let ceiling = min(limit, bytes.count.multipliedReportingOverflow(by: 1032).partialValue)
     var capacity = min(max(bytes.count * 4, 256), ceiling)
     while true {
@@ -117,12 +118,12 @@ enum Inflate {
   }
 }
 
-/// libdeflate's compressor for whole buffers, kept for the next one; zlib streams.
+/// libdeflate's compressor for whole buffers, reusable; writes zlib streams.
 @safe
 package final class ZlibCompressor {
   private let compressor: OpaquePointer
 
-  /// Nil when there is no memory for it.
+  /// Nil if allocation fails.
   package init?(level: Int) {
     guard let made = unsafe libdeflate_alloc_compressor(Int32(level)) else { return nil }
     unsafe compressor = made
@@ -135,7 +136,7 @@ package final class ZlibCompressor {
     unsafe libdeflate_zlib_compress_bound(compressor, count)
   }
 
-  /// Compresses `range` of `source` to the start of `target`; gives the bytes written, or 0 when
+  /// Compresses `range` of `source` to the start of `target`; returns the bytes written, or 0 if
   /// they do not fit.
   func compress(_ source: PixelStorage, range: Range<Int>, into target: PixelStorage) -> Int {
     precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
@@ -144,7 +145,8 @@ package final class ZlibCompressor {
       target.byteCount)
   }
 
-  /// The zlib stream of `bytes`, such as a text or a colour profile; empty only without memory.
+  /// The zlib stream of `bytes`, such as a text or a colour profile; empty only if allocation
+  /// fails.
   package func compress(_ bytes: [UInt8]) -> [UInt8] {
     let room = bound(bytes.count)
     return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
@@ -156,10 +158,9 @@ package final class ZlibCompressor {
   }
 }
 
-/// The compressors of one encoder, one for each level that it has used.
+/// The compressors of one encoder, one per level used.
 ///
-/// They are made when first asked for: the one of level 8 takes several megabytes, which pictures
-/// that never need it should not cost.
+/// Created on demand: that of level 8 takes several megabytes, which most pictures never need.
 final class CompressorSet {
   private var made: [Int: ZlibCompressor] = [:]
 

@@ -1,7 +1,7 @@
-/// Decodes frames with libdeflate and the loops of this package.
+/// Decodes frames with libdeflate and this package's own loops.
 ///
-/// The pixels are those of ``PNGReferenceDecoder``, in the layout that the file has. Data that is not
-/// proved right by libdeflate and its checksums goes to libpng, which keeps the rows before the damage.
+/// Produces the pixels of ``PNGReferenceDecoder``, in the file's own layout. Data that libdeflate
+/// and its checksums do not prove valid goes to libpng, which keeps the rows before the damage.
 package struct PNGFastDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
@@ -17,8 +17,9 @@ package struct PNGFastDecoder: FrameDecoding {
     guard try data.begin(control, bytes: bytes, into: pixels) else { return }
     var outcome = PNGFrameOutcome(fault: .stream)
     let isDone = data.withBytes(of: bytes) { stream in
-      // A bit of damage can turn the longest match into a code that zlib refuses and libdeflate takes
-      // for the same: the Adler-32 is then right, and only the chunk's CRC tells.
+      // Damage to one bit can turn the longest match into a code that zlib rejects but libdeflate
+      // treats as the same match: the Adler-32 is then right, and only the chunk's CRC shows the
+      // damage.
       guard data.badChunk == nil, let format = PNGSampleFormat(header) else { return false }
       return decode(stream, format, header: header, into: pixels, &outcome)
     }
@@ -36,19 +37,19 @@ package struct PNGFastDecoder: FrameDecoding {
     if isDone { pixels.expandInPlace(at: control.rect) }
   }
 
-  /// Inflates, unfilters and puts the pixels in order; false when the data is not proved right, and
-  /// nothing is then set but perhaps the fault.
+  /// Inflates, unfilters and puts the pixels in order. Returns false if the data is not proved
+  /// valid; then nothing is set, except perhaps the fault.
   ///
-  /// The samples lie `front` bytes into a storage that has ``InPlaceLayout/back`` more bytes after them,
-  /// which is the slack that the inflater, the filters and ``PNGRaster`` ask for, or at the end of a
-  /// block of the canvas's form, which leaves as many. In front of them lies the raster.
+  /// The samples lie `front` bytes into a storage that has ``InPlaceLayout/back`` more bytes after
+  /// them, the slack that the inflater, the filters and ``PNGRaster`` require, or at the end of a
+  /// block of the canvas's form, which leaves as many. Before them lies the raster.
   private func decode(
     _ stream: borrowing RawSpan, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ outcome: inout PNGFrameOutcome
   ) -> Bool {
     let size = PixelSize(width: pixels.width, height: pixels.height)
     let form = format.isDirect ? pixels.inPlaceLayout : nil
-    // What is too large goes to libpng's side, which says so; it needs more memory than this.
+    // Frames that are too large go to libpng, which reports that; it needs more memory than this.
     guard let expected = format.storedByteCount(of: size),
       let rasterEnd = format.isDirect ? InPlaceLayout.back : PNGRaster.front(size, format),
       expected < Int.max / 2, rasterEnd < Int.max / 4
@@ -69,7 +70,7 @@ package struct PNGFastDecoder: FrameDecoding {
 
     let raster = PNGRaster(format: format, size: size, storage: pixels.storage)
     if format.isInterlaced {
-      // What is shown of passes that are not complete is for libpng to say.
+      // libpng decides what an incomplete pass shows.
       guard inflated >= expected, Self.unfilterPasses(at: front, into: raster) else {
         return false
       }
@@ -89,7 +90,7 @@ package struct PNGFastDecoder: FrameDecoding {
     return true
   }
 
-  /// Unfilters the rows that `count` bytes hold; how many are right.
+  /// Unfilters the rows in `count` bytes; returns how many are valid.
   private static func unfilter(
     _ storage: PixelStorage, at offset: Int, count: Int, _ format: PNGSampleFormat,
     _ size: PixelSize, _ fault: inout PNGFrameOutcome.Fault
@@ -106,8 +107,8 @@ package struct PNGFastDecoder: FrameDecoding {
     return done
   }
 
-  /// Unfilters all passes, which are there completely, and puts their pixels in place; false when some
-  /// row has no such filter.
+  /// Unfilters all passes, which must be complete, and puts their pixels in place; false if a row's
+  /// filter type is unknown.
   private static func unfilterPasses(at offset: Int, into raster: PNGRaster) -> Bool {
     let format = raster.format
     var start = offset
@@ -128,7 +129,7 @@ package struct PNGFastDecoder: FrameDecoding {
 }
 
 extension FramePixels {
-  /// Sets what every PNG frame has in common; no pixel is valid yet.
+  /// Sets the properties that all PNG frames share; no pixel is valid yet.
   func resetForPNG(_ size: PixelSize) {
     width = size.width
     height = size.height
@@ -144,7 +145,7 @@ extension FramePixels {
     isInPlace = false
   }
 
-  /// Sets the colours that `layout` is read with.
+  /// Sets the colours for `layout`.
   func setPNGColors(_ header: ImageHeader) {
     let key = header.hasTransparentColor ? header.transparency : []
     switch layout {
@@ -159,12 +160,12 @@ extension FramePixels {
     }
   }
 
-  /// Takes PLTE's colours; entries past them are opaque black, as the specification has it.
+  /// Sets PLTE's colours; entries past them are opaque black, as the specification requires.
   private func setPNGPalette(_ colors: [UInt32]) {
     setPalette(colors.span, rest: RGBA.black.word)
   }
 
-  /// Makes the palette the greys of `bitDepth` bits, of which one may be transparent.
+  /// Sets the palette to the greys of `bitDepth` bits, one of which may be transparent.
   private func setGreyPalette(bitDepth: Int, transparent: Int?) {
     let last = 1 << bitDepth - 1
     var entries = takePalette()
@@ -173,7 +174,7 @@ extension FramePixels {
     palette = entries
   }
 
-  /// Puts the bytes of the transparent pixel into the first two entries of the palette.
+  /// Stores the bytes of the transparent colour in the first two entries of the palette.
   private func setKey(_ bytes: [UInt8]) {
     for entry in 0..<2 {
       palette[entry] = bytes.dropFirst(4 * entry).prefix(4).reversed().reduce(0) {
@@ -184,12 +185,12 @@ extension FramePixels {
 }
 
 extension ImageHeader {
-  /// Whether a colour of types 0 and 2 stands for a transparent pixel.
+  /// Whether a colour of type 0 or 2 marks transparent pixels.
   var hasTransparentColor: Bool {
     (colorType == 0 && transparency.count == 2) || (colorType == 2 && transparency.count == 6)
   }
 
-  /// Whether no pixel of the file can be anything but opaque.
+  /// Whether all pixels of the file are certain to be opaque.
   var isOpaquePNG: Bool {
     switch colorType {
     case 0, 2: !hasTransparentColor

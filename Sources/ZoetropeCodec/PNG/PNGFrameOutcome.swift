@@ -1,6 +1,6 @@
-/// The zlib stream of one frame, put together from its data chunks.
+/// The zlib stream of one frame, joined from its data chunks.
 struct PNGStreamAssembler {
-  /// The first data chunk whose CRC is wrong: the byte where it starts, counted from the range's.
+  /// The offset in the range of the first data chunk with a wrong CRC.
   private(set) var badChunk: Int?
   /// Whether the data lies in fdAT chunks, not IDAT.
   private(set) var isSequenced = false
@@ -8,15 +8,15 @@ struct PNGStreamAssembler {
   private(set) var isCut = false
   /// Bytes of the stream.
   private(set) var count = 0
-  // With a single chunk nothing is copied: the stream lies in the file's own bytes.
+  // A single chunk is not copied: the stream lies in the file's own bytes.
   private var single: Range<Int>?
   private var joined = PixelStorage(byteCount: 64, zeroed: false)
 
   private static let fdAT: UInt32 = 0x6664_4154
 
-  /// Walks the chunks of `bytes`, of which those of the first one's type are data.
+  /// Walks the chunks of `bytes`; those of the first one's type hold the data.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory to join them in.
+  /// - Throws: `limitExceeded` if allocating memory to join them fails.
   mutating func collect(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     badChunk = nil
     isCut = false
@@ -49,7 +49,7 @@ struct PNGStreamAssembler {
     isCut = total > position
   }
 
-  /// Adds a payload; the stream never grows past the bytes that it is taken from.
+  /// Appends a payload; the stream never grows larger than the bytes it comes from.
   private mutating func append(
     _ bytes: borrowing RawSpan, _ range: Range<Int>, isLast: Bool
   ) throws(AnimatedImageError) {
@@ -57,7 +57,7 @@ struct PNGStreamAssembler {
     if count == 0, isLast {
       single = range
     } else {
-      // Made once for the whole frame: the payloads together are shorter than the range they lie in. A
+      // Allocated once for the whole frame: all payloads together are shorter than their range. A
       // copy of this value may be reading the block on another thread.
       if count == 0, joined.byteCount < bytes.byteCount || !isKnownUniquelyReferenced(&joined) {
         joined = try PixelStorage(asking: PixelMemory.rounded(bytes.byteCount), zeroed: false)
@@ -67,7 +67,7 @@ struct PNGStreamAssembler {
     count += range.count
   }
 
-  /// Gives the stream to `body`; `bytes` must be those that were collected.
+  /// Calls `body` with the stream; `bytes` must be those that were collected.
   func withBytes<Result>(
     of bytes: borrowing RawSpan, _ body: (borrowing RawSpan) -> Result
   ) -> Result {
@@ -76,9 +76,9 @@ struct PNGStreamAssembler {
   }
 }
 
-/// What both PNG decoders do before and after the pixels.
+/// What both PNG decoders do before and after decoding the pixels.
 extension PNGStreamAssembler {
-  /// Collects the data of `control` and readies `pixels`; false for a frame without pixels.
+  /// Collects the data of `control` and prepares `pixels`; false for a frame without pixels.
   mutating func begin(
     _ control: FrameControl, bytes: borrowing RawSpan, into pixels: FramePixels
   ) throws(AnimatedImageError) -> Bool {
@@ -87,7 +87,7 @@ extension PNGStreamAssembler {
     return !control.rect.isEmpty
   }
 
-  /// Has libpng decode the stream; `bytes` are those it began with.
+  /// Decodes the stream with libpng; `bytes` must be those that were collected.
   func decodeByLibpng(
     _ bytes: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
   ) throws(AnimatedImageError) -> PNGFrameOutcome {
@@ -97,7 +97,7 @@ extension PNGStreamAssembler {
   }
 }
 
-/// How the data of one PNG frame ended, and what it gave.
+/// How the data of one PNG frame ended, and what it yielded.
 struct PNGFrameOutcome {
   enum Fault {
     /// All rows, and a proper end.
@@ -111,12 +111,12 @@ struct PNGFrameOutcome {
   var fault: Fault
   /// Complete rows from the top.
   var rows = 0
-  /// What libpng said, or nothing.
+  /// libpng's message, if any.
   var message = ""
 
-  /// The frame's worst defect; nil for a sound frame.
+  /// The frame's worst defect; nil for an intact frame.
   ///
-  /// - Parameter byteCount: Bytes of the frame's range that were there.
+  /// - Parameter byteCount: The available bytes of the frame's range.
   func damage(of control: FrameControl, in data: PNGStreamAssembler, byteCount: Int) -> Damage? {
     let start = control.byteRange.lowerBound
     let end = start + byteCount

@@ -1,27 +1,27 @@
 internal import Glibc
 
-/// Puts unfiltered rows in order where they are packed or interlaced: one row of whole pixels for each
-/// row of the frame.
+/// Converts packed or interlaced rows, once unfiltered, to rows of whole pixels in the frame's
+/// order.
 ///
-/// Unsafe code: the rows lie in one block, the raster in front of the samples:
+/// Unsafe code: the rows lie in one block, the raster before the samples:
 ///
 ///     raster: height * width * pixelSize | spare: slack + width | samples | 64 bytes
 ///
-/// Whatever is written past a row by a wide store lies in the row after it, which is written later, or
-/// in the spare bytes; whatever is read past the samples lies in the 64 bytes behind them. Both entry
-/// points check that the block is as large as that.
+/// What a wide store writes past a row lies in the next row, which is written later, or in the
+/// spare bytes; what is read past the samples lies in the 64 bytes after them. Both entry points
+/// check that the block is that large.
 struct PNGRaster {
-  /// Bytes that ``unpack`` may write past the last pixel, and read past the last sample.
+  /// Bytes that ``unpack`` may write past the last pixel, or read past the last sample.
   private static let slack = 64
 
   let format: PNGSampleFormat
   let size: PixelSize
-  /// Who else has it does not touch it meanwhile.
+  /// Other owners must not touch it meanwhile.
   let storage: PixelStorage
 
   @unsafe private var base: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 
-  /// Bytes from the start of the block to the samples; nil when there are too many.
+  /// Bytes from the start of the block to the samples; nil on overflow.
   static func front(_ size: PixelSize, _ format: PNGSampleFormat) -> Int? {
     let (pixels, isLarge) = size.width.multipliedReportingOverflow(by: size.height)
     let (bytes, isTooLarge) = pixels.multipliedReportingOverflow(by: format.pixelSize)
@@ -32,7 +32,7 @@ struct PNGRaster {
   /// Bytes from one row to the next.
   var bytesPerRow: Int { size.width * format.pixelSize }
 
-  /// The address of `byteCount` bytes of samples at `offset`, behind the raster and before the slack.
+  /// The address of `byteCount` bytes of samples at `offset`, between the raster and the slack.
   private func samples(at offset: Int, byteCount: Int) -> UnsafeRawPointer {
     guard let front = Self.front(size, format) else { preconditionFailure("too large a raster") }
     precondition(
@@ -40,8 +40,8 @@ struct PNGRaster {
     return unsafe UnsafeRawPointer(base) + offset
   }
 
-  /// Takes the first `rows` rows of a frame that is not interlaced; the first row's filter byte lies at
-  /// `offset`.
+  /// Places the first `rows` rows of a frame that is not interlaced; the first row's filter byte
+  /// lies at `offset`.
   func place(samplesAt offset: Int, rows: Int) {
     precondition(rows <= size.height)
     let pitch = 1 + (size.width * format.bitsPerPixel + 7) / 8
@@ -51,7 +51,7 @@ struct PNGRaster {
     }
   }
 
-  /// Takes one pass of an interlaced frame, whose first row's filter byte lies at `offset`.
+  /// Places one pass of an interlaced frame, whose first row's filter byte lies at `offset`.
   func place(samplesAt offset: Int, _ pass: Adam7.Pass) {
     let part = pass.size(of: size)
     let pitch = 1 + (part.width * format.bitsPerPixel + 7) / 8
@@ -73,7 +73,7 @@ struct PNGRaster {
     let part = pass.size(of: size)
     let pitch = 1 + (part.width * format.bitsPerPixel + 7) / 8
     let isPacked = format.bitsPerPixel < 8
-    // A row that was packed is taken apart in the spare bytes first: it has at most `width` pixels.
+    // Packed rows are first unpacked into the spare bytes: a row has at most `width` pixels.
     let spare = unsafe base + bytesPerRow * size.height
     for line in 0..<part.height {
       var from = unsafe samples + (line * pitch + 1)
@@ -91,8 +91,8 @@ struct PNGRaster {
     }
   }
 
-  /// Writes `count` pixels `step` pixels apart. Each is read as a word, which for 3 and 6 bytes runs into
-  /// the next pixel or the bytes behind the samples, and written without those bytes.
+  /// Writes `count` pixels, `step` pixels apart. Each is read as a word, which for 3 and 6 bytes
+  /// extends into the next pixel or past the samples; those bytes are not written.
   @inline(__always) @unsafe
   private func scatter<Pixel: PNGPixelSize>(
     _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ count: Int, step: Int,
@@ -108,8 +108,8 @@ struct PNGRaster {
     }
   }
 
-  /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first of which is in the highest
-  /// bits. Takes eight bytes at a time and so reads up to 7 bytes and writes up to 63 too many.
+  /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first in the highest bits.
+  /// Processes eight bytes at a time, so it reads up to 7 bytes and writes up to 63 bytes too many.
   @unsafe
   private func unpack(_ from: UnsafeRawPointer, to: UnsafeMutableRawPointer, count: Int) {
     typealias Block = SIMD8<UInt8>
@@ -144,7 +144,7 @@ struct PNGRaster {
     }
   }
 
-  /// Two lanes of each: its bits from `bits` up, and those below.
+  /// Splits each lane in two: its bits from `bits` up, and those below.
   @inline(__always)
   private static func split(_ bytes: SIMD8<UInt8>, _ bits: UInt8) -> SIMD16<UInt8> {
     var result = SIMD16<UInt8>.zero
@@ -162,17 +162,18 @@ struct PNGRaster {
   }
 }
 
-/// How the pixels of a file's frames are stored, and the layout in which the fast decoder hands them on.
+/// How the pixels of a file's frames are stored, and the layout in which the fast decoder outputs
+/// them.
 struct PNGSampleFormat {
-  /// What comes out. A grey that some value of is transparent, and grey of fewer than 8 bits, are
-  /// indices of a palette of greys.
+  /// The output layout. Grey with a transparent value, and grey of fewer than 8 bits, become
+  /// indices into a palette of greys.
   let layout: FramePixels.Layout
-  /// Bits that a pixel takes in the file.
+  /// Bits per pixel in the file.
   let bitsPerPixel: Int
-  /// Whether a frame is stored as the seven pictures of ``Adam7``.
+  /// Whether frames are stored as the seven passes of ``Adam7``.
   let isInterlaced: Bool
 
-  /// The format of a file's frames; nil for a colour type or depth that does not exist.
+  /// The format of a file's frames; nil for an invalid colour type or depth.
   init?(_ header: ImageHeader) {
     let isKeyed = header.hasTransparentColor
     switch (header.colorType, header.bitDepth) {
@@ -192,32 +193,31 @@ struct PNGSampleFormat {
       min(Int(header.bitDepth), 8) < 8 ? Int(header.bitDepth) : layout.bytesPerPixel * 8
   }
 
-  /// Bytes of a decoded pixel.
+  /// Bytes per decoded pixel.
   var pixelSize: Int { layout.bytesPerPixel }
 
-  /// Bytes from a sample to the one that the filters take for the pixel to its left.
+  /// The filters' distance in bytes to the sample on the left.
   var filterSize: Int { max(bitsPerPixel / 8, 1) }
 
-  /// Whether the frame is complete once its rows are unfiltered; else its pixels are still packed or
-  /// in the order of the passes, and ``PNGRaster`` puts them in rows of their own.
+  /// Whether the frame is complete once its rows are unfiltered; otherwise its pixels are still
+  /// packed or in pass order, and ``PNGRaster`` puts them in rows of their own.
   var isDirect: Bool { bitsPerPixel >= 8 && !isInterlaced }
 
-  /// Bytes of a row of `width` pixels without its filter byte; nil when there are too many.
+  /// Bytes of a row of `width` pixels without its filter byte; nil on overflow.
   func rowByteCount(width: Int) -> Int? {
     let (bits, isTooLarge) = width.multipliedReportingOverflow(by: bitsPerPixel)
     return isTooLarge || bits > Int.max - 7 ? nil : (bits + 7) / 8
   }
 
-  /// Bytes of the rows of a frame with their filter bytes, passes after one another; nil when there are
-  /// too many.
+  /// Bytes of a frame's rows including filter bytes, pass after pass; nil on overflow.
   func storedByteCount(of size: PixelSize) -> Int? {
     guard isInterlaced else { return pictureByteCount(size) }
-    // Each pass has at most as many bytes as the frame, a quarter of them or half of them in fact.
+    // Each pass has at most as many bytes as the frame; in fact a quarter or half of them.
     guard let whole = pictureByteCount(size), whole < Int.max / 8 else { return nil }
     return Adam7.passes.reduce(0) { $0 + (pictureByteCount($1.size(of: size)) ?? 0) }
   }
 
-  /// Bytes of one picture's rows.
+  /// Bytes of the rows of one picture.
   func pictureByteCount(_ size: PixelSize) -> Int? {
     guard size.width > 0, size.height > 0 else { return 0 }
     guard let rowBytes = rowByteCount(width: size.width) else { return nil }
@@ -226,14 +226,14 @@ struct PNGSampleFormat {
   }
 }
 
-/// The order of pixels in an interlaced PNG: seven pictures, each a grid of the frame's pixels (PNG 3rd
+/// The pixel order of an interlaced PNG: seven passes, each a grid of the frame's pixels (PNG 3rd
 /// edition 8.1).
 enum Adam7 {
   struct Pass {
-    /// The first pixel in a row or column, and how many lie from one to the next.
+    /// The first pixel in a row or column, and the distance from one to the next.
     let column, columnStep, row, rowStep: Int
 
-    /// The picture's size, of which either number may be 0.
+    /// The size of the pass, of which either side may be 0.
     func size(of frame: PixelSize) -> PixelSize {
       PixelSize(
         width: max(frame.width - column + columnStep - 1, 0) / columnStep,

@@ -1,4 +1,4 @@
-/// The four letters that name a chunk, as one number.
+/// A chunk's four-letter type, as one number.
 struct PNGChunkType: Sendable, Hashable {
   let code: UInt32
 
@@ -22,7 +22,7 @@ struct PNGChunkType: Sendable, Hashable {
   }
 
   static let header = PNGChunkType("IHDR")
-  /// Before IHDR in files that Xcode has converted for iPhones: raw deflate data, premultiplied BGRA.
+  /// Precedes IHDR in files that Xcode converted for iPhones: raw deflate data, premultiplied BGRA.
   static let appleHeader = PNGChunkType("CgBI")
   static let palette = PNGChunkType("PLTE")
   static let transparency = PNGChunkType("tRNS")
@@ -42,7 +42,7 @@ struct PNGChunkType: Sendable, Hashable {
   static let compressedText = PNGChunkType("zTXt")
   static let internationalText = PNGChunkType("iTXt")
 
-  /// Chunks whose data the scanner reads; the others are passed over.
+  /// Chunks whose data the scanner reads; the others are skipped.
   static let collected: Set<PNGChunkType> = [
     header, palette, transparency, animationControl, frameControl, gamma, chromaticities, srgb,
     iccProfile, cicp, pixelDensity, exif, text, compressedText, internationalText,
@@ -72,16 +72,16 @@ struct PNGHeader: Sendable {
   let colorType: UInt8
   let isInterlaced: Bool
 
-  /// The defect of a chunk.
+  /// An invalid chunk.
   struct Fault: Error {
     let detail: String
 
     init(_ detail: String) { self.detail = detail }
   }
 
-  /// Reads the chunk's data.
+  /// Parses the chunk's data.
   ///
-  /// - Throws: When a field has a value that the specification forbids.
+  /// - Throws: If a field has a value that the specification forbids.
   init(parsing bytes: [UInt8]) throws(Fault) {
     guard bytes.count == 13 else { throw Fault("IHDR of \(bytes.count) bytes, it has 13") }
     let width = bytes.bigEndian32(at: 0)
@@ -123,17 +123,17 @@ struct PNGFrameControl: Sendable {
   let disposal: DisposalMethod
   let blend: BlendOperation
 
-  /// The defect of a chunk.
+  /// An invalid chunk.
   struct Fault: Error {
     let detail: String
 
     init(_ detail: String) { self.detail = "an fcTL " + detail }
   }
 
-  /// Reads the chunk's data.
+  /// Parses the chunk's data.
   ///
-  /// - Throws: When it is of another size or number, the rectangle is empty or leaves the canvas, or
-  ///   an operation is unknown.
+  /// - Throws: If its size or sequence number is wrong, the rectangle is empty or leaves the
+  ///   canvas, or an operation is unknown.
   init(parsing bytes: [UInt8], sequence: Int, canvas: PixelSize) throws(Fault) {
     guard bytes.count == 26 else { throw Fault("of \(bytes.count) bytes, it has 26") }
     let number = Int(bytes.bigEndian32(at: 0))

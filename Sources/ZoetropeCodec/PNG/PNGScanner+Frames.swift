@@ -16,7 +16,7 @@ extension PNGScanner {
     image.storedLoopCount = plays
   }
 
-  /// A frame control chunk was read to its end.
+  /// Handles a complete frame control chunk.
   mutating func readFrameControl(hasValidCRC: Bool) throws(AnimatedImageError) {
     animation.hasFrameControl = true
     guard !animation.isListEnded, !animation.isBroken else { return }
@@ -55,21 +55,22 @@ extension PNGScanner {
     animation.pendingControl = control
   }
 
-  /// A control chunk before the image data cannot be read: decided when that begins.
+  /// Records an invalid control chunk before the image data; the decision falls when that begins.
   private mutating func passOver(_ detail: String) {
     if animation.fault == nil {
       animation.fault = .init(type: chunkType, detail: detail, offset: chunkOffset)
     }
   }
 
-  /// A good control chunk took the place of one of its kind that could not be read.
+  /// Reports and clears the fault of a control chunk that a valid one replaces.
   private mutating func replaceFault(_ kind: Damage.Kind) {
     guard let fault = animation.fault, fault.type == chunkType else { return }
     note(kind, "\(fault.detail), another one follows", at: fault.offset)
     animation.fault = nil
   }
 
-  /// The image data begins: without a control chunk that can be read, the picture is a still one.
+  /// Settles a recorded fault when the image data begins: without a valid control chunk, the file
+  /// is a still picture.
   private mutating func settleFault() {
     guard let fault = animation.fault else { return }
     if fault.type == .animationControl
@@ -81,7 +82,7 @@ extension PNGScanner {
     }
   }
 
-  /// An IDAT chunk begins.
+  /// Begins an IDAT chunk.
   mutating func beginImageData() throws(AnimatedImageError) {
     switch animation.phase {
     case .beforeData:
@@ -107,7 +108,7 @@ extension PNGScanner {
     }
   }
 
-  /// The sequence number of an fdAT chunk was read.
+  /// Handles the sequence number of an fdAT chunk.
   mutating func readSequenceNumber() throws(AnimatedImageError) {
     guard animation.isAnimated, !animation.isListEnded else { return }
     guard animation.phase != .beforeData else {
@@ -129,13 +130,13 @@ extension PNGScanner {
     }
   }
 
-  /// Whether the chunk being read holds pixels of the open picture.
+  /// Whether the current chunk holds pixels of the open picture.
   var isDataChunk: Bool {
     chunkType == .frameData && animation.phase == .frames
       || chunkType == .imageData && animation.phase == .staticData
   }
 
-  /// A chunk whose data was passed over ends at `end`.
+  /// Ends a skipped chunk at `end`.
   mutating func endSkippedChunk(at end: Int) throws(AnimatedImageError) {
     if chunkType == .frameData, chunkLength < 4, animation.isAnimated, !animation.isListEnded {
       try rejectFrameData("fdAT of \(chunkLength) bytes")
@@ -149,8 +150,8 @@ extension PNGScanner {
     }
   }
 
-  /// An fdAT chunk breaks a rule: the frame it belongs to is lost, the one before it is not. After
-  /// another chunk, which may have been a damaged fcTL, it belongs to a frame nobody knows of.
+  /// Handles an invalid fdAT chunk: its frame is lost, the previous one is not. After another
+  /// chunk, which may have been a damaged fcTL, it belongs to an unknown frame.
   private mutating func rejectFrameData(_ detail: String) throws(AnimatedImageError) {
     if animation.phase == .frames, animation.lastType == .frameData {
       animation.openPicture = nil
@@ -160,9 +161,9 @@ extension PNGScanner {
     rejectFrame(detail)
   }
 
-  /// The open picture has all its data: it becomes a frame, or the static image.
+  /// Closes the open picture, whose data is complete: it becomes a frame, or the static image.
   ///
-  /// - Parameter offset: Where the file is now, for the report.
+  /// - Parameter offset: The current file offset, for the report.
   mutating func closePicture(at offset: Int) throws(AnimatedImageError) {
     guard let picture = animation.openPicture else {
       if animation.pendingControl != nil, animation.phase == .frames {
@@ -181,7 +182,7 @@ extension PNGScanner {
     }
   }
 
-  /// What is known of a picture; nil before IHDR.
+  /// The properties of a picture; nil before IHDR.
   func makeFrame(_ picture: PNGAnimationState.OpenPicture, isIndependent: Bool) -> FrameControl? {
     guard let header = image.header else { return nil }
     let control = picture.control
@@ -211,8 +212,8 @@ extension PNGScanner {
     return makeFrame(picture, isIndependent: isIndependent)
   }
 
-  /// A rule about frames is broken here: before the image data the file is a still picture, later
-  /// the list of frames ends.
+  /// Handles a violated rule about frames: before the image data the file becomes a still picture;
+  /// later the list of frames ends.
   mutating func rejectFrame(_ detail: String) {
     if animation.phase == .beforeData {
       breakAnimation(detail)
@@ -230,9 +231,9 @@ extension PNGScanner {
   }
 }
 
-/// Where the scanner is in the order of animation chunks (PNG 3rd edition, 4.9.2 and 5.6).
+/// The scanner's position in the order of animation chunks (PNG 3rd edition, 4.9.2 and 5.6).
 struct PNGAnimationState: Sendable {
-  /// What the chunks so far allow next.
+  /// Which chunks may come next.
   enum Phase: Sendable {
     /// No IDAT was seen.
     case beforeData
@@ -242,7 +243,7 @@ struct PNGAnimationState: Sendable {
     case frames
   }
 
-  /// A picture whose data chunks are being passed.
+  /// A picture whose data chunks are being skipped.
   struct OpenPicture: Sendable {
     /// Nil for a static image that is not a frame.
     var control: PNGFrameControl?
@@ -250,7 +251,7 @@ struct PNGAnimationState: Sendable {
     var end: Int
   }
 
-  /// A chunk that cannot be read.
+  /// An invalid chunk.
   struct Fault: Sendable {
     var type: PNGChunkType
     var detail: String
@@ -260,20 +261,20 @@ struct PNGAnimationState: Sendable {
   var phase = Phase.beforeData
   /// Frames that acTL announces; nil without a valid acTL.
   var announcedFrames: Int?
-  /// Whether something before the image data rules out an animation.
+  /// Whether an error before the image data rules out an animation.
   var isBroken = false
-  /// Whether no more frames are taken: an error, or as many as announced were read.
+  /// Whether the list of frames is closed: by an error, or with as many frames as announced.
   var isListEnded = false
-  /// What was wrong with an acTL or the first fcTL, and where, when another one may still take its
-  /// place: browsers pass over chunks that they cannot read.
+  /// The error in an acTL or the first fcTL, and its offset, while another such chunk may still
+  /// replace it: browsers skip chunks that they cannot read.
   var fault: Fault?
-  /// The number of the next fcTL or fdAT. Wraps round: chunks to use up all numbers fit into a file of
-  /// 64 GiB.
+  /// The sequence number of the next fcTL or fdAT. Wraps around: using up all numbers takes a file
+  /// of 64 GiB.
   var nextSequence: UInt32 = 0
   /// An fcTL whose data has not begun.
   var pendingControl: PNGFrameControl?
   var openPicture: OpenPicture?
-  /// The type of the last chunk that was read, to notice data that is split by others.
+  /// The type of the last chunk read, to detect data that other chunks split.
   var lastType = PNGChunkType.header
   var hasTransparency = false
   /// Whether any fcTL was seen.

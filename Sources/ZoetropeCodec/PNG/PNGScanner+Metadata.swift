@@ -1,5 +1,5 @@
 extension PNGScanner {
-  /// Keeps what an ancillary chunk says (11.3.2 to 11.3.5), the first of each kind.
+  /// Keeps the contents of an ancillary chunk (11.3.2 to 11.3.5), the first of each kind.
   mutating func readMetadata() {
     guard metadataBudget.admits(byteCount: chunkData.count) else { return leaveOutMetadata() }
     switch chunkType {
@@ -25,14 +25,14 @@ extension PNGScanner {
     }
   }
 
-  /// Metadata past the limits is not kept, which is noted once.
+  /// Drops metadata past the limits, which is reported once.
   mutating func leaveOutMetadata() {
     if metadataBudget.leaveOut() {
       note(.metadataLimit, "metadata past the limits is not kept")
     }
   }
 
-  /// Inflates text or a profile, charged to the budget; nil when it is damaged or too large.
+  /// Inflates text or a profile, charged to the budget; nil if it is damaged or too large.
   private mutating func inflate(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
     let limit = metadataBudget.itemBytes
     guard let inflated = Inflate.zlib(bytes, limit: limit) else { return nil }
@@ -93,7 +93,8 @@ extension PNGScanner {
   }
 
   private static func latin1(_ bytes: ArraySlice<UInt8>) -> String {
-    // As UTF-8 at once: scalar by scalar takes 90 ns a byte, and a small file inflates to megabytes.
+    // UTF-8 in one go: scalar by scalar takes 90 ns per byte, and a small file inflates to
+    // megabytes.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)

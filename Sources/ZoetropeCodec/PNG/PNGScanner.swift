@@ -1,8 +1,8 @@
 /// Reads the chunks of a PNG or APNG (PNG 3rd edition, 5 and 4.9), fed in pieces.
 ///
-/// The one parser that owns the frame list: a decoder only ever sees one frame's data. What breaks
-/// the animation's rules before the first frame leaves the static image; what breaks them later ends
-/// the list there. Data chunks are passed over; their CRC is checked when they are decoded.
+/// Only this parser owns the frame list; a decoder sees one frame's data at a time. An error in the
+/// animation before the first frame leaves the static image; a later one ends the list there. Data
+/// chunks are skipped; their CRC is checked when they are decoded.
 package struct PNGScanner: Scanning {
   package internal(set) var image = ScannedImage()
   package internal(set) var isAtEnd = false
@@ -88,7 +88,7 @@ package struct PNGScanner: Scanning {
     }
   }
 
-  /// Length and type of a chunk were read.
+  /// Begins a chunk, whose length and type were read.
   private mutating func beginChunk() throws(AnimatedImageError) {
     chunkLength = Int(collector.bytes.bigEndian32(at: 0))
     chunkType = PNGChunkType(code: collector.bytes.bigEndian32(at: 4))
@@ -113,7 +113,7 @@ package struct PNGScanner: Scanning {
       next(chunkLength == 0 ? .crcOfSkipped : .skip(remaining: chunkLength))
       try beginImageData()
     case .frameData where chunkLength >= 4:
-      // The sequence number is collected; the rest is passed over.
+      // The sequence number is collected; the rest is skipped.
       next(.collect(length: 4))
     case _ where PNGChunkType.collected.contains(chunkType) && isWorthCollecting:
       next(chunkLength == 0 ? .checksum : .collect(length: chunkLength))
@@ -134,7 +134,7 @@ package struct PNGScanner: Scanning {
     self.state = state
   }
 
-  /// Notes a deviation in the chunk that is being read, or at `offset`.
+  /// Records a deviation in the current chunk, or at `offset`.
   mutating func note(
     _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int? = nil
   ) {
@@ -143,7 +143,7 @@ package struct PNGScanner: Scanning {
 }
 
 extension PNGScanner {
-  /// A collected chunk was read to its end.
+  /// Handles a complete collected chunk.
   mutating func endChunk(hasValidCRC: Bool) throws(AnimatedImageError) {
     defer { animation.lastType = chunkType }
     switch chunkType {
@@ -175,8 +175,8 @@ extension PNGScanner {
     image.header = header
   }
 
-  /// PLTE (11.2.2): 1 to 256 colours of three bytes; bytes past the last whole one are left out, as in
-  /// Chromium. Only palette images use it.
+  /// PLTE (11.2.2): 1 to 256 colours of three bytes; bytes past the last whole one are ignored, as
+  /// in Chromium. Only palette images use it.
   private mutating func readPalette(hasValidCRC: Bool) {
     guard image.header?.colorType == 3, animation.phase == .beforeData,
       image.header?.palette.isEmpty == true, (3...768).contains(chunkData.count)
@@ -205,8 +205,8 @@ extension PNGScanner {
     }
   }
 
-  /// The transparent colour of a grey or RGB image. Chromium takes the first bytes of a longer chunk,
-  /// and at 16 bits, where it compares all of them, finds no pixel that has it.
+  /// The transparent colour of a grey or RGB image. Chromium uses the first bytes of a longer
+  /// chunk; at 16 bits it compares all of them, so no pixel matches.
   private mutating func readTransparentColor(byteCount: Int, bitDepth: UInt8) {
     let size = chunkData.count
     guard size == byteCount || size > byteCount && bitDepth < 16 else {
@@ -221,7 +221,7 @@ extension PNGScanner {
     animation.hasTransparency = true
   }
 
-  /// A chunk that was passed over was neither data nor known: only a critical one matters.
+  /// Checks a skipped chunk that is not image data: only an unknown critical one matters.
   mutating func checkUnknownChunk() throws(AnimatedImageError) {
     guard chunkType.isCritical, !PNGChunkType.collected.contains(chunkType),
       chunkType != .imageData, chunkType != .end
@@ -254,7 +254,7 @@ extension PNGScanner {
     settleAnimation(isCut: isCut)
   }
 
-  /// The data ends before IEND: decoding tells whether the open picture is complete.
+  /// Ends a file without IEND: decoding shows whether the open picture is complete.
   private mutating func finishEarly() throws(AnimatedImageError) {
     let end = image.byteCount
     var isBetweenChunks = false
@@ -268,7 +268,7 @@ extension PNGScanner {
       return
     }
     animation.openPicture = nil
-    // The bytes of a chunk that holds no pixels are none of the picture's.
+    // The bytes of a chunk without pixels do not belong to the picture.
     switch state {
     case .skip, .crcOfSkipped: if isDataChunk { picture.end = end }
     default: break
@@ -280,7 +280,7 @@ extension PNGScanner {
     image.cutFrame = makeFrame(picture, isIndependent: image.frames.isEmpty)
   }
 
-  /// Decides what the file is, now that all of it was seen.
+  /// Decides what the file is, once all of it was seen.
   private mutating func settleAnimation(isCut: Bool) {
     guard animation.isAnimated,
       animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame

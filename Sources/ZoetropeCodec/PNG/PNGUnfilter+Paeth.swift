@@ -1,13 +1,13 @@
-// Unsafe code: bounds as in PNGUnfilter.swift. Each loop reads and writes `count` bytes of its rows;
-// words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for writing.
-// A pixel is read before the one to its left is written, because such a word runs into it.
+// Unsafe code: bounds as in PNGUnfilter.swift. Each loop reads and writes `count` bytes of its
+// rows; words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for
+// writing. A pixel is read before its left neighbour is written, because such a word overlaps it.
 extension PNGUnfilter {
   /// `raw` plus whichever of left (a), above (b) and above-left (c) is nearest to a + b - c.
   ///
   /// With low and high the lesser and greater of a and b, and `threshold` t = 3c - a - b: low when
   /// high <= t, high when t <= low, else c. Both hold only when a = b = c. It equals the three
-  /// distances of the specification, ties included, and takes five dependent operations a pixel where
-  /// those take ten; the loop is as long as that chain.
+  /// distances of the specification, ties included, in five dependent operations per pixel instead
+  /// of ten; that chain determines the loop's speed.
   @inline(always) @unsafe
   static func predict(
     _ raw: PNGPixelLanes, left: PNGPixelLanes, up: PNGPixelLanes, corner: PNGPixelLanes,
@@ -23,7 +23,7 @@ extension PNGUnfilter {
     return unsafe (raw &+ corner) &+ PNGPixelLanes(takeLow | takeHigh)
   }
 
-  /// One row.
+  /// Unfilters one row.
   @unsafe
   static func undoPaeth<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -34,7 +34,7 @@ extension PNGUnfilter {
     var x = 0
     var raw = unsafe PNGPixelLanes(at: row, size: size)
     var up = unsafe PNGPixelLanes(at: above, size: size)
-    // 3 corner - up, which does not wait for the pixel to the left.
+    // 3 corner - up, which does not depend on the pixel to the left.
     var base = unsafe SIMD8<Int16>.zero &- up.lanes
     while true {
       unsafe left = predict(
@@ -51,7 +51,7 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly(left.word, at: row + x, size: size)
   }
 
-  /// This row and the one below it, both Paeth.
+  /// Unfilters this row and the one below it, both Paeth.
   @unsafe
   static func undoPaethPair<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -81,7 +81,7 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly(pair.left.word >> 32, at: below + x, size: size)
   }
 
-  /// Three rows: Paeth, Up and Paeth, which encoders often make of graphics.
+  /// Unfilters three rows: Paeth, Up and Paeth, which encoders often choose for graphics.
   @unsafe
   static func undoPaethUpPaeth<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -118,14 +118,14 @@ extension PNGUnfilter {
   }
 }
 
-// Unsafe code: bounds as in PNGUnfilter.swift. Pixels of 3 bytes are read and written as words of 4, which
-// run one byte into the next one: a pixel is read before the one to its left is written, and the last
-// one of a row is written without that byte.
+// Unsafe code: bounds as in PNGUnfilter.swift. Pixels of 3 bytes are read and written as words of
+// 4, which overlap the next pixel by one byte: a pixel is read before its left neighbour is
+// written, and the last one of a row is written without that byte.
 extension PNGUnfilter {
   /// The fewest pixels in a row for ``undoPaethQuad(_:above:count:_:)``.
   static let quadWidth = 8
 
-  /// This row and the three below it, all Paeth, of at least ``quadWidth`` pixels.
+  /// Unfilters this row and the three below it, all Paeth, of at least ``quadWidth`` pixels.
   @unsafe
   static func undoPaethQuad<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -141,7 +141,7 @@ extension PNGUnfilter {
       unsafe PNGPixelLanes.store(UInt64(word), at: address, size: size)
     }
     var quad = unsafe PaethQuad(above: load(above))
-    // Reads the word at byte `x`; zero where a row has not begun or has ended.
+    // Reads the word at byte `x`; zero before a row has begun or after it has ended.
     func word(_ row: UnsafeMutableRawPointer, _ x: Int) -> UInt32 {
       x >= 0 && x < count ? unsafe load(row + x) : 0
     }
@@ -195,23 +195,24 @@ extension PNGUnfilter {
   }
 }
 
-/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes: the low half of each vector holds
-/// a pixel of the first row, the high half one of a row further down, which runs one pixel behind, so
-/// that the pixels it needs from the first row are done.
+/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes: the low half of each vector
+/// holds a pixel of the first row, the high half one of a row further down. The latter runs one
+/// pixel behind, so that the pixels it needs from the first row are done.
 ///
-/// The chain of dependent operations is hardly longer than for one row, so this takes half the time.
+/// The chain of dependent operations is hardly longer than for one row, so this takes half the
+/// time.
 @unsafe
 struct PaethPair {
-  /// The pixels that were done last.
+  /// The most recently finished pixels.
   private(set) var left = unsafe PNGPixelLanes()
   private var raw: PNGPixelLanes
   private var up: PNGPixelLanes
   private var corner = unsafe PNGPixelLanes()
   // 3 corner - left. Kept from one step to the next because the compiler otherwise adds left and up
-  // first, which makes the chain longer.
+  // first, which lengthens the chain.
   private var base = SIMD8<Int16>.zero
 
-  /// Starts with the first pixel of the first row and with none, all zero, of the other.
+  /// Starts with the first pixel of the first row and zero for the other row.
   @inline(always)
   init(raw: PNGPixelLanes, up: PNGPixelLanes) {
     unsafe self.raw = raw
@@ -221,11 +222,11 @@ struct PaethPair {
     unsafe step()
   }
 
-  /// Goes on to the next pixels.
+  /// Advances to the next pixels.
   ///
   /// - Parameters:
   ///   - row: The filtered pixel of the first row.
-  ///   - below: That of the other row.
+  ///   - below: The filtered pixel of the other row.
   ///   - up: The pixel above that of the first row.
   ///   - between: The pixel above that of the other row.
   @inline(always)
@@ -248,15 +249,15 @@ struct PaethPair {
   }
 }
 
-/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes: each 32-bit word of the vector
-/// holds a pixel of one row, each row runs two pixels behind the one above it, so that the pixels above
-/// it are done. (One would do; two take the moving of words out of the chain of dependent operations,
-/// which is what the time goes into.)
+/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes: each 32-bit word of the
+/// vector holds a pixel of one row. Each row runs two pixels behind the one above it, so that the
+/// pixels above it are done. (One would suffice; two keep the moving of words out of the chain of
+/// dependent operations, which determines the speed.)
 ///
 /// Works in lanes of 8 bits, which need no widening.
 @unsafe
 struct PaethQuad {
-  /// The pixels that were done last; the first row's in the lowest word.
+  /// The most recently finished pixels; the first row's in the lowest word.
   private(set) var left = SIMD4<UInt32>.zero
   private var corner = SIMD16<UInt8>.zero
   private var up: SIMD16<UInt8>
@@ -266,7 +267,7 @@ struct PaethQuad {
     unsafe up = Self.bytes(SIMD4(above, 0, 0, 0))
   }
 
-  /// Goes on to the next pixels.
+  /// Advances to the next pixels.
   ///
   /// - Parameters:
   ///   - raw: The filtered pixels, one of each row; zero for a row that has not begun.

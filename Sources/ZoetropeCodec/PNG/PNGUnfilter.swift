@@ -1,22 +1,22 @@
-/// Undoes the row filters of PNG in place.
+/// Reverses PNG's row filters in place.
 ///
 /// Unsafe code: rows are addressed by pointer. Every access stays inside the `rows` rows of
 /// `1 + rowBytes` bytes that start at `base`, plus 8 bytes after the last; callers own `base` and
-/// give it that slack.
+/// provide that slack.
 package enum PNGUnfilter {
-  /// The filter types, as the first byte of a row names them.
+  /// The filter types, as stored in the first byte of a row.
   static let none: UInt8 = 0
   static let sub: UInt8 = 1
   static let up: UInt8 = 2
   static let average: UInt8 = 3
   static let paeth: UInt8 = 4
 
-  /// Unfilters rows from the top until all are done or one has no such filter.
+  /// Unfilters rows from the top until all are done or one has an unknown filter type.
   ///
   /// - Parameters:
   ///   - offset: Where the filter byte of the first row lies in `storage`.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
-  /// - Returns: The rows that are done.
+  /// - Returns: The number of rows unfiltered.
   /// - Precondition: the rows and 8 bytes more lie in `storage`.
   static func unfilter(
     _ storage: PixelStorage, at offset: Int, rows: Int, rowBytes: Int, pixelSize: Int
@@ -28,12 +28,12 @@ package enum PNGUnfilter {
       storage.baseAddress + offset, rows: rows, rowBytes: rowBytes, pixelSize: pixelSize)
   }
 
-  /// As ``unfilter(_:at:rows:rowBytes:pixelSize:)``, of rows at `base`.
+  /// Like ``unfilter(_:at:rows:rowBytes:pixelSize:)``, for rows at `base`.
   ///
   /// - Parameters:
   ///   - base: The filter byte of the first row.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
-  /// - Returns: The rows that are done.
+  /// - Returns: The number of rows unfiltered.
   @unsafe
   package static func unfilter(
     _ base: UnsafeMutableRawPointer, rows: Int, rowBytes: Int, pixelSize: Int
@@ -67,7 +67,7 @@ package enum PNGUnfilter {
       case average: unsafe undoAverage(row, above: above, count: rowBytes, pixel)
       case paeth:
         guard let above = unsafe above else {
-          // With nothing above, the nearest of left, 0 and 0 is left.
+          // With nothing above, left is the nearest of left, 0 and 0.
           unsafe undoSub(row, count: rowBytes, pixel)
           break
         }
@@ -137,7 +137,7 @@ extension PNGUnfilter {
     var left = unsafe PNGPixelLanes()
     var next = unsafe PNGPixelLanes(at: row, size: size)
     var x = 0
-    // The next pixel is read before this one is written: a word of 3 or 6 bytes runs into it.
+    // Read the next pixel before writing this one: a word of 3 or 6 bytes overlaps it.
     while x &+ size < count {
       unsafe left = left &+ next
       unsafe next = PNGPixelLanes(at: row + (x &+ size), size: size)
@@ -147,7 +147,7 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly((left &+ next).word, at: row + x, size: size)
   }
 
-  /// Adds half the sum of left and above, rounded down; nil above counts as zero.
+  /// Adds half the sum of left and above, rounded down; above counts as zero if nil.
   @unsafe
   static func undoAverage<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer?, count: Int, _: Pixel.Type
@@ -183,7 +183,7 @@ extension PNGUnfilter {
   }
 }
 
-/// How many bytes a pixel has, as a type, so that every filter loop is compiled for one number.
+/// The bytes in a pixel, as a type, so that every filter loop is specialised for one size.
 protocol PNGPixelSize {
   static var byteCount: Int { get }
 }
@@ -195,9 +195,10 @@ enum PNGPixel4: PNGPixelSize { @inline(always) static var byteCount: Int { 4 } }
 enum PNGPixel6: PNGPixelSize { @inline(always) static var byteCount: Int { 6 } }
 enum PNGPixel8: PNGPixelSize { @inline(always) static var byteCount: Int { 8 } }
 
-/// One PNG pixel of 1 to 8 bytes, each byte in a 16-bit lane of its own whose high half is zero.
+/// One PNG pixel of 1 to 8 bytes, each byte in its own 16-bit lane whose high half is zero.
 ///
-/// Unsafe code: the loads and stores below. Callers promise memory for the bytes that each one names.
+/// Unsafe code: the loads and stores below. Callers guarantee the memory of the bytes that each one
+/// names.
 @unsafe
 struct PNGPixelLanes {
   var lanes = SIMD8<Int16>.zero
@@ -205,8 +206,8 @@ struct PNGPixelLanes {
   @inline(always) init() {}
   @inline(always) init(_ lanes: SIMD8<Int16>) { unsafe self.lanes = lanes }
 
-  /// Reads the word that holds a pixel of `size` bytes; for 3 and 6 a byte or two of what follows
-  /// come along and are never stored.
+  /// Reads the word that holds a pixel of `size` bytes; for 3 and 6 it includes the next one or two
+  /// bytes, which are never stored.
   @inline(always)
   init(at address: UnsafeRawPointer, size: Int) {
     unsafe self.init(word: Self.word(at: address, size: size))
@@ -224,7 +225,7 @@ struct PNGPixelLanes {
 
   /// A lane for each byte of `word`, the lowest first.
   ///
-  /// By halves, here and in ``word``: the conversions of the standard library mean the same two
+  /// Done in halves, here and in ``word``: the standard library's conversions mean the same two
   /// instructions, but are left as calls in large loops.
   @inline(always)
   init(word: UInt64) {

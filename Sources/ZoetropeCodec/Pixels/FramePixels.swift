@@ -1,20 +1,21 @@
-/// The pixels of one decoded frame, in the layout its decoder finds cheapest, before compositing.
+/// The pixels of one decoded frame before compositing, in the layout its decoder finds cheapest.
 ///
 /// A reusable scratch object with one owner at a time: a decoder fills it, the compositor reads it,
 /// and it goes back to be filled again. Storage only grows.
 package final class FramePixels: @unchecked Sendable {
-  // Sendable: handed from one thread to the next through the lock of `DecodeAhead`, never touched by
-  // two at once; that and `FrameReader`, which gives it back, are the only places that hand it on.
+  // Sendable: handed from one thread to the next under the lock of `DecodeAhead`, never accessed by
+  // two at once; only that and `FrameReader`, which returns it, hand it on.
 
-  /// How the samples of ``storage`` are to be read.
+  /// The layout of the samples in ``storage``.
   package enum Layout: UInt8, Sendable {
-    /// One palette index a pixel; see ``palette``.
+    /// One palette index per pixel; see ``palette``.
     case indexed8
     case grey8, greyAlpha8, rgb8, rgba8
-    /// 16 bits a sample, most significant byte first, as PNG stores them.
+    /// 16 bits per sample, most significant byte first, as PNG stores them.
     case grey16, greyAlpha16, rgb16, rgba16
-    /// As without a key; a pixel whose bytes are those of the key is transparent. The key lies in
-    /// ``palette``: its first four bytes in the first entry, lowest byte first, the others in the second.
+    /// Like the layouts without a key, but a pixel whose bytes equal the key is transparent. The
+    /// key lies in ``palette``: its first four bytes in the first entry, lowest byte first, the
+    /// others in the second.
     case keyedRGB8, keyedGrey16, keyedRGB16
   }
 
@@ -27,41 +28,41 @@ package final class FramePixels: @unchecked Sendable {
   package var bytesPerRow = 0
   /// Bytes from the start of the storage to the first pixel.
   package var offset = 0
-  /// Whether the rows lie in GIF's interlaced order: stored row `r` is shown at `GIFInterlace.row`.
+  /// Whether the rows are in GIF's interlaced order: stored row `r` is shown at `GIFInterlace.row`.
   package var isInterlaced = false
-  /// For ``Layout/indexed8``: 256 colours as `RGBA.word`. Entries past the file's palette are opaque
-  /// black. An entry with alpha 0 is transparent. For keyed layouts, the key.
+  /// For ``Layout/indexed8``: 256 colours as `RGBA.word`. Entries past the file's palette are
+  /// opaque black. An entry with alpha 0 is transparent. For keyed layouts, the key.
   package var palette = [UInt32](repeating: 0xff00_0000, count: 256)
-  /// GIF: the index that leaves the canvas as it is.
+  /// GIF: the index that leaves the canvas unchanged.
   package var transparentIndex: UInt8?
-  /// Whether every palette entry but the one of ``transparentIndex`` is opaque, as in GIF.
+  /// Whether every palette entry except ``transparentIndex`` is opaque, as in GIF.
   package var hasBinaryAlpha = false
   /// Whether every pixel is known to be opaque.
   package var isOpaque = false
-  /// Pixels in stored order that could be decoded: `width * height` when all.
+  /// Decoded pixels in stored order: `width * height` if the frame is complete.
   package var validPixels = 0
   /// The damage found in the frame, if any.
   package var damage: Damage?
   /// The samples.
   package private(set) var storage = PixelStorage(byteCount: 64)
 
-  /// How the frame is to lie in memory when it is to become the canvas; nil when it will be drawn.
+  /// The memory layout for a frame that is to become the canvas; nil if the frame will be drawn.
   var inPlaceLayout: InPlaceLayout?
-  /// Whether it does lie so: as RGBA, in a block of that form, where it stands on the canvas.
+  /// Whether it uses that layout: as RGBA, in a block of that form, at its position on the canvas.
   package var isInPlace = false
-  /// Which side of `DecodeAhead` filled it last, and so whose core's cache it lies in.
+  /// The side of `DecodeAhead` that filled it last, whose core's cache holds it.
   package var side = DecodeSide.consumer
-  /// Sizes are not rounded up past this: what a frame of the whole canvas takes.
+  /// Sizes are not rounded up past this, the size of a frame as large as the canvas.
   private let largestByteCount: Int
 
   package init() { largestByteCount = .max }
 
-  /// Memory for frames of which the largest as a rule takes `largestByteCount`.
+  /// Memory for frames of which the largest usually takes `largestByteCount`.
   init(largestByteCount: Int) { self.largestByteCount = largestByteCount }
 
-  /// Makes room for `byteCount` bytes; what was there is lost when it has to grow.
+  /// Makes room for `byteCount` bytes; growing discards the contents.
   ///
-  /// Sizes are rounded up, though not past that of a frame of the whole canvas.
+  /// Sizes are rounded up, but not past that of a frame as large as the canvas.
   ///
   /// - Throws: `limitExceeded` if allocation fails.
   package func reserve(byteCount: Int) throws(AnimatedImageError) {
@@ -70,7 +71,7 @@ package final class FramePixels: @unchecked Sendable {
     storage = try PixelStorage(asking: rounded, zeroed: false)
   }
 
-  /// Sets the palette to `colors`, as many as there is room for, and all other entries to `rest`.
+  /// Sets the palette to `colors`, as far as they fit, and all other entries to `rest`.
   func setPalette(_ colors: Span<UInt32>, rest: UInt32) {
     var entries = takePalette()
     let count = min(colors.count, entries.count)
@@ -79,23 +80,24 @@ package final class FramePixels: @unchecked Sendable {
     palette = entries
   }
 
-  /// Takes the palette out to be changed and put back: through the class's property, each of 256 entries
-  /// would cost a check of exclusive access.
+  /// Moves the palette out, to be changed and put back: through the class's property, each of 256
+  /// entries would cost an exclusivity check.
   func takePalette() -> [UInt32] {
     var entries: [UInt32] = []
     swap(&entries, &palette)
     return entries
   }
 
-  /// Bytes of a block that is to hold `byteCount`, where a frame of the whole canvas takes `largest`.
+  /// The block size for `byteCount` bytes, if a frame of the whole canvas takes `largest`.
   ///
-  /// From half of that on as many: frames of slowly changing sizes else left a block of each size behind.
+  /// Sizes from half of `largest` up are rounded to it: otherwise frames of slowly changing sizes
+  /// left a block of each size behind.
   static func rounded(_ byteCount: Int, largest: Int) -> Int {
     guard byteCount <= largest / 2 else { return max(byteCount, largest) }
     return min(PixelMemory.rounded(byteCount), largest)
   }
 
-  /// Swaps in `other`, which nobody else has, or a placeholder.
+  /// Swaps in `other`, which has no other owner, or a placeholder.
   func exchangeStorage(for other: PixelStorage?) -> PixelStorage {
     defer {
       storage = other ?? PixelStorage(byteCount: 64)
@@ -105,20 +107,20 @@ package final class FramePixels: @unchecked Sendable {
   }
 }
 
-/// Who decodes a frame: the thread that composites, or one that works ahead of it.
+/// Which thread decodes a frame: the one that composites, or one that works ahead of it.
 package enum DecodeSide {
   case consumer, helper
 }
 
-/// Turns the compressed bytes of one frame into pixels.
+/// Decodes the compressed bytes of one frame into pixels.
 ///
-/// A pure function of the frame's bytes and the header that it inherits, so frames decode on several
-/// threads at once. Each thread has a decoder of its own, which may keep scratch memory.
+/// A pure function of the frame's bytes and the shared header, so frames decode on several threads
+/// at once. Each thread has its own decoder, which may keep scratch memory.
 package protocol FrameDecoding: Sendable {
   /// Decodes `control` from `bytes`, the bytes of `control.byteRange`.
   ///
   /// Fills `pixels`; rows that cannot be decoded are reported in its `damage` and `validPixels`.
-  /// Throws only what stops the whole animation: limits and cancelling.
+  /// Throws only errors that stop the whole animation: exceeded limits and cancelling.
   mutating func decode(
     _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan,
     into pixels: FramePixels
@@ -136,9 +138,9 @@ extension FramePixels {
 }
 
 extension FramePixels {
-  /// Notes as damage, if there is none yet, that some index lies past a palette of `count` colours.
+  /// Records as damage, if there is none yet, that an index lies past a palette of `count` colours.
   ///
-  /// - Parameter bound: No index reaches it, however the data is damaged.
+  /// - Parameter bound: An upper bound that no index reaches, however damaged the data.
   func noteIndices(past count: Int, below bound: Int = 256, in control: FrameControl) {
     guard damage == nil, layout == .indexed8, count < bound,
       let row = firstRow(withIndexFrom: count)
@@ -153,8 +155,8 @@ extension FramePixels {
     let rows = validPixels / max(width, 1)
     guard rows > 0, width > 0 else { return nil }
     let (storage, offset, pitch, width) = (storage, offset, bytesPerRow, width)
-    // All rows at once, with the filter bytes between them: where those reach the limit as well, the
-    // rows alone decide.
+    // All rows at once, including the filter bytes between them: if those reach the limit too,
+    // check the rows alone.
     let isBelow =
       IndexedBlitter.greatestIndex(
         in: storage.bytes.extracting(offset..<offset + (rows - 1) * pitch + width)) < limit
@@ -168,7 +170,7 @@ extension FramePixels {
 }
 
 extension FramePixels.Layout {
-  /// Bytes that one pixel takes.
+  /// Bytes per pixel.
   var bytesPerPixel: Int {
     switch self {
     case .indexed8, .grey8: 1

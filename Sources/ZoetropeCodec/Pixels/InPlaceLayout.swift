@@ -1,16 +1,17 @@
-/// How a decoded frame lies in memory that becomes the canvas itself.
+/// The layout of a decoded frame in memory that becomes the canvas itself.
 ///
-/// A frame that replaces most of the canvas is not drawn on it: its decoder leaves the pixels where
-/// they stand on the canvas, in a block as large, and the canvas takes the block and gives its own for
-/// a frame to come (`Canvas.adopt`). Drawn, the pixels of every frame went from the core that decoded
-/// them to the one that composites, and its next frame had to take the memory back: writing to lines
-/// that another core has read took 7 ns each, 30 µs for a frame of 256 KB that inflates in 55 µs.
+/// A frame that replaces most of the canvas is not drawn: its decoder leaves the pixels at their
+/// canvas positions in a block of the canvas's size. The canvas takes that block and gives up its
+/// own for a later frame (`Canvas.adopt`). When frames were drawn, their pixels went from the core
+/// that decoded them to the one that composites, and the next frame had to take the memory back:
+/// writing to lines that another core has read took 7 ns each, 30 µs for a frame of 256 KB that
+/// inflates in 55 µs.
 ///
-/// The samples are inflated at the block's end and move forward, row after row, to their places. Each
-/// destination row ends at least 64 bytes before its source row ends, and a pixel takes no fewer bytes
-/// than its sample, so forward expansion is safe in place.
+/// The samples are inflated at the block's end and move forward, row after row, to their places.
+/// Each destination row ends at least 64 bytes before its source row ends, and a pixel takes no
+/// fewer bytes than its sample, so forward expansion is safe in place.
 struct InPlaceLayout {
-  /// Bytes that an inflater may write to behind the samples.
+  /// Bytes after the samples that an inflater may overwrite.
   static let back = 64
 
   let size: PixelSize
@@ -20,9 +21,9 @@ struct InPlaceLayout {
   let byteCount: Int
   private let isOpaque: Bool
 
-  /// Nil for an image whose frames are drawn: formats that somebody else decodes, and samples of more
-  /// bytes than a pixel, or fewer: RGB took a fortieth longer, since moving three bytes a pixel between
-  /// cores costs less than four in every block.
+  /// Nil for an image whose frames are drawn: formats of other decoders, and samples with more or
+  /// fewer bytes than a pixel. In place, RGB took a fortieth longer, since moving three bytes per
+  /// pixel between cores costs less than four in every block.
   init?(_ header: ImageHeader, _ options: DecodingOptions) {
     guard header.format != .gif, options.decoder == .fast,
       options.canvasFormat == .rgba8,
@@ -34,13 +35,13 @@ struct InPlaceLayout {
     isOpaque = header.isOpaquePNG
   }
 
-  /// Whether a frame is to become the canvas: what it leaves of the canvas has to be copied from the
-  /// one before, which should be less than the frame.
+  /// Whether a frame should become the canvas: the part of the canvas that it leaves is copied from
+  /// the previous canvas, and should be smaller than the frame.
   func suits(_ control: FrameControl) -> Bool {
     (control.blend == .source || isOpaque) && PixelRect(size).contains(control.rect)
       && control.rect.size.area > size.area / 2
   }
 
-  /// Where `count` bytes of samples begin.
+  /// Where `count` bytes of samples start.
   func start(ofSamples count: Int) -> Int { byteCount - Self.back - count }
 }

@@ -1,25 +1,25 @@
 /// Draws rows of palette indices on a canvas of RGBA words.
 ///
-/// Sixteen indices are looked at together: all transparent, nothing is written; all equal, one
-/// colour is stored four times over; else each index is looked up and whole vectors are stored.
-/// Transparency needs no branch: a transparent entry is the word 0, every other one has its top bit
-/// set, so the sign of the looked-up word says which of the two pixels stays.
+/// Examines sixteen indices at a time: if all are transparent, nothing is written; if all are
+/// equal, one colour is stored four times over; otherwise each index is looked up and whole vectors
+/// are stored. Transparency needs no branch: a transparent entry is the word 0, every other one has
+/// its top bit set, so the sign of the looked-up word selects one of the two pixels.
 ///
-/// Tried and slower: one store a pixel, pairs of pixels in 64-bit words, a test for groups with no
-/// transparent index, groups of 32, and a loop that skips 64 transparent indices at once (it wins a
-/// tenth on screen recordings and costs as much wherever transparency is scattered).
+/// Tried and slower: one store per pixel, pairs of pixels in 64-bit words, a test for groups with
+/// no transparent index, groups of 32, and a loop that skips 64 transparent indices at once (it
+/// gains a tenth on screen recordings and loses as much wherever transparency is scattered).
 ///
-/// Unsafe, as it is the other half of what decoding a GIF costs: each call reads and writes `count`
-/// elements from the addresses given, and entries 0 to 255 of the palette, and nothing else. The canvas
+/// Unsafe, since it is the other half of the cost of decoding a GIF: each call reads and writes
+/// only `count` elements from the addresses given, and entries 0 to 255 of the palette. The canvas
 /// must not overlap the indices.
 package enum IndexedBlitter {
   typealias Pixels = SIMD4<UInt32>
 
-  /// Draws `height` rows of `width` indices; a pixel whose index is `transparent` stays.
+  /// Draws `height` rows of `width` indices, skipping pixels whose index is `transparent`.
   ///
-  /// `indexStride` and `canvasStride` lead from one row to the next, in indices and in pixels.
-  /// The entries of `palette`, 256 of them, have the top bit of their alpha set, but for the
-  /// transparent one, which may be anything.
+  /// `indexStride` and `canvasStride` are the distances between rows, in indices and in pixels. The
+  /// 256 entries of `palette` have the top bit of their alpha set, except for the transparent one,
+  /// which may be anything.
   @unsafe package static func draw(
     indices: UnsafePointer<UInt8>, indexStride: Int, width: Int, height: Int,
     palette: UnsafePointer<UInt32>, transparent: UInt8?,
@@ -45,7 +45,7 @@ package enum IndexedBlitter {
     }
   }
 
-  /// Draws one row; a pixel whose index is `transparent` stays.
+  /// Draws one row, skipping pixels whose index is `transparent`.
   @unsafe package static func over(
     indices: UnsafePointer<UInt8>, count: Int, palette: UnsafePointer<UInt32>,
     transparent: UInt8?, into canvas: UnsafeMutablePointer<UInt32>
@@ -55,7 +55,7 @@ package enum IndexedBlitter {
       transparent: transparent, into: canvas, canvasStride: count)
   }
 
-  /// Draws one row of which every pixel replaces what is there.
+  /// Draws one row, replacing every pixel.
   @inline(never)
   @unsafe package static func opaque(
     indices: UnsafePointer<UInt8>, count: Int, palette: UnsafePointer<UInt32>,
@@ -75,12 +75,12 @@ package enum IndexedBlitter {
       }
       i &+= 16
     }
-    // The last group overlaps the one before it: drawing a pixel twice changes nothing.
+    // The last group overlaps the previous one: drawing a pixel twice changes nothing.
     i = count &- 16
     unsafe replace(Group(indices + i), palette, canvas + i)
   }
 
-  /// As `over`, with a palette whose transparent entry is 0.
+  /// Like `over`, with a palette whose transparent entry is 0.
   @inline(never)
   @unsafe private static func blend(
     indices: UnsafePointer<UInt8>, count: Int, palette: UnsafePointer<UInt32>,
@@ -114,12 +114,12 @@ package enum IndexedBlitter {
 }
 
 extension IndexedBlitter {
-  /// Sixteen indices, in each word the first in the lowest byte.
+  /// Sixteen indices, the first of each word in its lowest byte.
   ///
-  /// Safe to have: only `init` and `forEachFour`, both unsafe, follow the address.
+  /// Safe to hold: only `init` and `forEachFour`, both unsafe, dereference the address.
   @safe struct Group {
     let (a, b): (UInt64, UInt64)
-    /// Where they were read; to be there, and unchanged, until the last `forEachFour`.
+    /// Where they were read; must stay valid and unchanged until the last `forEachFour`.
     private let indices: UnsafePointer<UInt8>
 
     @inline(__always)
@@ -130,7 +130,7 @@ extension IndexedBlitter {
       b = UInt64(littleEndian: unsafe from.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
-    /// Whether all are equal: both words are, and one is its own rotation by a byte.
+    /// Whether all are equal: both words are, and one equals its own rotation by a byte.
     @inline(__always)
     var isUniform: Bool { (a ^ b) | (a ^ (a &>> 8 | a &<< 56)) == 0 }
 
@@ -139,7 +139,7 @@ extension IndexedBlitter {
     func isFilled(with value: UInt64) -> Bool { (a ^ value) | (b ^ value) == 0 }
   }
 
-  /// Stores sixteen pixels of the colour of the first index.
+  /// Stores sixteen pixels of the first index's colour.
   @inline(__always)
   @unsafe static func splat(
     _ group: Group, _ palette: UnsafePointer<UInt32>, _ canvas: UnsafeMutablePointer<UInt32>
@@ -163,7 +163,7 @@ extension IndexedBlitter {
     }
   }
 
-  /// Stores the colours of sixteen indices, but for those that are 0.
+  /// Stores the colours of sixteen indices, except colours that are 0.
   @inline(__always)
   @unsafe static func blend(
     _ group: Group, _ palette: UnsafePointer<UInt32>, _ canvas: UnsafeMutablePointer<UInt32>
@@ -193,13 +193,15 @@ extension IndexedBlitter {
 }
 
 extension IndexedBlitter.Group {
-  /// Looks the indices up, and calls `body` with four colours and their offset in bytes, four times.
+  /// Looks up the indices and calls `body` four times, with four colours and their offset in bytes.
   ///
-  /// The lower halves of the words are taken apart, the others read again: on x86-64 a byte of an
-  /// upper half takes three instructions, one of memory a single one. All from memory was slower.
+  /// The lower halves of the words are split in registers, the upper ones read again from memory:
+  /// on x86-64 a byte of an upper half takes three instructions from a register, one from memory.
+  /// Reading all from memory was slower.
   ///
-  /// Unsafe: reads entries 0 to 255 of `palette`, and bytes 4 to 7 and 12 to 15 of the indices again
-  /// when `body` has stored the pixels before them, so the canvas must not overlap the indices.
+  /// Unsafe: reads entries 0 to 255 of `palette`, and rereads bytes 4 to 7 and 12 to 15 of the
+  /// indices after `body` has stored the pixels before them, so the canvas must not overlap the
+  /// indices.
   @inline(__always)
   @unsafe func forEachFour(
     in palette: UnsafePointer<UInt32>, _ body: (IndexedBlitter.Pixels, Int) -> Void
@@ -224,10 +226,10 @@ extension IndexedBlitter.Group {
 }
 
 extension IndexedBlitter {
-  /// The greatest of some bytes; 0 of none.
+  /// The greatest of `bytes`; 0 if there are none.
   ///
-  /// In vectors of 16, since those of 64 are taken apart lane by lane. The last ones overlap those before
-  /// them, and so end at the last byte.
+  /// Uses vectors of 16, since those of 64 are split lane by lane. The last vectors overlap the
+  /// ones before them, and so end at the last byte.
   static func greatestIndex(in bytes: borrowing RawSpan) -> Int {
     unsafe bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return 0 }

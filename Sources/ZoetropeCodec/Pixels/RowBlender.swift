@@ -1,14 +1,15 @@
-/// Lays one row of a frame's samples over a row of a canvas, with straight alpha on both sides.
+/// Blends one row of a frame's samples over a row of a canvas, with straight alpha on both sides.
 ///
 /// Exact: with alphas from 0 to 1, `a = sa + da(1 - sa)` and `c = (sc sa + dc da (1 - sa)) / a` are
-/// taken as real numbers and rounded once, half up. A transparent source pixel changes nothing.
+/// computed as real numbers and rounded once, half up. A transparent source pixel changes nothing.
 ///
-/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout and nothing
-/// past them is read; `target` has `count` pixels; they do not overlap.
+/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout and
+/// nothing past them is read; `target` has `count` pixels; they do not overlap.
 package enum RowBlender {
-  /// Blends onto RGBA of 8 bits; 16-bit samples are cut to their high byte first.
+  /// Blends onto 8-bit RGBA; 16-bit samples are first reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`; or a key; read for layouts that have them only.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  ///   them.
   @unsafe
   package static func over(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -21,7 +22,7 @@ package enum RowBlender {
     case .indexed8: unsafe blendIndexed(source, target, count, palette)
     case .greyAlpha8, .greyAlpha16, .rgba16, .keyedRGB8, .keyedGrey16, .keyedRGB16:
       let size = layout.bytesPerPixel
-      // Expanded in pieces that stay in the first-level cache, and small enough to lie on the stack.
+      // Expanded in pieces that stay in the first-level cache and fit on the stack.
       let piece = 256
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: piece) { scratch in
         guard let pixels = scratch.baseAddress else { return }
@@ -39,7 +40,7 @@ package enum RowBlender {
 
   private typealias Quads = (Quad, Quad, Quad, Quad)
 
-  /// RGBA over RGBA, sixteen pixels at once, then four, then the last ones.
+  /// Blends RGBA over RGBA: sixteen pixels at a time, then four, then the last ones.
   @unsafe
   private static func blend(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
@@ -62,7 +63,7 @@ package enum RowBlender {
     }
   }
 
-  /// Palette colours of any alpha over RGBA, in the same steps.
+  /// Blends palette colours of any alpha over RGBA, in the same steps.
   @unsafe
   private static func blendIndexed(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int,
@@ -99,7 +100,7 @@ package enum RowBlender {
 
   private static var opaque: Quad { Quad(repeating: 0xff00_0000) }
 
-  /// Lays sixteen pixels over those from `x` on, all in the cheapest way that is right for all.
+  /// Blends sixteen pixels over those from `x` on, in the cheapest way that is exact for all.
   @inline(__always) @unsafe
   private static func lay(_ over: Quads, _ address: UnsafeMutableRawPointer, _ x: Int) {
     if (over.0 | over.1 | over.2 | over.3) & opaque == .zero { return }
@@ -125,7 +126,7 @@ package enum RowBlender {
           replacing(under.2, with: over.2), replacing(under.3, with: over.3)
         ), address, x)
     } else if isRepeated(over), isRepeated(under) {
-      // Flat surfaces: three of four times the divisions are saved.
+      // Flat areas: saves three of four divisions.
       let pixels = overAny(over.0, under.0)
       unsafe store((pixels, pixels, pixels, pixels), address, x)
     } else {
@@ -137,13 +138,13 @@ package enum RowBlender {
     }
   }
 
-  /// Whether all four are alike.
+  /// Whether all four are equal.
   @inline(__always)
   private static func isRepeated(_ quads: Quads) -> Bool {
     (quads.0 ^ quads.1) | (quads.0 ^ quads.2) | (quads.0 ^ quads.3) == .zero
   }
 
-  /// Lays four pixels over those from `x` on.
+  /// Blends four pixels over those from `x` on.
   @inline(__always) @unsafe
   private static func lay(_ over: Quad, _ address: UnsafeMutableRawPointer, _ x: Int) {
     if over & opaque == .zero { return }
@@ -159,7 +160,7 @@ package enum RowBlender {
     unsafe address.storeBytes(of: pixels, toByteOffset: x &* 4, as: Quad.self)
   }
 
-  /// Lays up to three pixels over those at `target`; the others of their four are transparent.
+  /// Blends up to three pixels over those at `target`; the rest of the four are transparent.
   @inline(__always) @unsafe
   private static func layLast(
     _ count: Int, _ target: UnsafeMutablePointer<UInt32>, _ pixel: (Int) -> UInt32
@@ -246,9 +247,9 @@ package enum RowBlender {
   ///
   /// In units of 1/255 the weight of the source is 255 sa, that of the canvas da (255 - sa), their
   /// sum A at most 65025 and the weighted colour N at most 255 A: whole numbers below 2^24, which
-  /// `Float` holds exactly. N / A is 1 / 2A or more away from a half it does not equal, more than the
-  /// division can be wrong by, so one division and one rounding give the exact result. For the new
-  /// alpha, A / 255 is never a half, so a multiplication is near enough.
+  /// `Float` holds exactly. N / A is at least 1 / 2A away from any half it does not equal, more
+  /// than the division's error, so one division and one rounding give the exact result. For the new
+  /// alpha, A / 255 is never a half, so a multiplication is accurate enough.
   @inline(always)
   private static func overAny(_ over: Quad, _ under: Quad) -> Quad {
     let alpha = channel(over, 24)
@@ -260,7 +261,7 @@ package enum RowBlender {
     let blue = (channel(over, 16) * overWeight + channel(under, 16) * underWeight) / sum
     let pixels =
       rounded(red) | rounded(green) &<< 8 | rounded(blue) &<< 16 | rounded(sum * (1 / 255)) &<< 24
-    // A transparent source leaves what is there, also where the sum is zero.
+    // A transparent source leaves the canvas unchanged, even where the sum is zero.
     return pixels.replacing(with: under, where: over &>> 24 .== .zero)
   }
 
@@ -268,15 +269,15 @@ package enum RowBlender {
   @inline(always)
   private static func channel(_ pixels: Quad, _ shift: UInt32) -> SIMD4<Float> {
     let bytes = pixels &>> shift & 0xff
-    // Through Int32: SSE2 converts no unsigned lanes.
+    // Through Int32: SSE2 cannot convert unsigned lanes.
     return unsafe SIMD4<Float>(unsafeBitCast(bytes, to: SIMD4<Int32>.self))
   }
 
-  /// Numbers of 0 to 255 as whole ones, halves up.
+  /// Rounds numbers from 0 to 255 to integers, half up.
   @inline(always)
   private static func rounded(_ value: SIMD4<Float>) -> Quad {
     let sum = value + 0.5
-    // Adding 2^23 leaves the nearest whole number in the low bits; one less where that went up.
+    // Adding 2^23 leaves the nearest integer in the low bits; subtract one where that rounded up.
     let shifted = sum + 8_388_608
     let wentUp = shifted - 8_388_608 .> sum
     let nearest = unsafe unsafeBitCast(shifted, to: Quad.self)
@@ -285,9 +286,11 @@ package enum RowBlender {
 }
 
 extension RowBlender {
-  /// Blends onto RGBA of 16 bits in the machine's byte order, exactly; 8-bit samples count times 257.
+  /// Blends onto 16-bit RGBA in the machine's byte order, exactly; 8-bit samples are multiplied by
+  /// 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`; or a key; read for layouts that have them only.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  ///   them.
   @unsafe
   package static func overDeep(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -299,9 +302,10 @@ extension RowBlender {
     }
   }
 
-  /// One pixel of 16 bits a channel over another.
+  /// Blends one 16-bit pixel over another.
   ///
-  /// Weights as for 8 bits, in units of 1/65535: their sum is below 2^32, times a channel below 2^48.
+  /// Weights as for 8 bits, in units of 1/65535: their sum is below 2^32, times a channel below
+  /// 2^48.
   package static func blendDeep(_ over: SIMD4<UInt16>, _ under: SIMD4<UInt16>) -> SIMD4<UInt16> {
     if over.w == 0 { return under }
     if over.w == 65535 || under.w == 0 { return over }

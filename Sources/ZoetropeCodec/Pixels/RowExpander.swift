@@ -1,12 +1,13 @@
-/// Writes one row of a frame's samples onto a row of a canvas, replacing what was there.
+/// Writes one row of a frame's samples onto a row of a canvas, replacing its contents.
 ///
-/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout and nothing
-/// past them is read; `target` has room for `count` pixels. They do not overlap, unless a pixel of the
-/// layout takes four bytes and the target begins at or before the source.
+/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout and
+/// nothing past them is read; `target` has room for `count` pixels. They do not overlap, unless a
+/// pixel of the layout takes four bytes and the target begins at or before the source.
 package enum RowExpander {
-  /// Writes RGBA of 8 bits; of 16-bit samples the high byte.
+  /// Writes 8-bit RGBA; 16-bit samples are reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`; or a key; read for layouts that have them only.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  ///   them.
   @unsafe
   package static func write(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -91,7 +92,7 @@ package enum RowExpander {
       return colors | Pixels(repeating: 0xff00_0000).replacing(with: 0, where: colors .== key)
     }
     var x = 0
-    // Each word takes one byte of the next pixel along, so the last pixel of the row is left out.
+    // Each word includes one byte of the next pixel, so the last pixel of the row is excluded.
     while x &+ 8 < count {
       let pixel = unsafe source + x &* 3
       let first = unsafe Pixels(
@@ -114,7 +115,7 @@ package enum RowExpander {
     }
   }
 
-  /// Makes the pixels transparent whose `size` bytes are those of the key in `palette`.
+  /// Makes pixels transparent whose `size` bytes equal the key in `palette`.
   @unsafe
   private static func clearKeyed(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int, size: Int,
@@ -125,7 +126,7 @@ package enum RowExpander {
     }
   }
 
-  /// Whether the `size` bytes of a pixel, 2, 3 or 6, are those of the key in `palette`.
+  /// Whether the `size` bytes of a pixel, 2, 3 or 6, equal the key in `palette`.
   @inline(__always) @unsafe
   static func isKey(
     _ pixel: UnsafeRawPointer, size: Int, _ palette: UnsafePointer<UInt32>
@@ -179,7 +180,7 @@ package enum RowExpander {
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
   ) {
     var x = 0
-    // The high byte comes first, so it is the low half of a lane that was read as it lies.
+    // The high byte comes first in memory, so it is the low half of a lane read as is.
     while x &+ 2 <= count {
       let lanes = unsafe source.loadUnaligned(fromByteOffset: x &* 8, as: SIMD8<UInt16>.self)
       let bytes = SIMD8<UInt8>(truncatingIfNeeded: lanes)
@@ -195,7 +196,7 @@ package enum RowExpander {
 }
 
 extension FramePixels.Layout {
-  /// The layout of the same samples where no pixel is transparent.
+  /// The layout of the same samples without transparent pixels.
   var withoutKey: Self {
     switch self {
     case .keyedRGB8: .rgb8
@@ -207,9 +208,10 @@ extension FramePixels.Layout {
 }
 
 extension RowExpander {
-  /// Writes RGBA of 16 bits in the machine's byte order; 8-bit samples are multiplied by 257.
+  /// Writes 16-bit RGBA in the machine's byte order; 8-bit samples are multiplied by 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`; or a key; read for layouts that have them only.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  ///   them.
   @unsafe
   package static func writeDeep(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -220,7 +222,7 @@ extension RowExpander {
     }
   }
 
-  /// Pixel `x` of a row as red, green, blue and alpha of 16 bits.
+  /// Pixel `x` of a row as 16-bit red, green, blue and alpha.
   @inline(always) @unsafe
   static func deepPixel(
     _ layout: FramePixels.Layout, _ source: UnsafeRawPointer, _ x: Int,
@@ -236,7 +238,7 @@ extension RowExpander {
     return pixel
   }
 
-  /// As ``deepPixel``, but opaque where it is a key that makes pixels transparent.
+  /// Like ``deepPixel``, but opaque if only a key would make it transparent.
   @inline(always) @unsafe
   private static func deepColor(
     _ layout: FramePixels.Layout, _ source: UnsafeRawPointer, _ x: Int,
@@ -284,11 +286,11 @@ extension SIMD4<UInt16> {
 }
 
 extension FramePixels {
-  /// Moves the samples of a whole frame to where `rect` lies on the canvas, as RGBA.
+  /// Moves the samples of a whole frame to the position of `rect` on the canvas, as RGBA.
   ///
-  /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows of
-  /// `rect`, which lies on a canvas of the form, whose block the storage is; why no row is written over
-  /// samples that are still to be read stands with ``InPlaceLayout``.
+  /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows
+  /// of `rect`, which lies on a canvas of the form whose block is the storage; ``InPlaceLayout``
+  /// explains why no row overwrites samples that are still to be read.
   func expandInPlace(at rect: PixelRect) {
     guard let form = inPlaceLayout, storage.byteCount >= form.byteCount,
       validPixels == width * height
@@ -305,7 +307,7 @@ extension FramePixels {
           count: width, palette: colors)
       }
     }
-    // Behind the loop, which has read all samples by now: some lie where there is padding.
+    // After the loop, which has read all samples by now: some lie where the padding goes.
     storage.clearPadding(of: form.size, format: .rgba8)
     layout = .rgba8
     offset = place

@@ -1,4 +1,4 @@
-/// Adds up what a file declares and refuses it when a limit is passed.
+/// Adds up the sizes that a file declares and throws when a limit is exceeded.
 struct WorkBudget: Sendable {
   let limits: DecodingLimits
   let format: AnimationFormat
@@ -9,7 +9,7 @@ struct WorkBudget: Sendable {
     self.format = format
   }
 
-  /// Pixels that no memory holds, whatever the limits: byte counts of more would overflow.
+  /// More pixels than any memory holds, whatever the limits: larger byte counts would overflow.
   private static let mostPixels = 1 << 40
 
   /// Checks the size of the canvas.
@@ -24,7 +24,7 @@ struct WorkBudget: Sendable {
     if index >= limits.frameCount {
       throw exceeded("frameCount", asked: index + 1, allowed: limits.frameCount, at: offset)
     }
-    // A frame may be larger than the canvas (GIF), and is decoded whole before it is clipped.
+    // A GIF frame may be larger than the canvas, and is decoded whole before it is clipped.
     if area > limits.canvasPixels {
       throw exceeded("canvasPixels", asked: area, allowed: limits.canvasPixels, at: offset)
     }
@@ -45,7 +45,7 @@ struct WorkBudget: Sendable {
   }
 }
 
-/// Counts what is kept of a file's metadata, so that it stays within the limits.
+/// Counts the metadata kept from a file, to stay within the limits.
 struct MetadataBudget: Sendable {
   let limits: DecodingLimits
   private var count = 0
@@ -54,10 +54,10 @@ struct MetadataBudget: Sendable {
 
   init(limits: DecodingLimits) { self.limits = limits }
 
-  /// Bytes that one more item may have.
+  /// The most bytes that the next item may have.
   var itemBytes: Int { min(limits.metadataBytes, limits.metadataTotalBytes - byteCount) }
 
-  /// Asks to keep one more item of `byteCount` bytes.
+  /// Reserves room for an item of `byteCount` bytes; false if it does not fit.
   mutating func admits(byteCount: Int) -> Bool {
     guard count < limits.metadataCount, byteCount <= itemBytes else { return false }
     count += 1
@@ -65,10 +65,10 @@ struct MetadataBudget: Sendable {
     return true
   }
 
-  /// Charges an admitted item with what inflating added to it; at most ``itemBytes``.
+  /// Charges an admitted item for the bytes that inflating added; at most ``itemBytes``.
   mutating func charge(_ more: Int) { byteCount += max(more, 0) }
 
-  /// An item is left out; says whether it is the first, which is worth a remark.
+  /// Records that an item was dropped; returns whether it is the first, which is worth reporting.
   mutating func leaveOut() -> Bool {
     defer { hasLeftOut = true }
     return !hasLeftOut
@@ -76,7 +76,7 @@ struct MetadataBudget: Sendable {
 }
 
 extension ScannedImage {
-  /// Refuses an image that cannot be decoded within the bytes that decoding may hold.
+  /// Throws for an image that cannot be decoded within the live-byte limit.
   package func checkLiveBytes(
     header: ImageHeader, options: DecodingOptions
   ) throws(AnimatedImageError) {

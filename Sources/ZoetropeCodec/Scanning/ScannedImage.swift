@@ -1,36 +1,36 @@
-/// Reads the structure of one file from its bytes, in as many pieces as they come.
+/// Reads the structure of one file from its bytes, which may arrive in any number of pieces.
 ///
-/// A pure value: the same bytes give the same ``ScannedImage`` however they are split. No pixel is
-/// decoded. Work is linear in the bytes; memory is that of the frame list and bounded metadata.
+/// A pure value: the same bytes give the same ``ScannedImage`` however they are split. Decodes no
+/// pixels. Time is linear in the bytes; memory is that of the frame list and bounded metadata.
 package protocol Scanning: Sendable {
   /// What is known so far.
   var image: ScannedImage { get }
   /// Whether the file's end marker was read; later bytes are ignored.
   var isAtEnd: Bool { get }
-  /// Takes the next bytes of the file.
+  /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
-  /// Says that there are no more bytes.
+  /// Signals that there are no more bytes.
   mutating func finish() throws(AnimatedImageError)
 }
 
-/// What a scanner knows of a file so far. It grows as more bytes are fed.
+/// What a scanner knows of a file so far. It grows as bytes are fed.
 package struct ScannedImage: Sendable, Hashable {
-  /// Nil until the header was read.
+  /// Nil until the header is read.
   package var header: ImageHeader?
-  /// The frames whose data was seen to its end, in order.
+  /// The frames whose data is complete, in order.
   package var frames: [FrameControl] = []
-  /// The frame in whose data the file ends; decoding tells whether its pixels are complete.
+  /// The frame in whose data the file ends; decoding shows whether its pixels are complete.
   package var cutFrame: FrameControl?
-  /// PNG: the static image for readers without animation support, if it is not a frame.
+  /// PNG: the static image for readers without animation support, unless it is a frame.
   package var staticImage: FrameControl?
-  /// The loop count as stored: repeats in GIF, plays in APNG; nil when the file has none.
+  /// The loop count as stored: repeats in GIF, plays in APNG; nil if the file has none.
   package var storedLoopCount: UInt32?
   package var metadata = AnimationMetadata()
   package var damage: [Damage] = []
-  /// Bytes of the file that were consumed.
+  /// Bytes of the file consumed so far.
   package var byteCount = 0
 
-  /// How often the animation plays in total, from ``storedLoopCount``.
+  /// How many times the animation plays in total, from ``storedLoopCount``.
   package var playCount: PlayCount {
     switch (header?.format, storedLoopCount) {
     case (_, nil), (.png, _), (nil, _): .once
@@ -42,7 +42,7 @@ package struct ScannedImage: Sendable, Hashable {
 
   package init() {}
 
-  /// PNG: the still picture is the one frame, since the animation has none.
+  /// PNG: makes the static image the only frame, since the animation has none.
   package mutating func showStaticImage() {
     header?.format = .png
     storedLoopCount = nil
@@ -53,8 +53,8 @@ package struct ScannedImage: Sendable, Hashable {
     }
   }
 
-  /// Notes a deviation. Past a thousand of them only those count that cost something: a file of empty
-  /// blocks could make any number, and hide a lost frame behind them.
+  /// Records a deviation. After a thousand, only those that cost something are kept: a file of
+  /// empty blocks could produce any number and hide a lost frame among them.
   package mutating func note(
     _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int
   ) {
@@ -63,11 +63,11 @@ package struct ScannedImage: Sendable, Hashable {
   }
 }
 
-/// Gathers a record of known length from bytes that come in pieces.
+/// Collects a record of known length from bytes that arrive in pieces.
 struct ByteCollector: Sendable {
   private(set) var bytes: [UInt8] = []
 
-  /// Moves bytes from `input` at `position` until there are `count`; says whether there are.
+  /// Moves bytes from `input` at `position` until there are `count`; returns whether there are.
   mutating func collect(
     _ count: Int, from input: borrowing RawSpan, at position: inout Int
   ) -> Bool {
@@ -78,9 +78,9 @@ struct ByteCollector: Sendable {
     return bytes.count >= count
   }
 
-  /// Forgets the record, so that the next one can be gathered.
+  /// Discards the record, so that the next one can be collected.
   mutating func reset() {
-    // Most records are not gathered here, and even emptying an empty array takes a call.
+    // Most records are not collected here, and even emptying an empty array costs a call.
     if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
   }
 }
@@ -102,20 +102,20 @@ extension [UInt8] {
   }
 }
 
-/// Tells, frame by frame, whether a frame's picture needs what was on the canvas before.
+/// Determines for each frame whether its picture depends on the previous contents of the canvas.
 ///
-/// It follows one fact: whether the canvas is known to be wholly transparent before the frame.
+/// Tracks one fact: whether the canvas is known to be fully transparent before the frame.
 struct IndependenceTracker: Sendable {
   private var isClear = true
 
-  /// Takes the next frame; says whether it is independent.
+  /// Adds the next frame; returns whether it is independent.
   ///
   /// - Parameter coversOpaquely: Whether the frame replaces every pixel of the canvas.
   mutating func add(
     rect: PixelRect, canvas: PixelRect, disposal: DisposalMethod, coversOpaquely: Bool
   ) -> Bool {
-    // A frame that is taken away again shows the frames after it what lay below: replay cannot start
-    // there, though its own picture hides all of it.
+    // A frame with disposal *previous* reveals what lay below it to later frames: decoding cannot
+    // start there, though the frame's own picture hides all of it.
     let isIndependent = isClear || coversOpaquely && disposal != .previous
     isClear =
       switch disposal {

@@ -1,13 +1,13 @@
-/// An immutable picture whose storage is shared, never copied, when the value is.
+/// An immutable picture. Copies of the value share its storage.
 ///
-/// Rows lie top first, ``bytesPerRow`` bytes apart, which is a multiple of 64; the first byte of
-/// each row is aligned to 64. Bytes past the last pixel of a row have no meaning. The bytes stay where
-/// they are, unchanged, while any copy of the value lives, so a pointer to them is good as long as a copy
-/// is kept beside it.
+/// Rows lie top to bottom, ``bytesPerRow`` bytes apart, a multiple of 64; each row starts at an
+/// address aligned to 64. Bytes past the last pixel of a row are meaningless. The bytes neither
+/// move nor change while any copy of the value lives, so a pointer to them is valid as long as a
+/// copy is kept alongside.
 public struct Bitmap: Sendable {
   /// Width and height.
   public let size: PixelSize
-  /// How the pixels lie in memory.
+  /// The memory layout of the pixels.
   public let format: PixelFormat
   /// Bytes from the start of one row to the start of the next; a multiple of 64.
   public let bytesPerRow: Int
@@ -24,10 +24,10 @@ public struct Bitmap: Sendable {
   public var width: Int { size.width }
   /// Rows.
   public var height: Int { size.height }
-  /// Bytes of memory that the picture holds; what a cache charges.
+  /// Bytes of memory that the picture holds; its cost in a cache.
   public var cost: Int { storage.byteCount }
 
-  /// All bytes, row after row with their padding.
+  /// All bytes, row by row including padding.
   public var bytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get {
@@ -61,7 +61,7 @@ public struct Bitmap: Sendable {
 }
 
 extension Bitmap: Equatable {
-  /// Whether size, format and every pixel are the same; padding does not count.
+  /// Whether size, format and every pixel are equal; padding is ignored.
   public static func == (left: Bitmap, right: Bitmap) -> Bool {
     guard left.size == right.size, left.format == right.format else { return false }
     if left.storage === right.storage { return true }
@@ -70,10 +70,10 @@ extension Bitmap: Equatable {
 }
 
 extension Bitmap {
-  /// Makes a picture by drawing its rows, from the top one down.
+  /// Creates a picture by drawing its rows, top to bottom.
   ///
-  /// `draw` is called once for each row with its bytes, without padding and all zero
-  /// (transparent black), and fills them in as `format` lays pixels out.
+  /// `draw` is called once for each row with its bytes, without padding and zeroed (transparent
+  /// black), and fills them in according to `format`.
   public init(
     size: PixelSize, format: PixelFormat = .rgba8,
     drawingRow draw: (_ y: Int, _ bytes: inout MutableRawSpan) -> Void
@@ -90,16 +90,16 @@ extension Bitmap {
   }
 }
 
-/// A picture being drawn: the one owner of its pixels, until it becomes a ``Bitmap``.
+/// A picture being drawn, the sole owner of its pixels until it becomes a ``Bitmap``.
 package struct PixelBuffer: ~Copyable, Sendable {
   package let size: PixelSize
   package let format: PixelFormat
   package let bytesPerRow: Int
   let storage: PixelStorage
 
-  /// A picture of `size`, all bytes zero (transparent black) unless `zeroed` is false.
+  /// Creates a picture of `size`, zeroed (transparent black) unless `zeroed` is false.
   ///
-  /// Without memory for it the process ends; see ``init(asking:format:zeroed:)``.
+  /// The process ends if allocation fails; see ``init(asking:format:zeroed:)``.
   package init(size: PixelSize, format: PixelFormat = .rgba8, zeroed: Bool = true) {
     do {
       try self.init(asking: size, format: format, zeroed: zeroed)
@@ -108,7 +108,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
     }
   }
 
-  /// As ``init(size:format:zeroed:)``.
+  /// Like ``init(size:format:zeroed:)``, for sizes that a file asks for.
   ///
   /// - Throws: `limitExceeded` if allocation fails.
   package init(
@@ -121,13 +121,13 @@ package struct PixelBuffer: ~Copyable, Sendable {
     if !zeroed { storage.clearPadding(of: size, format: format) }
   }
 
-  /// Makes it a copy of `bitmap`, which has its size and format.
+  /// Copies `bitmap`, which must have the same size and format.
   package mutating func copy(_ bitmap: Bitmap) {
     precondition(bitmap.size == size && bitmap.format == format)
     storage.store(bitmap.bytes)
   }
 
-  /// Ends the drawing: the pixels as an immutable bitmap, without a copy.
+  /// Finishes drawing and returns the pixels as an immutable bitmap, without a copy.
   package consuming func finish() -> Bitmap {
     Bitmap(size: size, format: format, bytesPerRow: bytesPerRow, storage: storage)
   }

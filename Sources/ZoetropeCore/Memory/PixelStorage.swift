@@ -3,30 +3,31 @@ internal import Synchronization
 
 // Memory for pixels, and where it comes from.
 //
-// Unsafe: blocks are addresses and sizes of the allocator or of `mmap`. Each belongs to one `PixelStorage`
-// from `init` to `deinit`, or waits in `PixelMemory`; what reads or writes one here checks its bounds.
+// Unsafe: blocks are addresses and sizes from the allocator or `mmap`. Each belongs to one
+// `PixelStorage` from `init` to `deinit`, or waits in `PixelMemory`; every read or write in this
+// file is bounds-checked.
 
-/// A block of memory aligned to 64 bytes, zeroed when made, freed with its last owner; or a part of a
-/// read-only mapping, lent for as long as this object lives.
+/// A block of memory aligned to 64 bytes, zeroed on creation and freed with its last owner; or a
+/// part of a read-only mapping, lent for the lifetime of this object.
 ///
-/// The block is `byteCount` bytes long and lives exactly as long as this object, which every access below
-/// borrows.
+/// The block is `byteCount` bytes long and lives exactly as long as this object, which every access
+/// below borrows.
 @safe
 package final class PixelStorage: @unchecked Sendable {
-  // Sendable: written only by its one owner (a `PixelBuffer`, whoever holds a `FramePixels`, a scratch
-  // block of a decoder or scaler) or by a `Canvas` with the sole reference; shared, it is only read.
-  // A lent block is never written: `Canvas`, the one place that takes over a block it did not make, asks
-  // `isWritable` first, and the pages are mapped without write permission.
+  // Sendable: written only by its sole owner (a `PixelBuffer`, the holder of a `FramePixels`, a
+  // scratch block of a decoder or scaler) or by a `Canvas` with the only reference; once shared, it
+  // is only read. A lent block is never written: `Canvas`, the only type that takes over blocks it
+  // did not create, checks `isWritable` first, and the pages are mapped without write permission.
   @usableFromInline let base: UnsafeMutableRawPointer
   /// Bytes in the block.
   package let byteCount: Int
   private let origin: Origin
-  /// Keeps a lent block where it is.
+  /// Keeps a lent block alive.
   private let lender: (any AnyObject & Sendable)?
 
   private enum Origin { case allocator, pixelMemory, lent }
 
-  /// Whether the bytes may be changed by a sole owner.
+  /// Whether a sole owner may change the bytes.
   package var isWritable: Bool { origin != .lent }
 
   /// Which picture the block holds. Atomic, since a canvas writes it while bitmaps share the block.
@@ -35,14 +36,14 @@ package final class PixelStorage: @unchecked Sendable {
   package var stamp: PictureStamp {
     get { PictureStamp(word: stampWord.load(ordering: .relaxed)) }
     set {
-      // Mostly it is there already, and reading leaves the cache line to other readers.
+      // Usually equal already; a mere read leaves the cache line shared.
       if newValue != stamp { stampWord.store(newValue.word, ordering: .relaxed) }
     }
   }
 
-  /// Allocates `byteCount` bytes (at least 64); zeroes them unless told not to.
+  /// Allocates `byteCount` bytes (at least 64), zeroed by default.
   ///
-  /// For blocks whose size no file decides: without memory the process ends.
+  /// For blocks whose size no file decides: the process ends if allocation fails.
   package convenience init(byteCount: Int, zeroed: Bool = true) {
     do {
       try self.init(asking: byteCount, zeroed: zeroed)
@@ -51,10 +52,10 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// As ``init(byteCount:zeroed:)``, for sizes that a file asks for.
+  /// Like ``init(byteCount:zeroed:)``, for sizes that a file asks for.
   ///
-  /// - Throws: `limitExceeded` when the system has no memory for a large block; a small one ends the
-  ///   process, as every other small allocation does.
+  /// - Throws: `limitExceeded` if a large allocation fails; a failed small one ends the process,
+  ///   like any other small allocation.
   package init(asking byteCount: Int, zeroed: Bool = true) throws(AnimatedImageError) {
     let count = max(byteCount, 64)
     self.byteCount = count
@@ -79,7 +80,7 @@ package final class PixelStorage: @unchecked Sendable {
     lender = nil
   }
 
-  /// A block that `lender` owns; it is only read.
+  /// A read-only block owned by `lender`.
   ///
   /// - Precondition: `bytes` are aligned to 64 and stay in place while `lender` lives.
   @unsafe init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
@@ -92,8 +93,8 @@ package final class PixelStorage: @unchecked Sendable {
     self.lender = lender
   }
 
-  /// A block of `byteCount` bytes with anything in it, for the next picture of a canvas; if there is
-  /// one that holds an earlier picture, that one, and which picture that is.
+  /// A block of `byteCount` bytes with unspecified contents for the next picture of a canvas, and
+  /// the stamp of the picture in it. Prefers a block that holds an earlier picture of the canvas.
   ///
   /// - Throws: As ``init(asking:zeroed:)``.
   package static func next(
@@ -127,7 +128,7 @@ package final class PixelStorage: @unchecked Sendable {
 
   /// Zeroes the bytes between the rows of a picture of `size` that is about to be drawn here.
   ///
-  /// The block may have held another picture, and `Bitmap.bytes` hands these bytes out as well.
+  /// The block may have held another picture, and `Bitmap.bytes` exposes these bytes.
   package func clearPadding(of size: PixelSize, format: PixelFormat) {
     let bytesPerRow = format.bytesPerRow(width: size.width)
     let drawn = size.width * format.bytesPerPixel
@@ -138,7 +139,7 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// Copies `bytes` to `offset`; for the block's one owner.
+  /// Copies `bytes` to `offset`. Only the block's sole owner may call this.
   package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
     precondition(offset >= 0 && bytes.byteCount <= byteCount - offset)
     unsafe bytes.withUnsafeBytes { source in
@@ -152,7 +153,7 @@ package final class PixelStorage: @unchecked Sendable {
 }
 
 extension PixelBuffer {
-  /// The bytes for writing, row after row, `bytesPerRow` apart.
+  /// The bytes for writing, row by row, `bytesPerRow` apart.
   package var mutableBytes: MutableRawSpan {
     @_lifetime(&self)
     mutating get {
@@ -166,29 +167,29 @@ extension PixelBuffer {
   @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 }
 
-/// Where large blocks of pixels come from and go to.
+/// Allocates and recycles large blocks of pixels.
 ///
-/// Playing makes and drops one canvas for each frame. The system's allocator either gives its pages
-/// back each time, and every frame pays for hundreds of page faults (measured: as long as decoding a
-/// 640×360 GIF frame takes), or keeps some twenty canvases for itself. Here a few dropped blocks wait
-/// for the next frame, and everything past that goes back to the system at once. A waiting block keeps
-/// the picture that it held, which the canvas it is of may build on.
+/// Playback allocates and frees one canvas per frame. The system's allocator either returns the
+/// pages each time, so that every frame pays for hundreds of page faults (measured: as long as
+/// decoding a 640×360 GIF frame takes), or keeps some twenty canvases. This pool keeps a few freed
+/// blocks for the next frames and returns the rest to the system at once. A pooled block keeps its
+/// old picture, which its canvas may build on.
 ///
 /// Unsafe code: a block is `byteCount` bytes of `mmap`, handed out to one owner at a time; it is
 /// either in the list below or owned, never both.
 package enum PixelMemory {
-  /// Blocks below this are the allocator's.
+  /// Smaller blocks come from the allocator.
   ///
-  /// All of them are under the address sanitizer, which watches the allocator's blocks only.
+  /// So do all blocks under the address sanitizer, which watches only the allocator's.
   #if SANITIZE_ADDRESS
     static let minimumByteCount = Int.max
   #else
     static let minimumByteCount = 1 << 16
   #endif
-  /// Waiting blocks of one size, and bytes of all waiting blocks, at most: those of frames decoded ahead,
-  /// which the next animation of that size takes up.
+  /// Bounds on the pooled blocks of one size and on the bytes of all pooled blocks: enough for the
+  /// frames decoded ahead, which the next animation of that size reuses.
   private static let maximumCountOfSize = 4
-  /// As many pictures of canvases: a player decodes two frames in one go and then lets two go.
+  /// The same for pictures of canvases: a player decodes two frames in a row and then frees two.
   private static let maximumPictureCountOfSize = 3
   private static let maximumBytes = 1 << 25
 
@@ -201,10 +202,10 @@ package enum PixelMemory {
   private struct State {
     /// Oldest first.
     var waiting: [Waiting] = []
-    /// All blocks of each size, owned and waiting.
+    /// The number of blocks of each size, owned and waiting.
     var counts: [Int: Int] = [:]
 
-    /// The waiting block to use: the newest picture of `canvas`, else the one given back last.
+    /// The waiting block to use: the newest picture of `canvas`, else the most recently freed.
     func place(_ byteCount: Int, of canvas: UInt64) -> Int? {
       var newest: Int?
       for (place, block) in waiting.enumerated()
@@ -224,24 +225,24 @@ package enum PixelMemory {
 
   private static let state = Mutex(State())
 
-  /// `byteCount` rounded up by at most a quarter, to four sizes for each doubling.
+  /// `byteCount` rounded up by at most a quarter, to four sizes per power of two.
   ///
-  /// Blocks of a thousand sizes, each a little larger than the one that was freed, left the allocator
-  /// with twice the memory, and would each wait here for another frame of just that size.
+  /// With a thousand sizes, each a little larger than the last, the allocator kept twice the
+  /// memory, and here each block would wait for another frame of exactly its size.
   package static func rounded(_ byteCount: Int) -> Int {
     let step = 1 << max(Int.bitWidth - byteCount.leadingZeroBitCount - 3, 6)
     return (byteCount + step - 1) & ~(step - 1)
   }
 
-  /// How many blocks of `byteCount` there are, owned ones and those that wait.
+  /// The number of blocks of `byteCount` bytes, owned and waiting.
   package static func blockCount(of byteCount: Int) -> Int {
     state.withLock { $0.counts[byteCount, default: 0] }
   }
 
-  /// Throws `limitExceeded` when the system would refuse `byteCount` bytes now.
+  /// Throws `limitExceeded` if the system would refuse `byteCount` bytes now.
   ///
-  /// For arrays: one that cannot grow ends the process, without a word. Only asked for large ones, and
-  /// a promise for this moment only.
+  /// For arrays, which abort the process if they cannot grow. Only checks large sizes, and holds
+  /// only for this moment.
   package static func require(_ byteCount: Int) throws(AnimatedImageError) {
     guard byteCount >= 1 << 20 else { return }
     let block = unsafe mmap(
@@ -252,9 +253,9 @@ package enum PixelMemory {
     unsafe munmap(block, byteCount)
   }
 
-  /// A block, whether all its bytes are zero, and the picture in it; nil when the system has no memory.
+  /// A block, whether all its bytes are zero, and the picture in it; nil if allocation fails.
   ///
-  /// - Parameter canvas: Whose pictures are preferred, the newest first.
+  /// - Parameter canvas: The canvas whose pictures are preferred, newest first.
   static func take(
     _ byteCount: Int, of canvas: UInt64 = 0
   ) -> (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)? {
@@ -298,12 +299,13 @@ package enum PixelMemory {
 }
 
 extension [UInt8] {
-  /// Makes the array at least `count` bytes long, by a new one of `byteCount`; what was there is lost.
+  /// Makes the array at least `count` bytes long by replacing it with one of `byteCount`; the
+  /// contents are lost.
   ///
   /// - Throws: `limitExceeded` if allocation fails.
   package mutating func makeRoom(for count: Int, taking byteCount: Int) throws(AnimatedImageError) {
     guard self.count < count else { return }
-    // The old one goes first: two at once would be more than anybody counted with.
+    // Free the old array first: the budget does not cover both at once.
     self = []
     try PixelMemory.require(byteCount)
     self = [UInt8](repeating: 0, count: byteCount)
@@ -317,9 +319,9 @@ extension AnimatedImageError {
   }
 }
 
-/// Says which picture of which canvas a block of pixels holds; the default says nothing.
+/// Identifies the picture of a canvas that a block holds; the default identifies none.
 ///
-/// One word, so that it can be kept in an atomic beside the block.
+/// One word, so that it fits in an atomic.
 package struct PictureStamp: Sendable, Hashable {
   private static let canvasCount = Atomic<UInt64>(0)
   private static let versionBits: UInt64 = 24
@@ -329,19 +331,19 @@ package struct PictureStamp: Sendable, Hashable {
 
   package init(word: UInt64 = 0) { self.word = word }
 
-  /// The first picture of a canvas that no other stamp names.
+  /// The first picture of a new canvas, which no other stamp identifies.
   package static func newCanvas() -> PictureStamp {
     let number = canvasCount.add(1, ordering: .relaxed).newValue
     return PictureStamp(word: number << versionBits)
   }
 
-  /// The canvas; 0 for the stamp that says nothing.
+  /// The canvas; 0 for the stamp that identifies none.
   package var canvas: UInt64 { word >> Self.versionBits }
 
-  /// Which of the canvas's pictures, in the order in which they were handed out.
+  /// The picture's number, in the order in which the canvas handed them out.
   package var version: Int { Int(word & Self.versionMask) }
 
-  /// The stamp of the canvas's next picture; nil when its numbers are used up.
+  /// The stamp of the canvas's next picture; nil when the numbers are exhausted.
   package var next: PictureStamp? {
     word & Self.versionMask == Self.versionMask ? nil : PictureStamp(word: word + 1)
   }

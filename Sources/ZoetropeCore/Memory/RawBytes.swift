@@ -1,11 +1,11 @@
 internal import Glibc
 
-// Bytes as numbers, compared and appended, and lanes of one width as lanes of another.
+// Loads, comparisons and appends on bytes, and casts between vectors of equal size.
 //
-// Unsafe: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe because a type
-// may have padding or invalid bit patterns. The types here, integers and vectors of numbers, have
-// neither, and every offset is checked, by the call or by a precondition. A literal's address and count
-// are the compiler's, and it lives as long as the program.
+// Unsafe: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe because a
+// type may have padding or invalid bit patterns. The types here, integers and vectors of numbers,
+// have neither, and every offset is checked, by the call or by a precondition. A literal's address
+// and count come from the compiler, and it lives as long as the program.
 
 extension [UInt8] {
   /// The array's bytes.
@@ -28,13 +28,13 @@ extension [UInt8] {
 }
 
 extension RawSpan {
-  /// The byte at `offset`, which is checked.
+  /// The byte at `offset`, bounds-checked.
   @inlinable package subscript(offset: Int) -> UInt8 {
     precondition(offset >= 0 && offset < byteCount)
     return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 
-  /// The number at `offset`, which is checked, in the machine's byte order; it need not be aligned.
+  /// The number at `offset`, bounds-checked, in the machine's byte order; it need not be aligned.
   @inlinable package func load<Number: FixedWidthInteger & BitwiseCopyable>(
     _ type: Number.Type, at offset: Int
   ) -> Number {
@@ -54,7 +54,7 @@ extension RawSpan {
 }
 
 extension SIMD4<Float> {
-  /// The numbers whose bits are `lanes`.
+  /// The numbers with the bits of `lanes`.
   @inlinable @inline(__always)
   package init(bits lanes: SIMD4<UInt32>) { self = unsafe unsafeBitCast(lanes, to: Self.self) }
 }

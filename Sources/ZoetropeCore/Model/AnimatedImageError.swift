@@ -4,11 +4,11 @@
   public import protocol Foundation.LocalizedError
 #endif
 
-/// The one error of decoding, scheduling and writing: what went wrong, and where in the file.
+/// The error type of decoding, scheduling and writing: what went wrong, and where in the file.
 ///
-/// Codes are open: more may come, so a `switch` needs a default. Errors compare by value.
+/// Codes are open: more may be added, so a `switch` needs a default. Errors compare by value.
 public struct AnimatedImageError: Error, Sendable, Hashable {
-  /// What kind of fault it is.
+  /// The kind of error.
   public struct Code: Sendable, Hashable {
     /// The code's name, as JSON output spells it.
     public let name: String
@@ -24,28 +24,28 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
     public static let truncated = Code("truncated")
     /// The data breaks the format's rules.
     public static let malformed = Code("malformed")
-    /// One of ``DecodingLimits`` would be passed; the detail names it.
+    /// A limit of ``DecodingLimits`` would be exceeded; the detail names it.
     public static let limitExceeded = Code("limitExceeded")
-    /// The system refused to read or write; the detail has its words.
+    /// A read or write failed; the detail holds the system's message.
     public static let io = Code("io")
-    /// An argument makes no sense, such as a frame index past the end.
+    /// An invalid argument, such as a frame index past the end.
     public static let parameter = Code("parameter")
-    /// The work was cancelled before it was done.
+    /// The operation was cancelled before it finished.
     public static let cancelled = Code("cancelled")
   }
 
-  /// What kind of fault it is.
+  /// The kind of error.
   public let code: Code
-  /// The format that was being read, where that is known.
+  /// The format being read, if known.
   public let format: AnimationFormat?
-  /// The frame in which it happened, from 0; nil outside of frames.
+  /// The frame in which the error occurred, from 0; nil outside frames.
   public let frameIndex: Int?
-  /// The byte of the file at which it was noticed, from 0.
+  /// The file offset at which the error was detected.
   public let byteOffset: Int?
   /// A plain clause that describes the error.
   public let detail: String
 
-  /// Makes an error.
+  /// Creates an error.
   public init(
     _ code: Code, _ detail: String, format: AnimationFormat? = nil, frameIndex: Int? = nil,
     byteOffset: Int? = nil

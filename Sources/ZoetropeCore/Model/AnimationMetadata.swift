@@ -1,4 +1,4 @@
-/// What a file says beside its pixels. Values are kept as stored; nothing is applied to pixels.
+/// The metadata of a file. Values are kept as stored; none is applied to the pixels.
 public struct AnimationMetadata: Sendable, Hashable {
   /// A piece of text with its key.
   public struct Text: Sendable, Hashable {
@@ -16,9 +16,9 @@ public struct AnimationMetadata: Sendable, Hashable {
   public struct ApplicationBlock: Sendable, Hashable {
     /// The eleven characters of identifier and authentication code.
     public let identifier: String
-    /// Bytes of payload, sub-block lengths not counted.
+    /// Payload bytes, not counting sub-block lengths.
     public let byteCount: Int
-    /// The byte of the file at which the extension starts.
+    /// The file offset of the extension.
     public let byteOffset: Int
     package init(identifier: String, byteCount: Int, byteOffset: Int) {
       self.identifier = identifier
@@ -50,7 +50,7 @@ public struct AnimationMetadata: Sendable, Hashable {
   /// eXIf: the Exif block.
   public package(set) var exif: [UInt8]?
 
-  /// What pHYs holds.
+  /// The contents of pHYs.
   public struct PixelDensity: Sendable, Hashable {
     /// Pixels per unit along x.
     public let x: UInt32

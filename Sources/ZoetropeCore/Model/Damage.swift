@@ -1,15 +1,15 @@
-/// One thing in a file that is not as the format says, and what became of it.
+/// A deviation from the file format, and how it was handled.
 ///
-/// A deviation that costs nothing (a missing trailer, surplus pixels) has `isTolerated` true;
-/// one that costs pixels or frames has it false.
+/// `isTolerated` is true for a deviation that costs nothing, such as a missing trailer or surplus
+/// pixels, and false for one that costs pixels or frames.
 public struct Damage: Sendable, Hashable {
-  /// What kind of deviation it is. Open: more may come.
+  /// The kind of deviation. Open: more may be added.
   public struct Kind: Sendable, Hashable {
     /// The kind's name, as JSON output spells it.
     public let name: String
-    /// Whether nothing is lost by it.
+    /// Whether nothing is lost.
     public let isTolerated: Bool
-    /// Whether ``DamagePolicy/strict`` throws for it: something is lost, or data may be wrong.
+    /// Whether ``DamagePolicy/strict`` throws for it: something is lost, or the data may be wrong.
     public let isRefusedByStrict: Bool
     package init(_ name: String, isTolerated: Bool, isRefusedByStrict: Bool? = nil) {
       self.name = name
@@ -18,13 +18,13 @@ public struct Damage: Sendable, Hashable {
     }
   }
 
-  /// What kind of deviation it is.
+  /// The kind of deviation.
   public let kind: Kind
-  /// The frame it touches, from 0; nil when it is not in a frame.
+  /// The affected frame, from 0; nil outside frames.
   public let frameIndex: Int?
-  /// The byte of the file at which it was noticed, from 0.
+  /// The file offset at which the deviation was detected.
   public let byteOffset: Int
-  /// Complete rows of the frame's own rectangle that could be decoded; nil when all, or not known.
+  /// Complete rows of the frame's own rectangle that could be decoded; nil if all, or unknown.
   public let validRows: Int?
   /// A plain clause that describes the damage.
   public let detail: String
@@ -51,7 +51,7 @@ extension Damage: CustomStringConvertible {
 }
 
 extension Damage {
-  /// The damage as the error that a strict reader throws.
+  /// The damage as the error that strict reading throws.
   package func error(format: AnimationFormat) -> AnimatedImageError {
     AnimatedImageError(
       kind == .cutFrame || kind == .cutBlock ? .truncated : .malformed,
@@ -59,14 +59,15 @@ extension Damage {
   }
 }
 
-/// What to do with files that break their format's rules.
+/// How to handle files that break their format's rules.
 public enum DamagePolicy: String, Sendable, Hashable {
-  /// Keep every good frame and every row of a damaged one that is not cut off; report the rest.
+  /// Keep every intact frame and the decoded rows of a damaged one, unless the data ends inside
+  /// that frame; report the rest.
   case salvage
-  /// Throw at the first deviation that costs pixels, frames or the animation, or after which the pixels
-  /// may be wrong (``Damage/Kind/isRefusedByStrict``). What costs nothing, as a missing trailer, is
-  /// reported as in ``salvage``.
+  /// Throw at the first deviation that costs pixels, frames or the animation, or after which the
+  /// pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a
+  /// missing trailer, are reported as in ``salvage``.
   case strict
-  /// As ``salvage``, and also keep the decoded rows of the frame in which the data ends.
+  /// Like ``salvage``, but also keep the decoded rows of the frame in which the data ends.
   case partialRows
 }

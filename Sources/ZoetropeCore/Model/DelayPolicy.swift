@@ -1,6 +1,6 @@
 /// How long a frame is shown for its stored delay.
 ///
-/// The stored value is never changed; a policy is applied where time is spent.
+/// The stored value never changes; the policy applies when frames are timed.
 public struct DelayPolicy: Sendable, Hashable {
   let kind: Kind
 
@@ -14,23 +14,23 @@ public struct DelayPolicy: Sendable, Hashable {
 
   /// Chromium's rule, the default: 10 ms or less is shown as 100 ms, in both formats.
   ///
-  /// Chromium counts whole milliseconds: 1/99 s is 10 of them. Longer delays are shown exactly.
+  /// Chromium compares whole milliseconds: 1/99 s counts as 10. Longer delays are shown exactly.
   public static let browser = DelayPolicy(
     kind: .replace(atMost: 10, replacement: .milliseconds(100)))
-  /// The stored delay, zero included.
+  /// The stored delay, including zero.
   public static let exact = DelayPolicy(kind: .exact)
-  /// ffmpeg's GIF rule: below 20 ms is shown as 100 ms.
+  /// ffmpeg's GIF rule: less than 20 ms is shown as 100 ms.
   public static let ffmpeg = DelayPolicy(
     kind: .minimum(.milliseconds(20), replacement: .milliseconds(100)))
-  /// Image I/O's rule as reported by third parties: below 11 ms is shown as 100 ms.
+  /// Image I/O's rule as reported by third parties: less than 11 ms is shown as 100 ms.
   public static let imageIO = DelayPolicy(
     kind: .minimum(.milliseconds(11), replacement: .milliseconds(100)))
-  /// A delay below `floor` is shown as `replacement`, or as `floor` when none is given.
+  /// A delay below `floor` is shown as `replacement`, or as `floor` if none is given.
   public static func minimum(_ floor: Duration, replacement: Duration? = nil) -> DelayPolicy {
     DelayPolicy(kind: .minimum(floor, replacement: replacement ?? floor))
   }
 
-  /// The time for which a frame with this delay is shown at normal speed.
+  /// How long a frame with this delay is shown at normal speed.
   public func shownDuration(of delay: FrameDelay) -> Duration {
     let stored = delay.duration
     switch kind {
@@ -43,7 +43,7 @@ public struct DelayPolicy: Sendable, Hashable {
 }
 
 extension DelayPolicy: CustomStringConvertible {
-  /// The name by which the command line knows the policy.
+  /// The policy's name on the command line.
   public var description: String {
     switch self {
     case .exact: "exact"

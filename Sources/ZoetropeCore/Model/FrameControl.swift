@@ -1,8 +1,8 @@
-/// What is known of one frame without decoding its pixels.
+/// The properties of one frame that are known without decoding its pixels.
 public struct FrameControl: Sendable, Hashable {
-  // Kept small, in this order: the list of frames is what memory grows with, 56 bytes each instead of
-  // 160 in two lists. Formats have 16 and 31 bits for the numbers of a rectangle; a place past 32 bits
-  // would take a list of 240 GB.
+  // Field order and sizes matter: memory grows with the list of frames, at 56 bytes each instead of
+  // 160 in two lists. The formats store rectangles in 16 or 31 bits; an index past 32 bits would
+  // take a list of 240 GB.
   private let start: Int
   private var end: Int
   private let storedIndex: UInt32
@@ -11,36 +11,37 @@ public struct FrameControl: Sendable, Hashable {
   private let width: Int32
   private let height: Int32
   private let paletteCount: UInt16
-  /// GIF: the palette index that leaves the canvas as it is; nil when there is none.
+  /// GIF: the palette index that leaves the canvas unchanged; nil if there is none.
   package let transparentIndex: UInt8?
 
-  /// Its place in the animation, from 0.
+  /// The frame's position in the animation, from 0.
   public var index: Int { Int(storedIndex) }
-  /// Where it lies on the canvas, as stored; it may reach past the canvas (GIF only) or be empty.
+  /// The frame's rectangle on the canvas, as stored; it may reach past the canvas (GIF only) or be
+  /// empty.
   public var rect: PixelRect {
     PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
   }
-  /// How long the file asks for it to be shown.
+  /// The stored delay.
   public let delay: FrameDelay
   /// What happens to ``rect`` before the next frame.
   public let disposal: DisposalMethod
-  /// How it is put on the canvas.
+  /// How the frame is drawn onto the canvas.
   public let blend: BlendOperation
-  /// Whether decoding can start here: neither this frame's composited picture nor a later one's needs
-  /// an earlier frame.
+  /// Whether decoding can start here: neither this frame's composited picture nor any later one
+  /// depends on an earlier frame.
   public let isIndependent: Bool
-  /// Whether its rows are stored in interlaced order.
+  /// Whether the rows are stored in interlaced order.
   public let isInterlaced: Bool
-  /// Where its colours come from.
+  /// Where the colours come from.
   public let palette: PaletteUse
-  /// GIF: entries of the frame's own palette, 0 when it has none.
+  /// GIF: entries in the frame's local palette, 0 if it has none.
   package var localPaletteCount: Int { Int(paletteCount) }
-  /// The bytes of the file from which its pixels are decoded.
+  /// The bytes of the file from which the pixels are decoded.
   public var byteRange: Range<Int> { start..<end }
 
-  /// Creates the metadata of a frame, such as for tests of code that shows it.
+  /// Creates a frame's properties, for example to test code that displays them.
   ///
-  /// By default the frame is drawn over what is there and stays, is not interlaced and has no bytes.
+  /// By default the frame is drawn over the canvas and kept, is not interlaced and has no bytes.
   public init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod = .keep,
     blend: BlendOperation = .over, isIndependent: Bool = false, isInterlaced: Bool = false,
@@ -74,7 +75,7 @@ public struct FrameControl: Sendable, Hashable {
     end = byteRange.upperBound
   }
 
-  /// Says where the bytes of the frame end, once that is known.
+  /// Sets where the frame's bytes end, once that is known.
   package mutating func end(at offset: Int) { end = offset }
 }
 
@@ -104,7 +105,7 @@ public struct FrameDelay: Sendable, Hashable {
       + .nanoseconds(Int64(rest * 1_000_000_000 / UInt64(denominator)))
   }
 
-  /// The exact time in milliseconds, cut down to a whole one.
+  /// The exact time in milliseconds, rounded down.
   public var milliseconds: Int { Int(UInt64(numerator) * 1000 / UInt64(denominator)) }
 }
 
@@ -119,15 +120,16 @@ public enum DisposalMethod: UInt8, Sendable, Hashable {
   case keep
   /// The rectangle becomes transparent (GIF 2, as browsers read it; APNG `BACKGROUND`).
   case background
-  /// The rectangle becomes what it was before the frame (GIF 3 and 4; APNG `PREVIOUS`).
+  /// The rectangle reverts to its contents before the frame (GIF 3 and 4; APNG `PREVIOUS`).
   case previous
 }
 
-/// How a frame is put on the canvas.
+/// How a frame is drawn onto the canvas.
 public enum BlendOperation: UInt8, Sendable, Hashable {
   /// Every pixel of the frame, alpha included, replaces the canvas (APNG `SOURCE`).
   case source
-  /// The frame is laid over the canvas (APNG `OVER`; GIF, whose transparent index leaves it).
+  /// The frame is blended over the canvas (APNG `OVER`; GIF, whose transparent index leaves the
+  /// canvas unchanged).
   case over
 }
 
@@ -137,6 +139,6 @@ public enum PaletteUse: UInt8, Sendable, Hashable {
   case none
   /// The palette of the whole file.
   case global
-  /// A palette of the frame's own.
+  /// The frame's local palette.
   case local
 }

@@ -5,16 +5,16 @@ public struct PixelSize: Sendable, Hashable {
   /// Rows.
   public var height: Int
 
-  /// Makes a size; neither side is checked.
+  /// Creates a size; neither side is checked.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
   }
 
-  /// Whether there is no pixel in it.
+  /// Whether it contains no pixels.
   public var isEmpty: Bool { width <= 0 || height <= 0 }
 
-  /// Pixels in all; 0 when a side is not positive, `Int.max` when the product does not fit.
+  /// The pixel count; 0 if a side is not positive, `Int.max` on overflow.
   public var area: Int {
     guard !isEmpty else { return 0 }
     let (product, overflow) = width.multipliedReportingOverflow(by: height)
@@ -38,7 +38,7 @@ public struct PixelRect: Sendable, Hashable {
   /// Rows.
   public var height: Int
 
-  /// Makes a rectangle; nothing is checked.
+  /// Creates a rectangle; nothing is checked.
   public init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y
@@ -54,7 +54,7 @@ public struct PixelRect: Sendable, Hashable {
   /// The rectangle with no pixels.
   public static let empty = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
-  /// Whether there is no pixel in it.
+  /// Whether it contains no pixels.
   public var isEmpty: Bool { width <= 0 || height <= 0 }
   /// Its width and height.
   public var size: PixelSize { PixelSize(width: width, height: height) }
@@ -63,7 +63,7 @@ public struct PixelRect: Sendable, Hashable {
   /// The first row past the bottom edge.
   public var maxY: Int { y + height }
 
-  /// The pixels that lie in both rectangles; ``empty`` when there are none.
+  /// The pixels in both rectangles; ``empty`` if there are none.
   public func intersection(_ other: PixelRect) -> PixelRect {
     let left = max(x, other.x)
     let top = max(y, other.y)
@@ -73,7 +73,7 @@ public struct PixelRect: Sendable, Hashable {
     return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// The smallest rectangle that holds both; an empty one adds nothing.
+  /// The smallest rectangle that contains both; empty rectangles are ignored.
   public func union(_ other: PixelRect) -> PixelRect {
     if isEmpty { return other }
     if other.isEmpty { return self }
@@ -84,7 +84,7 @@ public struct PixelRect: Sendable, Hashable {
       width: max(maxX, other.maxX) - left, height: max(maxY, other.maxY) - top)
   }
 
-  /// Whether every pixel of `other` lies inside; an empty rectangle lies in every one.
+  /// Whether every pixel of `other` lies inside; every rectangle contains the empty ones.
   public func contains(_ other: PixelRect) -> Bool {
     other.isEmpty
       || (other.x >= x && other.y >= y && other.maxX <= maxX && other.maxY <= maxY)

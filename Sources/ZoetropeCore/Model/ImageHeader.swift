@@ -1,4 +1,4 @@
-/// What every frame of a file inherits.
+/// The properties that all frames of a file share.
 package struct ImageHeader: Sendable, Hashable {
   package var format: AnimationFormat
   package var canvasSize: PixelSize
@@ -8,7 +8,7 @@ package struct ImageHeader: Sendable, Hashable {
   package var bitDepth: UInt8 = 8
   /// PNG: the colour type of IHDR.
   package var colorType: UInt8 = 6
-  /// PNG: whether frames are stored with Adam7.
+  /// PNG: whether frames are stored with Adam7 interlacing.
   package var isInterlaced = false
   /// PNG: the raw tRNS chunk of colour types 0 and 2.
   package var transparency: [UInt8] = []
@@ -19,17 +19,17 @@ package struct ImageHeader: Sendable, Hashable {
   }
 }
 
-/// The file formats that are decoded.
+/// The file formats that can be decoded.
 public enum AnimationFormat: String, Sendable, Hashable {
   /// GIF87a or GIF89a.
   case gif
-  /// A PNG with animation chunks that make it an animation.
+  /// A PNG with valid animation chunks.
   case apng
-  /// A PNG that is a still picture.
+  /// A still PNG.
   case png
 }
 
-/// How often an animation plays in total.
+/// How many times an animation plays in total.
 ///
 /// GIF: no loop block is one play, 0 is ``indefinite``, *n* is *n* + 1 plays.
 /// APNG: `num_plays` 0 is ``indefinite``, *n* is *n* plays.

@@ -1,4 +1,4 @@
-/// How the pixels of a ``Bitmap`` lie in memory.
+/// The memory layout of the pixels of a ``Bitmap``.
 ///
 /// The name lists the channels in memory order. Alpha is straight unless the name says
 /// *Premultiplied*. Multi-byte channels are in the machine's byte order.
@@ -9,13 +9,13 @@ public struct PixelFormat: Sendable, Hashable {
     case rgba8, rgba8Premultiplied, bgra8, rgbx8, rgb565, grey8, rgba16
   }
 
-  /// Red, green, blue, alpha; 8 bits each, straight alpha. What decoding yields.
+  /// Red, green, blue, alpha; 8 bits each, straight alpha. The decoder's output format.
   public static let rgba8 = PixelFormat(kind: .rgba8)
-  /// As ``rgba8`` with each colour multiplied by alpha and rounded to nearest.
+  /// Like ``rgba8``, with each colour multiplied by alpha and rounded to nearest.
   public static let rgba8Premultiplied = PixelFormat(kind: .rgba8Premultiplied)
   /// Blue, green, red, alpha; 8 bits each, straight alpha.
   public static let bgra8 = PixelFormat(kind: .bgra8)
-  /// As ``rgba8`` blended over black, the fourth byte 255.
+  /// Like ``rgba8``, blended over black; the fourth byte is 255.
   public static let rgbx8 = PixelFormat(kind: .rgbx8)
   /// 5 bits red, 6 green, 5 blue in one 16-bit word, blended over black, red in the top bits.
   public static let rgb565 = PixelFormat(kind: .rgb565)
@@ -24,12 +24,12 @@ public struct PixelFormat: Sendable, Hashable {
   /// Red, green, blue, alpha; 16 bits each, straight alpha.
   public static let rgba16 = PixelFormat(kind: .rgba16)
 
-  /// Every format there is.
+  /// All formats.
   public static let all: [PixelFormat] = [
     .rgba8, .rgba8Premultiplied, .bgra8, .rgbx8, .rgb565, .grey8, .rgba16,
   ]
 
-  /// Bytes that one pixel takes.
+  /// Bytes per pixel.
   public var bytesPerPixel: Int {
     switch kind {
     case .rgba8, .rgba8Premultiplied, .bgra8, .rgbx8: 4
@@ -46,11 +46,11 @@ public struct PixelFormat: Sendable, Hashable {
 }
 
 extension PixelFormat: CustomStringConvertible {
-  /// The name of the format, as it is spelt in code.
+  /// The name of the format, as spelt in code.
   public var description: String { String(describing: kind) }
 }
 
-/// One pixel of 8 bits a channel with straight (not premultiplied) alpha, R first in memory.
+/// One pixel with 8 bits per channel and straight (not premultiplied) alpha, R first in memory.
 @frozen
 public struct RGBA: BitwiseCopyable, Sendable, Hashable {
   /// Red, 0 to 255.
@@ -62,7 +62,7 @@ public struct RGBA: BitwiseCopyable, Sendable, Hashable {
   /// Opacity, 0 (transparent) to 255 (opaque).
   public var alpha: UInt8
 
-  /// Makes a pixel, opaque unless said otherwise.
+  /// Creates a pixel, opaque by default.
   @inlinable
   public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
     self.red = red
@@ -71,7 +71,7 @@ public struct RGBA: BitwiseCopyable, Sendable, Hashable {
     self.alpha = alpha
   }
 
-  /// Transparent black, what a canvas starts with.
+  /// Transparent black, the initial contents of a canvas.
   public static let clear = RGBA(red: 0, green: 0, blue: 0, alpha: 0)
 
   /// Opaque black.

@@ -1,29 +1,30 @@
-/// The bytes of one file, read by range from any thread.
+/// The bytes of one file, readable by range from any thread.
 package protocol ByteSource: Sendable {
-  /// Bytes in all.
+  /// The total number of bytes.
   var byteCount: Int { get }
 
-  /// What the file system says of the file now; nil for bytes in memory.
+  /// The file's current stamp; nil for bytes in memory.
   var currentStamp: FileStamp? { get }
 
-  /// Whether the bytes are unchanged since opening. For a file, costs one `fstat`.
+  /// Whether the bytes are unchanged since opening. Costs one `fstat` for a file.
   var isUnchanged: Bool { get }
 
-  /// Whether the bytes of `range` can be had without waiting for a disk or a network. Costs what it
-  /// costs to read them from the system's file cache.
+  /// Whether the bytes of `range` can be read without waiting for a disk or a network. Costs as
+  /// much as reading them from the system's file cache.
   func isAtHand(_ range: Range<Int>) -> Bool
 
-  /// Gives `body` the bytes of `range`, which is clipped to the source.
+  /// Calls `body` with the bytes of `range`, which is clipped to the source.
   ///
-  /// - Parameter buffer: Memory to read into, when the bytes do not lie in memory yet. Reused from call
-  ///   to call for one source, it saves allocations, and reads of small ranges that lie close together.
+  /// - Parameter buffer: Memory to read into if the bytes are not in memory yet. Reusing one buffer
+  ///   for all calls on a source saves allocations, and reads of small ranges that lie close
+  ///   together.
   func withBytes<Result>(
     in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result
 }
 
-/// Memory for bytes of one source, which keeps what was read last.
+/// A buffer for bytes of one source, which keeps the range read last.
 package struct ReadBuffer: Sendable {
   var bytes: [UInt8] = []
   /// The part of the source that `bytes` begins with.
@@ -33,16 +34,16 @@ package struct ReadBuffer: Sendable {
 }
 
 extension ByteSource {
-  /// Not known.
+  /// False: unknown.
   package func isAtHand(_ range: Range<Int>) -> Bool { false }
 
-  /// Calls `body` with one block after the other, front to back, until it says that it wants no more.
+  /// Calls `body` with one block after the other, front to back, until it asks to stop.
   ///
-  /// A source that was cut short meanwhile ends where it was cut.
+  /// A source that is truncated meanwhile ends where it was truncated.
   package func forEachBlock(
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
-    // Large enough that a call costs little, small enough to lie in a second-level cache.
+    // Large enough to amortise the call, small enough for a second-level cache.
     let blockSize = 1 << 17
     var buffer = ReadBuffer()
     for start in stride(from: 0, to: byteCount, by: blockSize) {
@@ -56,7 +57,7 @@ extension ByteSource {
   }
 }
 
-/// A byte source over bytes that are in memory.
+/// A byte source over bytes in memory.
 package struct MemorySource: ByteSource {
   private let bytes: [UInt8]
 

@@ -4,13 +4,14 @@ internal import ZoetropeShims
 
 /// A byte source over an open file, read with `pread`.
 ///
-/// Not mapped: a file that shrinks under a mapping kills the process with SIGBUS, and reading a frame's
-/// bytes costs a hundredth of decoding them. A file that shrinks gives fewer bytes instead.
+/// Not mapped: if a file shrinks under a mapping, SIGBUS kills the process, and reading a frame's
+/// bytes costs a hundredth of decoding them. Reads from a file that shrinks return fewer bytes
+/// instead.
 package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
   private let stamp: FileStamp
-  /// What errors call the file; nil when whoever reports them says so.
+  /// The file's name in errors; nil if the caller adds it.
   private let name: String?
 
   /// Opens the regular file at `path`.
@@ -31,17 +32,17 @@ package final class FileSource: ByteSource {
     stamp = FileStamp(status)
   }
 
-  /// The bytes at `path`: a regular file stays open and is read by range; a pipe, a device or a
+  /// The bytes at `path`: a regular file stays open and is read by range; a pipe, device or
   /// terminal is read to its end now.
   ///
-  /// - Parameter byteLimit: Bytes that are read of what is no regular file.
-  /// - Throws: `io` that names the path; of what is no regular file also `notAnImage`, `limitExceeded`
-  ///   and, when the task is cancelled, `cancelled`.
+  /// - Parameter byteLimit: The most bytes to read from anything but a regular file.
+  /// - Throws: `io` with the path; for anything but a regular file also `notAnImage`,
+  ///   `limitExceeded` and, when the task is cancelled, `cancelled`.
   package static func bytes(
     at path: FilePath, byteLimit: Int,
     checkingStart: (borrowing RawSpan) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) -> any ByteSource {
-    // Quoted, which shows control characters as escapes.
+    // Quoting escapes control characters.
     let name = path.string.debugDescription
     do throws(AnimatedImageError) {
       let descriptor = try open(path)
@@ -77,13 +78,13 @@ package final class FileSource: ByteSource {
 
   package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
 
-  /// The stamp of a regular file; others are refused, as by ``status(of:)``.
+  /// The stamp of a regular file; others are refused, as in ``status(of:)``.
   package static func stamp(
     of descriptor: FileDescriptor
   ) throws(AnimatedImageError) -> FileStamp { FileStamp(try status(of: descriptor)) }
 
-  /// What the system says of a regular file; pipes and devices are refused: they have no ranges, and
-  /// may have no end.
+  /// The status of a regular file. Pipes and devices are refused: they have no ranges, and may have
+  /// no end.
   static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> FileStatus {
     let status = try anyStatus(of: descriptor)
     guard status.isRegular else {
@@ -122,13 +123,13 @@ package final class FileSource: ByteSource {
     return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
   }
 
-  /// What is read for `range`: a small one with what follows, since small frames lie close together and
-  /// a call costs as much as copying some 8 KiB.
+  /// The range to read for `range`: a small one is extended, since small frames lie close together
+  /// and a call costs as much as copying some 8 KiB.
   private static func extended(_ range: Range<Int>, in byteCount: Int) -> Range<Int> {
     range.lowerBound..<min(max(range.upperBound, range.lowerBound + 1 << 14), byteCount)
   }
 
-  /// Reads as much of `range` as there is; says how many bytes that was.
+  /// Reads the available bytes of `range`; returns how many there were.
   private func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {
@@ -154,18 +155,18 @@ package final class FileSource: ByteSource {
 
 /// Reads a pipe, a terminal or a file to its end.
 package enum StandardInput {
-  /// Bytes after which every format is known.
+  /// The number of bytes after which every format is recognised.
   private static let signatureSize = 13
 
-  /// All bytes of `descriptor`.
+  /// Reads all bytes of `descriptor`.
   ///
-  /// While nothing comes, `shouldStop` is asked ten times a second: a signal that arrives just
-  /// before a blocking read would otherwise be slept over.
+  /// While no data arrives, `shouldStop` is polled ten times a second: a blocking read would miss a
+  /// signal that arrives just before it.
   ///
-  /// - Parameter checkingStart: Gets the first 13 bytes, after which every format is known; what it
-  ///   throws ends the reading.
-  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes or when the system has
-  ///   no memory for them, `cancelled` when `shouldStop` says so.
+  /// - Parameter checkingStart: Called with the first 13 bytes, which identify every format; an
+  ///   error it throws ends the reading.
+  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes or if allocation
+  ///   fails, `cancelled` when `shouldStop` returns true.
   package static func readAll(
     from descriptor: FileDescriptor, byteLimit: Int, shouldStop: () -> Bool,
     checkingStart: (borrowing RawSpan) throws(AnimatedImageError) -> Void
@@ -175,7 +176,7 @@ package enum StandardInput {
     while true {
       if shouldStop() { throw AnimatedImageError(.cancelled, "reading was stopped") }
       var request = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
-      // Files and ends of pipes are always ready. A signal ends the wait with an error.
+      // Files and closed pipes are always ready. A signal ends the wait with an error.
       let ready = waitForEvents(&request, milliseconds: 100)
       if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
       guard ready > 0 else { continue }
@@ -183,18 +184,18 @@ package enum StandardInput {
       do {
         count = try descriptor.read(into: &block)
       } catch Errno.resourceTemporarilyUnavailable {
-        // Another reader of a pipe that does not block was faster.
+        // Another reader of a non-blocking pipe took the data.
         continue
       } catch {
         throw FileSource.failure(error)
       }
       if count == 0 { return bytes }
       let hadSignature = bytes.count >= signatureSize
-      // An array grows to twice its size while the old one still lives.
+      // A growing array doubles its capacity while the old one still lives.
       if bytes.count + count > bytes.capacity { try PixelMemory.require(2 * bytes.capacity) }
       bytes.append(contentsOf: block[..<count])
       if !hadSignature, bytes.count >= signatureSize {
-        // No more than there are, as the condition says.
+        // In bounds by the condition above.
         try checkingStart(bytes.rawBytes.extracting(first: signatureSize))
       }
       guard bytes.count <= byteLimit else {
@@ -206,16 +207,16 @@ package enum StandardInput {
   }
 }
 
-/// What the file system says of a file that changes when its bytes do.
+/// The file system's record of a file, which changes when the file's bytes do.
 ///
-/// The change time is part of it because the modification time can be set back by anyone.
+/// It includes the change time because anyone can set the modification time back.
 package struct FileStamp: Sendable, Hashable {
   package let device: UInt64
   package let inode: UInt64
   package let byteCount: Int
   /// Nanoseconds since 1970.
   package let modified: Int64
-  /// Nanoseconds since 1970; the system sets it at each change of bytes or attributes.
+  /// Nanoseconds since 1970; the system updates it at each change of bytes or attributes.
   package let changed: Int64
 
   package init(device: UInt64, inode: UInt64, byteCount: Int, modified: Int64, changed: Int64) {
@@ -235,20 +236,20 @@ package struct FileStamp: Sendable, Hashable {
     }
   }
 
-  /// The stamp of the file at `path`; nil when there is none.
+  /// The stamp of the file at `path`; nil if there is none.
   package init?(at path: FilePath) {
     guard let status = FileStatus(at: path) else { return nil }
     self.init(status)
   }
 
-  /// The stamp in what the system says of a file.
+  /// The stamp in a file status.
   init(_ status: FileStatus) {
     self.init(
       device: status.device, inode: status.inode, byteCount: status.byteCount,
       modified: status.modified, changed: status.changed)
   }
 
-  /// Whether the file was left alone long enough before `now` that a later write shows in the stamp.
+  /// Whether the file last changed long enough before `now` that a later write shows in the stamp.
   ///
   /// Two writes within one tick of the file system's clock leave the same times, so a hash taken in
   /// that tick may be of the bytes in between. 2 s is FAT's tick, the coarsest in use.
@@ -256,8 +257,8 @@ package struct FileStamp: Sendable, Hashable {
     now - max(modified, changed) > 2_000_000_000
   }
 
-  /// Whether nothing was written between the two stamps of one open file. The change time is left out:
-  /// removing or renaming a file changes it too, and an open file outlives both.
+  /// Whether nothing was written between the two stamps of one open file. Ignores the change time:
+  /// removing or renaming a file changes it too, and an open file survives both.
   func hasBytes(of other: FileStamp) -> Bool {
     device == other.device && inode == other.inode && byteCount == other.byteCount
       && modified == other.modified

@@ -2,17 +2,17 @@ package import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-// The calls of the system that take an address, each behind a function on values.
+// System calls that take an address, each wrapped in a function on values.
 //
-// Unsafe: the system reads and fills in memory of the caller. Every pointer is valid for the call it is
-// passed to and is not kept by it; where the system writes, the size of the buffer is passed along or
-// fixed by the type.
+// Unsafe: the system reads and fills in memory of the caller. Every pointer is valid for the call
+// that receives it and is not kept; where the system writes, the size of the buffer is passed along
+// or fixed by the type.
 
-/// What the system says of a file.
+/// The status of a file.
 package struct FileStatus {
   private let status: stat
 
-  /// The status of what is at `path`; nil when nothing is.
+  /// The status of the file at `path`; nil if there is none.
   package init?(at path: FilePath, followsLinks: Bool = true) {
     var status = stat()
     let result = unsafe path.withPlatformString {
@@ -22,7 +22,7 @@ package struct FileStatus {
     self.status = status
   }
 
-  /// The status of what `descriptor` is open for.
+  /// The status of the open file `descriptor`.
   package init(of descriptor: FileDescriptor) throws(Errno) {
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
@@ -39,7 +39,7 @@ package struct FileStatus {
   /// Whether it still has a name.
   package var isLinked: Bool { status.st_nlink > 0 }
   package var isDirectory: Bool { kind == S_IFDIR }
-  /// Whether it is a file with bytes of its own, no directory, pipe or device.
+  /// Whether it is a regular file, not a directory, pipe or device.
   package var isRegular: Bool { kind == S_IFREG }
   /// Whether it is a pipe, a socket or a character device, which can only be read in order.
   package var isPipe: Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind) }
@@ -66,7 +66,7 @@ package enum FileSystem {
     unsafe call(path, path) { first, _ in unsafe mkdir(first, 0o777) }
   }
 
-  /// The destination of the symbolic link at `path`; nil when it is not a link.
+  /// The destination of the symbolic link at `path`; nil if it is not a link.
   package static func destination(ofLink path: FilePath) -> FilePath? {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe path.withPlatformString { unsafe readlink($0, &buffer, buffer.count) }
@@ -102,7 +102,7 @@ package enum FileSystem {
 }
 
 extension FilePath {
-  /// A path of exactly these bytes, whatever their encoding.
+  /// A path of exactly these bytes, in any encoding.
   package init(bytes: [UInt8]) {
     let characters: [CInterop.PlatformChar] = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
     // The array ends in a NUL, and the initializer copies it.
@@ -112,7 +112,7 @@ extension FilePath {
   /// The bytes of the path.
   package var bytes: [UInt8] {
     unsafe withPlatformString { pointer in
-      // The string ends at its NUL, `length` bytes on.
+      // The string ends at its NUL, `length` bytes in.
       unsafe Array(UnsafeBufferPointer(start: pointer, count: length)).map {
         UInt8(bitPattern: $0)
       }
@@ -126,7 +126,7 @@ extension FileDescriptor {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
   }
 
-  /// Reads what comes next into `buffer`, at most as much as it holds; returns how many bytes that was.
+  /// Reads the next bytes into `buffer`, at most its size; returns how many.
   package func read(into buffer: inout [UInt8]) throws -> Int {
     try unsafe buffer.withUnsafeMutableBytes { unsafe try read(into: $0) }
   }
@@ -140,14 +140,14 @@ extension FileDescriptor {
     }
   }
 
-  /// The first `count` bytes of a file, or as many as there are.
+  /// The first `count` bytes of a file, or all of a shorter one.
   package func prefix(_ count: Int) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: count)
     let found = (try? read(at: 0, into: &buffer, 0..<count)) ?? 0
     return Array(buffer.prefix(found))
   }
 
-  /// The size of the terminal; nil when this is not a terminal or its size is unknown.
+  /// The size of the terminal; nil if this is not a terminal or its size is unknown.
   package var terminalSize: (columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int)? {
     var size = winsize()
     guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -155,21 +155,21 @@ extension FileDescriptor {
   }
 }
 
-/// Waits until one of `requests` is answered, or for some time; a negative one is without end.
+/// Waits until one of `requests` is ready, or until the timeout; a negative one never expires.
 ///
-/// - Returns: How many are answered, or -1 with the reason in `errno`.
+/// - Returns: The number of ready requests, or -1 with the reason in `errno`.
 package func waitForEvents(_ requests: inout [pollfd], milliseconds: Int32) -> Int32 {
   unsafe poll(&requests, nfds_t(requests.count), milliseconds)
 }
 
 extension termios {
-  /// The line settings of an open terminal; nil when `descriptor` is not one.
+  /// The line settings of an open terminal; nil if `descriptor` is not one.
   package init?(of descriptor: Int32) {
     self.init()
     guard unsafe tcgetattr(descriptor, &self) == 0 else { return nil }
   }
 
-  /// Makes these the settings of a terminal; false when the system refuses.
+  /// Applies these settings to a terminal; false if the system refuses.
   package func apply(to descriptor: Int32) -> Bool {
     var settings = self
     return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0
@@ -184,7 +184,7 @@ extension timespec {
     return time
   }
 
-  /// Sleeps that long, or until a signal.
+  /// Sleeps for this long, or until a signal.
   package func sleep() {
     var time = self
     _ = unsafe nanosleep(&time, nil)
@@ -193,19 +193,19 @@ extension timespec {
   var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }
 
-/// The value of a variable of this process's environment, which nothing here changes; nil when it is not
-/// set.
+/// The value of an environment variable; nil if it is not set. This process never changes its
+/// environment.
 package func environmentVariable(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   return unsafe String(cString: value)
 }
 
-/// The bytes of the command line's arguments.
+/// The raw bytes of the command-line arguments.
 package enum RawArguments {
   /// The bytes of the argument whose text is `argument`.
   ///
-  /// Only an argument with a replacement character can differ from its bytes; its bytes come from
-  /// the first argument of the process that decodes to the same text.
+  /// Only an argument with a replacement character can differ from its bytes; they come from the
+  /// first argument of the process that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
     for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -220,13 +220,13 @@ package enum RawArguments {
   }
 }
 
-/// How the allocator treats the memory of frames.
+/// Controls how the allocator treats the memory of frames.
 package enum FrameMemory {
   /// Returns blocks of a frame's size to the system as soon as they are freed.
   ///
-  /// By default the allocator raises its threshold when the first large block is freed, and from
-  /// then on keeps such blocks in every thread's arena: 63 MiB where 43 are in use, while playing
-  /// 640 x 480 pixels.
+  /// By default the allocator raises its threshold when the first large block is freed, and then
+  /// keeps such blocks in every thread's arena: 63 MiB where 43 are in use, while playing 640 x 480
+  /// pixels.
   package static func returnsAtOnce() {
     zt_return_freed_blocks(256 << 10)
   }

@@ -3,15 +3,16 @@ package import SystemPackage
 internal import ZoetropeShims
 
 extension AnimatedImageError.Code {
-  /// A frame store has no room: its disk is full, or its byte limit leaves none for the frame.
+  /// A frame store is out of space: its disk is full, or its byte limit leaves no room for the
+  /// frame.
   public static let storeFull = Self("storeFull")
-  /// A frame store's directory or file may not be written, or does not belong to this user alone.
+  /// A frame store's directory or file is not writable, or does not belong to this user alone.
   public static let storeDenied = Self("storeDenied")
-  /// Every place where a frame could be kept is in use.
+  /// Every slot for a frame is in use.
   public static let storeBusy = Self("storeBusy")
-  /// A table of a frame store was truncated, removed or written over by somebody else.
+  /// Another process truncated, removed or overwrote a table of a frame store.
   public static let storeDamaged = Self("storeDamaged")
-  /// The file system lacks what a frame store needs, such as locks.
+  /// The file system lacks a feature that a frame store needs, such as locks.
   public static let storeUnsupported = Self("storeUnsupported")
 }
 
@@ -30,25 +31,25 @@ extension AnimatedImageError {
   }
 }
 
-/// A file that several processes read and write at the same time.
+/// A file that several processes read and write concurrently.
 ///
-/// Written with `pwrite`, so that a full disk is an error and not SIGBUS. Locks belong to the open file
-/// description (`F_OFD_SETLK`): they go with the process and are not lost when another descriptor of the
-/// file is closed, as POSIX locks are. Two of these objects on one file exclude each other; two threads
-/// with one object do not.
+/// Written with `pwrite`, so that a full disk is an error and not SIGBUS. Locks belong to the open
+/// file description (`F_OFD_SETLK`): they end with the process and, unlike POSIX locks, survive
+/// closing another descriptor of the file. Two of these objects on one file exclude each other; two
+/// threads with one object do not.
 ///
 /// Unsafe code: system calls that take addresses, each of a buffer that lives for the call.
 @safe
 package final class TableFile: Sendable {
   package struct Status: Sendable {
     package let byteCount: Int
-    /// Bytes on the disk, which are fewer where the file has holes.
+    /// Bytes allocated on disk, fewer than the size if the file has holes.
     package let allocatedBytes: Int
-    /// 0 once the file was removed.
+    /// 0 once the file is removed.
     package let linkCount: Int
     /// Nanoseconds since 1970.
     package let modified: Int64
-    /// Whether it is a regular file of this user, which nobody else may read or write.
+    /// Whether it is a regular file of this user that nobody else may read or write.
     package let isPrivate: Bool
 
     init(_ status: stat) {
@@ -64,14 +65,14 @@ package final class TableFile: Sendable {
 
   package enum Lock { case none, shared, exclusive }
 
-  /// Bytes of a page of memory.
+  /// Bytes in a memory page.
   package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
 
   fileprivate let descriptor: FileDescriptor
 
-  /// Opens a file of this user's own; does not follow a symbolic link.
+  /// Opens a file owned by this user; does not follow a symbolic link.
   ///
-  /// - Returns: Nil when there is none.
+  /// - Returns: Nil if there is none.
   package static func open(
     _ path: FilePath, creating: Bool = false
   ) throws(AnimatedImageError) -> TableFile? {
@@ -105,7 +106,7 @@ package final class TableFile: Sendable {
     }
   }
 
-  /// Reads as many of `count` bytes as there are from `offset` on.
+  /// Reads up to `count` bytes from `offset` on, as many as there are.
   package func read(_ count: Int, at offset: Int) throws(AnimatedImageError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
@@ -131,14 +132,14 @@ package final class TableFile: Sendable {
           descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done,
           off_t(offset + done))
       }
-      // Nothing written and no error: no file system of ours, but it must not be a loop.
+      // Nothing written and no error: unexpected, but it must not loop forever.
       if step == 0 { throw .store(EIO, "write") }
       if step > 0 { done += step } else if errno != EINTR { throw .store(errno, "write") }
     }
   }
 
-  /// Makes the file `byteCount` bytes long, the first `allocated` of them on the disk. Only for a file
-  /// that nobody else has open.
+  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated`. Only
+  /// for a file that nobody else has open.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
     guard ftruncate(descriptor.rawValue, off_t(byteCount)) == 0 else {
       throw .store(errno, "resize")
@@ -147,14 +148,14 @@ package final class TableFile: Sendable {
     guard error == 0 else { throw .store(error, "allocate") }
   }
 
-  /// Gives the disk space of `range` back; what is read there afterwards is zero. Best effort.
+  /// Frees the disk space of `range`, which then reads as zeros. Best effort.
   package func punchHole(_ range: Range<Int>) {
     zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
   }
 
   /// Changes this object's lock on the byte at `offset`, without waiting.
   ///
-  /// - Returns: False when another has a lock in the way.
+  /// - Returns: False if another object's lock conflicts.
   package func setLock(_ lock: Lock, at offset: Int) throws(AnimatedImageError) -> Bool {
     let kind: Int32 =
       switch lock {
@@ -168,20 +169,21 @@ package final class TableFile: Sendable {
   }
 }
 
-/// The bytes of a table, read where the system's cache holds them.
+/// The bytes of a table, read directly from the system's file cache.
 ///
-/// A file that somebody truncates, or that cannot be read, shows zeros and sets ``hasGap``; see
-/// `zt_table.h`. Others write to the file at any moment: callers check what they read, or hold a lock.
+/// If the file is truncated or cannot be read, its bytes read as zeros and ``hasGap`` becomes true;
+/// see `zt_table.h`. Others may write to the file at any moment: callers validate what they read,
+/// or hold a lock.
 ///
 /// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
 @safe
 package final class TableMapping: @unchecked Sendable {
-  // Sendable: neither property changes, the bytes are only read, and the mapping ends in `deinit`, when
-  // nobody holds this object any more.
+  // Sendable: neither property changes, the bytes are only read, and the mapping ends in `deinit`,
+  // when no reference to this object is left.
   private let start: UnsafePointer<UInt8>
   private let byteCount: Int
 
-  /// Maps the first `byteCount` bytes of `file`; nil when the system cannot.
+  /// Maps the first `byteCount` bytes of `file`; nil if the system cannot.
   package init?(_ file: TableFile, byteCount: Int) {
     guard byteCount > 0, let start = unsafe zt_map(file.descriptor.rawValue, byteCount) else {
       return nil
@@ -192,19 +194,19 @@ package final class TableMapping: @unchecked Sendable {
 
   deinit { unsafe zt_unmap(start) }
 
-  /// Whether zeros stand in for bytes that could not be had. It stays so.
+  /// Whether zeros have replaced bytes that could not be read. Never reset.
   package var hasGap: Bool { unsafe zt_map_has_gap(start) }
 
   /// The bytes of `range` as read-only pixels, without a copy.
   ///
-  /// - Parameter owner: Kept as long as the pixels; it keeps this mapping, and others from replacing
-  ///   the bytes.
+  /// - Parameter owner: Retained as long as the pixels; it retains this mapping, and keeps others
+  ///   from replacing the bytes.
   /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
   package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
     unsafe PixelStorage(lent: buffer(range), by: owner)
   }
 
-  /// Gives `body` the bytes of `range`.
+  /// Calls `body` with the bytes of `range`.
   package func withBytes<Result>(
     in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
   ) -> Result { body(unsafe buffer(range).bytes) }
@@ -223,9 +225,9 @@ package final class TableMapping: @unchecked Sendable {
   }
 }
 
-/// The directory of a frame store: of this user alone, made when it is missing.
+/// The directory of a frame store: private to this user, created if missing.
 package enum TableDirectory {
-  /// Makes `path` and what is missing above it, and checks that it is this user's own.
+  /// Creates `path` and its missing parents, and checks that it belongs to this user.
   package static func make(_ path: FilePath) throws(AnimatedImageError) {
     var missing: [FilePath] = []
     var next = path
@@ -251,7 +253,7 @@ package enum TableDirectory {
     }
   }
 
-  /// The regular files in the directory; none when there is no directory.
+  /// The regular files in the directory; empty if the directory does not exist.
   package static func files(in path: FilePath) -> [(name: String, status: TableFile.Status)] {
     guard let stream = unsafe path.withPlatformString({ unsafe opendir($0) }) else { return [] }
     defer { unsafe _ = closedir(stream) }
@@ -269,19 +271,19 @@ package enum TableDirectory {
     return found
   }
 
-  /// Whether there is something of that name.
+  /// Whether anything exists at `path`.
   package static func exists(_ path: FilePath) -> Bool {
     unsafe path.withPlatformString { unsafe access($0, F_OK) } == 0
   }
 
-  /// Removes a file; whoever has it open or mapped keeps it. Best effort.
+  /// Removes a file; processes that have it open or mapped keep it. Best effort.
   package static func remove(_ path: FilePath) {
     _ = unsafe path.withPlatformString { unsafe unlink($0) }
   }
 
-  /// Gives the file at `temporary` the name `path`.
+  /// Renames the file at `temporary` to `path`.
   ///
-  /// - Returns: False when there is such a file already and `replacing` is false; then nothing changes.
+  /// - Returns: False if `path` exists and `replacing` is false; then nothing changes.
   package static func publish(
     _ temporary: FilePath, as path: FilePath, replacing: Bool
   ) throws(AnimatedImageError) -> Bool {

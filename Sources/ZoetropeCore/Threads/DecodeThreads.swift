@@ -4,16 +4,16 @@ internal import Synchronization
 /// Threads on which frames are decoded, so that decoding never occupies the cooperative pool.
 ///
 /// Two blocking calls on the two pool threads of a small machine delay every sleeping task by their
-/// whole length: that is why these are threads of our own. They are started when first needed, one for
-/// each processor, and shared by the whole process; waiting, they cost nothing.
+/// whole length, hence dedicated threads. They start on demand, up to one per processor, and the
+/// whole process shares them; idle threads cost nothing.
 package final class DecodeThreads: Sendable {
-  /// The threads of this process.
+  /// The decode threads of this process.
   package static let shared = DecodeThreads(count: processorCount)
   /// Threads that read, hash and scan files, which takes long and may wait for a disk: frames of
-  /// animations that are playing must not wait behind that.
+  /// playing animations must not queue behind that.
   package static let loading = DecodeThreads(count: 4)
-  /// Threads that look whether a file is the one that was opened before, for a picture that could be
-  /// shown at once: not behind loads either.
+  /// Threads that check whether a file is unchanged since it was last opened, so that its picture
+  /// can be shown at once. These checks must not queue behind loads.
   package static let checking = DecodeThreads(count: 2)
   /// Processors this process may use; at least one.
   package static let processorCount = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
@@ -46,10 +46,10 @@ package final class DecodeThreads: Sendable {
     self.start = start
   }
 
-  /// Runs `work` on one of the threads, after the work handed over before it has begun.
+  /// Runs `work` on one of the threads, in order of submission.
   ///
-  /// - Parameter isOptional: Whether it may as well not be done. On a system that has no thread at all
-  ///   to give, the rest is done by who asks: late is better than never.
+  /// - Parameter isOptional: Whether `work` may be skipped. If the system has no thread at all to
+  ///   give, the caller runs the rest itself: late is better than never.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let startsThread = state.withLock { state in
       state.queue.append(Work(run: work, isOptional: isOptional))
@@ -69,7 +69,7 @@ package final class DecodeThreads: Sendable {
     }
   }
 
-  /// Runs `work` on one of the threads while the calling task waits without blocking its own.
+  /// Runs `work` on one of the threads; the calling task suspends without blocking its thread.
   package func result<Value: Sendable>(of work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       run { continuation.resume(returning: work()) }
@@ -90,7 +90,7 @@ package final class DecodeThreads: Sendable {
 }
 
 extension DecodeThreads.State {
-  /// The oldest piece of work. Taken items are removed in bulk, so that taking one costs no shift.
+  /// Removes the oldest item. The array is trimmed in bulk, so that taking one costs no shift.
   fileprivate mutating func takeFirst() -> DecodeThreads.Work? {
     guard head < queue.count else { return nil }
     let work = queue[head]
@@ -104,23 +104,23 @@ extension DecodeThreads.State {
   }
 }
 
-/// Tells work on a decode thread that the task it is done for was cancelled.
+/// Tells work on a decode thread that the task it serves was cancelled.
 ///
-/// `Task.isCancelled` cannot: those threads run no task, so there it is always false.
+/// `Task.isCancelled` cannot: decode threads run no task, so it is always false there.
 package final class CancelFlag: Sendable {
   private let raised = Atomic<Bool>(false)
 
   package init() {}
 
-  /// Marks the result as no longer wanted.
+  /// Marks the result as no longer needed.
   package func raise() { raised.store(true, ordering: .relaxed) }
 
-  /// Whether the result is no longer wanted.
+  /// Whether the result is no longer needed.
   package var isRaised: Bool { raised.load(ordering: .relaxed) }
 }
 
 extension DecodeThreads {
-  /// As ``result(of:)``, for work that asks now and then whether the calling task was cancelled.
+  /// Like ``result(of:)``, for work that polls whether the calling task was cancelled.
   package func cancellableResult<Value: Sendable>(
     of work: @escaping @Sendable (CancelFlag) -> Value
   ) async -> Value {
@@ -133,13 +133,13 @@ extension DecodeThreads {
   }
 }
 
-/// A value that one task waits for until it comes or the task is cancelled.
+/// A value that one task waits for until it arrives or the task is cancelled.
 ///
-/// The first of the two ends the wait; what comes second is dropped. Everything in this library that
-/// waits and can be cancelled waits on one of these.
+/// Whichever happens first ends the wait; the other is dropped. Every cancellable wait in this
+/// library uses one of these.
 ///
-/// Resume it under no lock: resuming takes the waiting task's own lock, which `Task.cancel()` holds
-/// while it calls handlers that may want yours.
+/// Never resume it while holding a lock: resuming takes the waiting task's own lock, which
+/// `Task.cancel()` holds while it calls handlers that may take yours.
 package final class ResultHandover<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -151,9 +151,9 @@ package final class ResultHandover<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Waits for the value; nil as soon as the calling task is cancelled. To be called once.
+  /// Waits for the value; nil as soon as the calling task is cancelled. Call it only once.
   ///
-  /// - Parameter onCancel: called, on any thread, when cancelling has ended the wait.
+  /// - Parameter onCancel: Called, on any thread, when cancelling has ended the wait.
   package func valueUnlessCancelled(_ onCancel: @Sendable () -> Void = {}) async -> Value? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

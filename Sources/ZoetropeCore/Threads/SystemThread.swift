@@ -1,15 +1,15 @@
 internal import Glibc
 
-// Threads, semaphores and locks of the system.
+// System threads, semaphores and locks.
 //
-// Unsafe: pthread takes a context pointer, semaphores, mutexes and conditions an address that does not
-// move. The context is retained until the thread has taken it over; the addresses are allocated in `init`,
-// freed in `deinit` and handed to nobody.
+// Unsafe: pthread takes a context pointer; semaphores, mutexes and conditions need an address that
+// does not move. The context is retained until the thread has taken it over; the addresses are
+// allocated in `init`, freed in `deinit` and never escape.
 
-/// A thread of the system that runs one closure; to be joined or detached, once.
+/// A system thread that runs one closure; to be joined or detached, exactly once.
 ///
-/// Decoding and encoding block for milliseconds: they get threads of their own and stay out of Swift's
-/// cooperative pool, which they would starve, and whose start costs a tool time that it does not have.
+/// Decoding and encoding block for milliseconds. On threads of their own they do not starve Swift's
+/// cooperative pool, and a tool need not pay for starting the pool.
 package struct SystemThread: Sendable {
   private let handle: pthread_t
 
@@ -19,9 +19,9 @@ package struct SystemThread: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// Starts it; nil when the system has no thread to give.
+  /// Starts the thread; nil if the system has none to give.
   package init?(_ body: @escaping @Sendable () -> Void) {
-    // Retained here, released by the new thread, or below when there is none.
+    // Retained here; released by the new thread, or below if none starts.
     let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
     var handle = pthread_t()
     guard unsafe pthread_create(&handle, nil, Self.run, argument) == 0 else {
@@ -31,7 +31,7 @@ package struct SystemThread: Sendable {
     self.handle = handle
   }
 
-  /// What a new thread calls with the body that was retained for it.
+  /// The entry point of a new thread, called with the body retained for it.
   private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
     argument in
     if let argument = unsafe argument {
@@ -43,22 +43,22 @@ package struct SystemThread: Sendable {
   /// Waits until the closure has returned.
   package func join() { pthread_join(handle, nil) }
 
-  /// Leaves it to itself.
+  /// Detaches the thread.
   package func detach() { pthread_detach(handle) }
 }
 
-/// Starts a detached thread; false when the system has none left.
+/// Starts a detached thread; false if the system has none left.
 package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
   guard let thread = SystemThread(body) else { return false }
   thread.detach()
   return true
 }
 
-/// A counting signal between threads.
+/// A counting semaphore between threads.
 @safe
 package final class ThreadSignal: @unchecked Sendable {
-  // Sendable: `sem_t` is made to be used from several threads, and the pointer itself never changes; it is
-  // freed in `deinit`, when no reference is left.
+  // Sendable: `sem_t` is designed to be shared between threads, and the pointer itself never
+  // changes; it is freed in `deinit`, when no reference is left.
   private let semaphore: UnsafeMutablePointer<sem_t>
 
   package init() {
@@ -74,9 +74,9 @@ package final class ThreadSignal: @unchecked Sendable {
   /// Lets one ``wait()`` return, now or later.
   package func post() { unsafe _ = sem_post(semaphore) }
 
-  /// Blocks the thread until a ``post()`` is left over.
+  /// Blocks the thread until it can consume a ``post()``.
   ///
-  /// - Parameter looks: How often to look for one before the thread sleeps.
+  /// - Parameter looks: How often to poll for one before the thread sleeps.
   package func wait(looks: Int = 0) {
     for _ in 0..<looks {
       if unsafe sem_trywait(semaphore) == 0 { return }
@@ -101,7 +101,7 @@ package final class Monitor<State>: @unchecked Sendable {
     self.state = state
     unsafe mutex = .allocate(capacity: 1)
     unsafe condition = .allocate(capacity: 1)
-    // The monotonic clock is waited on, so that setting the time of day moves nothing.
+    // Waiting on the monotonic clock makes changes of the system time harmless.
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -133,7 +133,7 @@ package final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  /// As ``wait(_:)``, but not past `deadline`: `body` is called a last time then.
+  /// Like ``wait(_:)``, but only until `deadline`, when `body` is called one last time.
   package func wait<Result>(
     until deadline: ContinuousClock.Instant?, _ body: (inout State) -> Result?
   ) -> Result? {
@@ -155,15 +155,15 @@ package final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  /// When `instant` will be, on the monotonic clock, unless the machine is suspended before.
+  /// `instant` on the monotonic clock, unless the machine is suspended before.
   ///
-  /// `timespec` is read and made as its two words: which module its members belong to differs from
-  /// one kind of build to the other, and with it whether they may be named here.
+  /// `timespec` is accessed as its two words: the module that declares its members differs between
+  /// kinds of build, and so does whether they may be named here.
   private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
     var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
-    // What is further away than the words below can count is waited for in parts.
+    // Longer waits than the words below can count are split.
     let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
     let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
     let (seconds, attoseconds) = sum.components
@@ -173,21 +173,21 @@ package final class Monitor<State>: @unchecked Sendable {
 }
 
 extension TaskExecutor {
-  /// Runs a job that this executor was given, now and on this thread; for each job once.
+  /// Runs a job given to this executor, now and on this thread; call it once per job.
   package func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 }
 
 #if SANITIZE_THREAD
-  /// Takes the place of the standard `Mutex` in this module and in those of its tests while the thread
-  /// sanitizer looks on.
+  /// Replaces the standard `Mutex` in this module and its tests under the thread sanitizer.
   ///
   /// The standard one hands a contended lock over inside the kernel (`FUTEX_LOCK_PI`), which the
-  /// sanitizer cannot see: a dozen lines that do nothing but lock are reported as a race. It
-  /// does know `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a release.
+  /// sanitizer cannot see: even a dozen lines that only lock are reported as a race. It does
+  /// understand `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a
+  /// release.
   @safe
   package struct PthreadMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // Sendable: the value is reached only between lock and unlock; both pointers are made in `init`,
-    // freed in `deinit`, and never change in between.
+    // Sendable: the value is accessed only between lock and unlock; both pointers are created in
+    // `init`, freed in `deinit`, and never change in between.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
@@ -213,7 +213,7 @@ extension TaskExecutor {
       return try unsafe body(&value.pointee)
     }
 
-    /// Nil when another thread has the lock.
+    /// Nil if another thread holds the lock.
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {

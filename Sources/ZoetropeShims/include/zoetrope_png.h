@@ -13,7 +13,7 @@
 #define ZOETROPE_NULLABLE
 #endif
 
-/// What libpng is told about one frame: the chunks of a plain PNG, without its bytes.
+/// The description of one frame for libpng: the chunks of a plain PNG, as values.
 typedef struct zoetrope_png_request {
   /// Width and height of the frame, 1 to 2^31 - 1.
   uint32_t width, height;
@@ -21,7 +21,7 @@ typedef struct zoetrope_png_request {
   uint8_t bit_depth, color_type, interlace;
   /// Keep 16-bit samples (big-endian) instead of their high byte. Other depths give 8 bits.
   bool keeps_16_bit;
-  /// PLTE: `palette_count` times red, green, blue; at most 256.
+  /// PLTE: `palette_count` triples of red, green, blue; at most 256.
   const uint8_t *ZOETROPE_NULLABLE palette;
   size_t palette_count;
   /// The bytes of tRNS; at most 256.
@@ -30,36 +30,36 @@ typedef struct zoetrope_png_request {
   /// The zlib stream.
   const uint8_t *ZOETROPE_NULLABLE data;
   size_t data_count;
-  /// Bytes that libpng and zlib may allocate; past it they fail as if memory had run out.
+  /// Bytes that libpng and zlib may allocate; beyond it allocation fails.
   size_t memory_limit;
 } zoetrope_png_request;
 
 /// How a decode ended.
 typedef enum zoetrope_png_code {
-  /// All rows are there and the stream ended as it should.
+  /// All rows are there and the stream ended properly.
   ZOETROPE_PNG_COMPLETE = 0,
   /// All rows are there, but the stream has no proper end.
   ZOETROPE_PNG_NO_END = 1,
-  /// All rows are there, and more.
+  /// All rows are there, followed by surplus data.
   ZOETROPE_PNG_SURPLUS = 2,
   /// The data ended before the last row.
   ZOETROPE_PNG_SHORT = 3,
-  /// A row has a filter type that does not exist.
+  /// A row has an unknown filter type.
   ZOETROPE_PNG_FILTER = 4,
-  /// The compressed data is broken.
+  /// The compressed data is malformed.
   ZOETROPE_PNG_BROKEN = 5,
-  /// No memory.
+  /// Out of memory.
   ZOETROPE_PNG_MEMORY = 6,
 } zoetrope_png_code;
 
-/// What a decode gave.
+/// The result of a decode.
 typedef struct zoetrope_png_result {
   zoetrope_png_code code;
   /// Complete rows from the top; for an interlaced frame, rows whose last pass is done.
   uint32_t rows;
   /// Complete interlace passes: 1 for a whole plain frame, 7 for a whole interlaced one.
   uint32_t passes;
-  /// libpng's words, cut to fit; empty when all went well.
+  /// libpng's message, truncated to fit; empty on success.
   char message[96];
 } zoetrope_png_result;
 
@@ -67,11 +67,12 @@ typedef struct zoetrope_png_result {
 ///
 /// `bytes_per_row` must hold `width` pixels of 4 bytes (8 when 16 bits are kept of a 16-bit frame)
 /// and `pixels` must hold `height` such rows; otherwise nothing is written and `code` is
-/// ZOETROPE_PNG_MEMORY. Rows after `rows` hold anything. No state is kept; threads do not meet.
+/// ZOETROPE_PNG_MEMORY. Rows from `rows` on are unspecified. Keeps no state; safe to call from
+/// several threads at once.
 zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uint8_t *pixels,
                                         size_t bytes_per_row, size_t pixels_count);
 
-/// The version of the libpng that runs, as 10639 for 1.6.39.
+/// The version of the running libpng, as 10639 for 1.6.39.
 unsigned zt_png_version(void);
 
 #if __has_feature(nullability)

@@ -6,8 +6,8 @@
 ///
 /// `frame` starts at the image separator and ends with the block terminator; giflib keeps a pointer
 /// into it only during the call. `rows` has room for width * height bytes, in stored row order.
-/// Returns the number of complete rows. Record-level calls only: no state is kept between frames,
-/// and giflib never allocates for pixels.
+/// Returns the number of complete rows. Uses only record-level calls: no state is kept between
+/// frames, and giflib never allocates memory for pixels.
 int zt_gif_expand(const uint8_t *_Nonnull frame, size_t count, uint8_t *_Nonnull rows, int width,
                   int height);
 

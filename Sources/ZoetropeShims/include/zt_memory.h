@@ -3,13 +3,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Makes the allocator give blocks of `count` bytes and more back to the system when they are freed.
+/// Makes the allocator return blocks of `count` bytes or more to the system when they are freed.
 ///
-/// For the whole process, from now on. Does nothing where the C library has no such switch.
+/// Affects the whole process from now on. Does nothing if the C library has no such option.
 void zt_return_freed_blocks(size_t count);
 
-/// Whether the `count` bytes of the file `descriptor` from `offset` on are in the system's file cache.
+/// Whether `count` bytes of the file `descriptor` at `offset` are in the system's file cache.
 ///
-/// Reads them and throws them away, at most 256 KiB; false for more, past the file's end, and where the
-/// system or the file system cannot say.
+/// Reads them, at most 256 KiB, and discards them. False for larger ranges, past the file's end,
+/// and where the system or the file system cannot tell.
 bool zt_is_cached(int descriptor, int64_t offset, size_t count);
