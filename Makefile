@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 BUILD ?= .build
 RELEASE := $(BUILD)/release
-# One file without shared libraries: it starts in under a millisecond
+# One file without shared libraries, which starts sooner.
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
 PREFIX ?= /usr/local
