@@ -28,8 +28,12 @@ public final class MemoryFrameCache: FrameCaching {
 
   /// Creates an empty cache. By default only ``MemoryBudget/shared`` limits it.
   ///
-  /// - Parameter backing: The second level: queried for frames that are not in memory, and given
-  ///   every stored frame. Its frames take no memory here. Default: nil.
+  /// - Parameters:
+  ///   - costLimit: The maximum number of bytes, whatever the budget has left. Default: no limit.
+  ///   - countLimit: The maximum number of bitmaps. Default: no limit.
+  ///   - budget: The budget that bitmaps are charged to. Default: ``MemoryBudget/shared``.
+  ///   - backing: The second level: queried for frames that are not in memory, and given every stored
+  ///     frame. Its frames take no memory here. Default: nil.
   public init(
     costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
     backing: FrameStore? = nil
