@@ -82,7 +82,7 @@ package final class FrameTable: Sendable {
         // Allocate the entries on disk at once: reading a hole through the mapping may fail when
         // the disk is full.
         try file.resize(to: layout.fileBytes, allocating: layout.pixelsOffset)
-        try unsafe file.write(layout.header(secret).span.bytes, at: 0)
+        try file.write(layout.header(secret).rawBytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
       } catch {
         TableDirectory.remove(temporary)
@@ -307,13 +307,13 @@ package final class FrameTable: Sendable {
   }
 
   private func mark(_ slot: Int, _ used: UInt8) throws(AnimatedImageError) {
-    try unsafe file.write([used].span.bytes, at: layout.use(of: slot))
+    try file.write([used].rawBytes, at: layout.use(of: slot))
   }
 
   /// Writes an empty entry.
   private func empty(_ slot: Int) throws(AnimatedImageError) {
     let zeros = [UInt8](repeating: 0, count: TableEntry.byteCount)
-    try unsafe file.write(zeros.span.bytes, at: layout.entry(of: slot))
+    try file.write(zeros.rawBytes, at: layout.entry(of: slot))
   }
 
   // MARK: Removing

@@ -51,7 +51,7 @@ struct StoreIndex: Sendable {
     let temporary = directory.appending("\(name).\(UInt32.random(in: 1...UInt32.max)).new")
     guard let file = try TableFile.open(temporary, creating: true) else { return }
     do throws(AnimatedImageError) {
-      try unsafe file.write((writer.bytes + checksum(writer.bytes, name)).span.bytes, at: 0)
+      try file.write((writer.bytes + checksum(writer.bytes, name)).rawBytes, at: 0)
       _ = try TableDirectory.publish(temporary, as: path, replacing: true)
     } catch {
       TableDirectory.remove(temporary)
@@ -84,12 +84,12 @@ struct StoreIndex: Sendable {
         Int(truncatingIfNeeded: stamp.inode), stamp.byteCount, Int(stamp.modified),
         Int(stamp.changed),
       ] + conditions
-    let hash = unsafe secret.hash128(numbers.span.bytes)
+    let hash = secret.hash128(numbers.rawBytes)
     return ("\(hash)", hash)
   }
 
   private func checksum(_ bytes: [UInt8], _ name: String) -> [UInt8] {
-    let hash = unsafe secret.hash128((bytes + Array(name.utf8)).span.bytes)
+    let hash = secret.hash128((bytes + Array(name.utf8)).rawBytes)
     return Array("\(hash)".utf8.prefix(16))
   }
 }

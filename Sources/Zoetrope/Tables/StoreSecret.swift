@@ -15,7 +15,7 @@ struct StoreSecret: Sendable {
   private init(_ bytes: [UInt8]) {
     self.bytes = bytes
     hash = HashSecret(bytes)
-    let word = unsafe hash.hash64(Array("zoetrope".utf8).span.bytes)
+    let word = hash.hash64(Array("zoetrope".utf8).rawBytes)
     fingerprint = String(word, radix: 16)
   }
 
@@ -42,7 +42,7 @@ struct StoreSecret: Sendable {
       let temporary = directory.appending("\(fileName).\(number).new")
       guard let file = try TableFile.open(temporary, creating: true) else { continue }
       do throws(AnimatedImageError) {
-        try unsafe file.write(secret.stored.span.bytes, at: 0)
+        try file.write(secret.stored.rawBytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
       } catch {
         TableDirectory.remove(temporary)
@@ -54,7 +54,7 @@ struct StoreSecret: Sendable {
 
   /// The bytes, followed by their checksum.
   private var stored: [UInt8] {
-    let sum = unsafe hash.hash64(bytes.span.bytes)
+    let sum = hash.hash64(bytes.rawBytes)
     return bytes + (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0 * 8)) }
   }
 

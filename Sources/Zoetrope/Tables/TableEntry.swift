@@ -34,7 +34,7 @@ struct TableEntry: Sendable {
   init?(copying bytes: borrowing RawSpan, in slot: Int, of layout: TableLayout, secret: HashSecret)
   {
     for place in 0..<Self.wordCount {
-      words[place] = unsafe bytes.unsafeLoad(fromByteOffset: place * 8, as: UInt64.self)
+      words[place] = bytes.load(UInt64.self, at: place * 8)
     }
     guard words[0] != 0, words[31] == checksum(in: slot, of: layout, secret) else { return nil }
   }
@@ -43,7 +43,7 @@ struct TableEntry: Sendable {
   func withBytes<Result>(
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
-    try unsafe body(words.span.bytes)
+    try body(words.span.rawBytes)
   }
 
   /// Identifies this content of the slot.
@@ -56,7 +56,7 @@ struct TableEntry: Sendable {
   private func checksum(in slot: Int, of layout: TableLayout, _ secret: HashSecret) -> UInt64 {
     var copy = words
     copy[31] = layout.number &+ UInt64(slot)
-    return unsafe secret.hash64(copy.span.bytes)
+    return secret.hash64(copy.span.rawBytes)
   }
 
   // MARK: Damage

@@ -92,19 +92,17 @@ struct TableLayout: Sendable, Hashable {
     words[7] = UInt64(slotCount)
     words[8] = UInt64(fileBytes)
     words[9] = number
-    words[15] = unsafe secret.hash64(words.span.extracting(first: 15).bytes)
-    return unsafe words.withUnsafeBytes { unsafe Array($0) }
+    words[15] = secret.hash64(words.span.extracting(first: 15).rawBytes)
+    var bytes: [UInt8] = []
+    bytes.append(copying: words.span.rawBytes)
+    return bytes
   }
 
   /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with
   /// this secret, on a machine with the same page size and byte order.
   init?(header bytes: [UInt8], of shape: TableShape, pageSize: Int, secret: HashSecret) {
     guard bytes.count >= Self.headerWords * 8, shape.frameBytes > 0 else { return nil }
-    let words = unsafe bytes.withUnsafeBytes { buffer in
-      (0..<Self.headerWords).map {
-        unsafe buffer.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)
-      }
-    }
+    let words = (0..<Self.headerWords).map { bytes.rawBytes.load(UInt64.self, at: $0 * 8) }
     self.shape = shape
     self.pageSize = pageSize
     guard let count = Int(exactly: words[7]), (1...Self.maximumSlotCount).contains(count),
@@ -142,9 +140,9 @@ struct TableKey: Sendable, Hashable {
         scaling.pixelAspect.bitPattern,
       ]
     }
-    animation = unsafe secret.hash64(words.span.bytes)
+    animation = secret.hash64(words.span.rawBytes)
     words.append(UInt64(bitPattern: Int64(key.index)))
-    let hash = unsafe secret.hash128(words.span.bytes)
+    let hash = secret.hash128(words.span.rawBytes)
     (high, low) = (hash.high, hash.low)
     index = max(key.index, 0)
     content = key.animation.content

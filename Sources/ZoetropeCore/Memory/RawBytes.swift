@@ -7,13 +7,23 @@ internal import Glibc
 // have neither, and every offset is checked, by the call or by a precondition. A literal's address
 // and count come from the compiler, and it lives as long as the program.
 
-extension [UInt8] {
+extension Array where Element: FixedWidthInteger & BitwiseCopyable {
   /// The array's bytes.
   @inlinable package var rawBytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get { unsafe span.bytes }
   }
+}
 
+extension Span where Element: FixedWidthInteger & BitwiseCopyable {
+  /// The numbers' bytes, in the machine's byte order.
+  @inlinable package var rawBytes: RawSpan {
+    @_lifetime(copy self)
+    get { unsafe bytes }
+  }
+}
+
+extension [UInt8] {
   /// Appends a copy of `bytes`.
   package mutating func append(copying bytes: borrowing RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
