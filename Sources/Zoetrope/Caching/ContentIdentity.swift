@@ -99,6 +99,8 @@ final class HashSecret: Sendable {
   /// Twice the minimum that xxHash requires.
   static let byteCount = 2 * Int(XXH3_SECRET_SIZE_MIN)
 
+  // The pointer never changes, the bytes are written in `init` alone and freed in `deinit`, when no
+  // reference is left.
   fileprivate nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
   /// - Precondition: `content` has ``byteCount`` bytes, all random.

@@ -6,8 +6,7 @@ import ZoetropeTerminal
 ///
 /// Everything a handler needs is prepared before the terminal is changed: the bytes to write, in
 /// memory that is never freed, the line settings and the descriptor. The handler calls only
-/// `tcflush`, `write`,
-/// `poll`, `tcsetattr` and `raise`, which are async-signal-safe.
+/// `tcflush`, `write`, `poll`, `tcsetattr` and `raise`, which are async-signal-safe.
 ///
 /// The main thread's handlers run on an alternate stack, so that the terminal is restored after a
 /// stack overflow too. Other threads have none: an alternate stack belongs to the thread that sets
