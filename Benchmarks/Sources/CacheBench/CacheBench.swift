@@ -3,7 +3,8 @@ import SystemPackage
 import Zoetrope
 
 /// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only, and
-/// `bench-cache scroll` only scrolls, `bench-cache store` only measures the store on disk.
+/// `bench-cache scroll` only scrolls, `bench-cache store` only measures the store on disk, and
+/// `bench-cache ranges` only the byte-range cache.
 ///
 /// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates, or when scrolling
 /// hits less than 0.8 times as often as the best policy.
@@ -15,6 +16,7 @@ struct CacheBench {
       return
     }
     if CommandLine.arguments.dropFirst() == ["store"] { return try StoreBench.run() }
+    if CommandLine.arguments.dropFirst() == ["ranges"] { return RangeBench.run() }
     for path in CommandLine.arguments.dropFirst() {
       try await SeekBench.run(path) { options throws(AnimatedImageError) in
         try AnimatedImage(contentsOf: FilePath(path), options: options)
@@ -25,6 +27,7 @@ struct CacheBench {
     await HitBench.runOnTwoThreads()
     LoopBench.run()
     IdentityBench.run()
+    RangeBench.run()
     try StoreBench.run()
     try await SeekBench.run()
     let scrollsWell = try await ScrollBench.run()

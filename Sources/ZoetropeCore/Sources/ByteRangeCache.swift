@@ -1,0 +1,359 @@
+internal import Synchronization
+
+/// Keeps byte ranges of one file or remote object in memory, up to a byte limit.
+///
+/// For programs that fetch ranges themselves, such as HTTP range requests: store what arrives, ask before
+/// fetching. Ranges may overlap, touch and arrive in any order; every byte is stored once, the newest
+/// one wins, and neighbours are merged.
+///
+/// Bytes are kept in pieces of at most 64 KiB, at multiples of 64 KiB. When the limit is exceeded, the
+/// pieces used least recently are dropped. All methods may be called from any thread; none waits for
+/// anything but a copy.
+///
+/// ```swift
+/// let cache = ByteRangeCache(byteLimit: 8 << 20)
+/// for gap in cache.missing(in: range) { cache.set(try await fetch(gap), at: gap.lowerBound) }
+/// let bytes = cache.data(for: range)
+/// ```
+public final class ByteRangeCache: Sendable {
+  /// The default limit: 64 MiB.
+  public static let defaultByteLimit = 64 << 20
+
+  /// The most bytes kept. Bookkeeping takes some 100 bytes per piece on top, and room to grow at most as much
+  /// again.
+  public let byteLimit: Int
+
+  private let table: Mutex<ByteRangeTable>
+
+  /// Creates an empty cache.
+  ///
+  /// - Parameter byteLimit: the most bytes kept; with 0, nothing is. Default: 64 MiB.
+  public init(byteLimit: Int = ByteRangeCache.defaultByteLimit) {
+    self.byteLimit = max(byteLimit, 0)
+    table = Mutex(ByteRangeTable(byteLimit: max(byteLimit, 0)))
+  }
+
+  /// The number of bytes kept.
+  public var byteCount: Int { table.withLock { $0.byteCount } }
+
+  /// The ranges kept, ascending; none touches the next. Takes time linear in the number of pieces.
+  public var ranges: [Range<Int>] { table.withLock { $0.ranges } }
+
+  /// Returns the bytes of `range`; nil unless all of them are kept. An empty range is always kept.
+  ///
+  /// Costs one look-up per 64 KiB, and the copy.
+  public func data(for range: Range<Int>) -> [UInt8]? { table.withLock { $0.bytes(of: range) } }
+
+  /// Returns the parts of `range` that are not kept, ascending: what to fetch.
+  ///
+  /// Does not count as use: what is kept of the range may be dropped before it is read.
+  public func missing(in range: Range<Int>) -> [Range<Int>] {
+    table.withLock { $0.gaps(in: range) }
+  }
+
+  /// Stores `bytes` as those from `offset` on, replacing what is kept of that range.
+  ///
+  /// Costs one look-up per 64 KiB, the copy, and that of the pieces it merges with. Of more bytes than the
+  /// limit, only some of the last ones are kept. `offset` must not be negative.
+  public func set(_ bytes: [UInt8], at offset: Int) { set(bytes[...], at: offset) }
+
+  /// Stores `bytes` as those from `offset` on. See ``set(_:at:)-([UInt8],_)``.
+  public func set(_ bytes: ArraySlice<UInt8>, at offset: Int) {
+    precondition(offset >= 0 && offset <= Int.max - bytes.count, "offset out of range")
+    // Freed after the lock is released.
+    let dropped = table.withLock { $0.store(bytes, at: offset) }
+    _ = consume dropped
+  }
+
+  /// Drops everything.
+  public func removeAll() {
+    let dropped = table.withLock { table in
+      let old = table
+      table = ByteRangeTable(byteLimit: byteLimit)
+      return old
+    }
+    _ = consume dropped
+  }
+}
+
+/// The contents of a ``ByteRangeCache``: pieces by block, and the blocks in order of use. A value.
+struct ByteRangeTable: Sendable {
+  /// Bytes of a file between two multiples of this number form a block, the unit of eviction.
+  static let blockSize = 1 << 16
+
+  /// Adjoining bytes of one block.
+  private struct Piece: Sendable {
+    var start: Int
+    /// The bytes, with unused ones in front of them.
+    private(set) var bytes: [UInt8]
+    private var unused = 0
+
+    init(start: Int, bytes: ArraySlice<UInt8>) {
+      self.start = start
+      self.bytes = Array(bytes)
+    }
+
+    var count: Int { bytes.count - unused }
+    var end: Int { start + count }
+
+    /// The bytes of `range`, all of which are here.
+    subscript(range: Range<Int>) -> ArraySlice<UInt8> {
+      let origin = start - unused
+      return bytes[range.lowerBound - origin..<range.upperBound - origin]
+    }
+
+    /// Replaces the bytes from `offset` on, which is in the piece or at its end, and grows it as needed.
+    mutating func write(_ new: ArraySlice<UInt8>, at offset: Int) {
+      let place = offset - start + unused
+      let overlap = min(new.count, bytes.count - place)
+      if overlap > 0 { bytes.replaceSubrange(place..<place + overlap, with: new.prefix(overlap)) }
+      if overlap < new.count { bytes.append(contentsOf: new.dropFirst(overlap)) }
+    }
+
+    /// Moves the start to `offset`, before it; the bytes in between are arbitrary. Reserves as much room
+    /// again as there are bytes, in the block that begins at `blockStart`, so that a file that arrives
+    /// backward is not copied for every range.
+    mutating func extend(to offset: Int, blockStart: Int) {
+      let needed = start - offset
+      if unused < needed {
+        let room = min(needed + count, start - blockStart)
+        var grown = [UInt8](repeating: 0, count: room)
+        grown.reserveCapacity(room + count)
+        grown.append(contentsOf: bytes[unused...])
+        bytes = grown
+        unused = room
+      }
+      unused -= needed
+      start = offset
+    }
+  }
+
+  private struct Block: Sendable {
+    var number: Int
+    /// Ascending; none touches the next.
+    var pieces: [Piece] = []
+    var byteCount = 0
+    /// The neighbours in the order of use, -1 for none; `next` also links free blocks.
+    var previous = -1
+    var next = -1
+
+    /// The first piece that ends at or after `offset`; the number of pieces if there is none.
+    func firstPiece(reaching offset: Int) -> Int {
+      var (low, high) = (0, pieces.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if pieces[middle].end < offset { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+
+    /// The piece that holds all of `range`, which is not empty.
+    func piece(holding range: Range<Int>) -> Piece? {
+      // One that ends where the range begins holds nothing of it.
+      let place = firstPiece(reaching: range.lowerBound + 1)
+      guard place < pieces.count, pieces[place].start <= range.lowerBound,
+        range.upperBound <= pieces[place].end
+      else { return nil }
+      return pieces[place]
+    }
+  }
+
+  let byteLimit: Int
+  private(set) var byteCount = 0
+  private var blocks: [Block] = []
+  private var places: [Int: Int] = [:]
+  private var newest = -1
+  private var oldest = -1
+  private var free = -1
+
+  init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+  var ranges: [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    for number in places.keys.sorted() {
+      guard let place = places[number] else { continue }
+      for piece in blocks[place].pieces {
+        if let last = ranges.last, last.upperBound == piece.start {
+          ranges[ranges.count - 1] = last.lowerBound..<piece.end
+        } else {
+          ranges.append(piece.start..<piece.end)
+        }
+      }
+    }
+    return ranges
+  }
+
+  /// The bytes of `range`; nil unless all are here. Uses their blocks.
+  mutating func bytes(of range: Range<Int>) -> [UInt8]? {
+    guard !range.isEmpty else { return [] }
+    guard range.lowerBound >= 0 else { return nil }
+    let first = range.lowerBound / Self.blockSize
+    let last = (range.upperBound - 1) / Self.blockSize
+    if first == last {
+      guard let place = places[first], let piece = blocks[place].piece(holding: range) else {
+        return nil
+      }
+      use(place)
+      return Array(piece[range])
+    }
+    // A range far larger than the limit must not take long to refuse.
+    guard range.count <= byteCount else { return nil }
+    for number in first...last {
+      guard let place = places[number], blocks[place].piece(holding: part(of: range, number)) != nil
+      else { return nil }
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    for number in first...last {
+      let part = part(of: range, number)
+      guard let place = places[number], let piece = blocks[place].piece(holding: part) else {
+        return nil
+      }
+      use(place)
+      bytes.append(contentsOf: piece[part])
+    }
+    return bytes
+  }
+
+  func gaps(in range: Range<Int>) -> [Range<Int>] {
+    guard !range.isEmpty else { return [] }
+    var gaps: [Range<Int>] = []
+    var start = range.lowerBound
+    // By the blocks that exist, if they are fewer than the blocks of the range.
+    let first = max(range.lowerBound, 0) / Self.blockSize
+    let last = max(range.upperBound - 1, 0) / Self.blockSize
+    let numbers =
+      last - first < blocks.count
+      ? Array(first...last) : places.keys.filter { $0 >= first && $0 <= last }.sorted()
+    for number in numbers {
+      guard let place = places[number] else { continue }
+      for piece in blocks[place].pieces
+      where piece.end > range.lowerBound && piece.start < range.upperBound {
+        if piece.start > start { gaps.append(start..<piece.start) }
+        start = piece.end
+      }
+    }
+    if start < range.upperBound { gaps.append(start..<range.upperBound) }
+    return gaps
+  }
+
+  /// Stores `bytes` at `offset` and returns the memory dropped for them.
+  mutating func store(_ bytes: ArraySlice<UInt8>, at offset: Int) -> [[UInt8]] {
+    guard byteLimit > 0 else { return [] }
+    // Of more than the limit, only the last would survive.
+    let kept = bytes.suffix(byteLimit)
+    var dropped: [[UInt8]] = []
+    let range = offset + bytes.count - kept.count..<offset + bytes.count
+    var rest = kept
+    while !rest.isEmpty {
+      let start = range.upperBound - rest.count
+      let number = start / Self.blockSize
+      // No multiplication by the block's end, which may overflow.
+      let count = min(rest.count, Self.blockSize - start % Self.blockSize)
+      let place = places[number] ?? addBlock(number)
+      use(place)
+      let grown = Self.store(rest.prefix(count), at: start, in: &blocks[place].pieces)
+      blocks[place].byteCount += grown
+      byteCount += grown
+      rest = rest.dropFirst(count)
+      while byteCount > byteLimit, oldest != place { dropped += removeOldest() }
+      if byteCount > byteLimit { trim(place, around: start..<start + count) }
+    }
+    return dropped
+  }
+
+  /// Stores `bytes` among the pieces of one block; returns how many bytes that added.
+  private static func store(
+    _ bytes: ArraySlice<UInt8>, at start: Int, in pieces: inout [Piece]
+  ) -> Int {
+    let end = start + bytes.count
+    var first = 0
+    var high = pieces.count
+    while first < high {
+      let middle = (first + high) / 2
+      if pieces[middle].end < start { first = middle + 1 } else { high = middle }
+    }
+    var last = first
+    while last < pieces.count, pieces[last].start <= end { last += 1 }
+    guard first < last else {
+      pieces.insert(Piece(start: start, bytes: bytes), at: first)
+      return bytes.count
+    }
+    let before = pieces[first..<last].reduce(0) { $0 + $1.count }
+    // The bytes of the last touched piece that lie behind the new ones; the first one keeps its own.
+    let next = pieces[last - 1]
+    let tail = last - first > 1 && next.end > end ? next[end..<next.end] : []
+    // In place: a file that arrives in order, forward or backward, only ever grows one piece.
+    if pieces[first].start > start {
+      pieces[first].extend(to: start, blockStart: start - start % blockSize)
+    }
+    pieces[first].write(bytes, at: start)
+    if !tail.isEmpty { pieces[first].write(tail, at: end) }
+    pieces.removeSubrange(first + 1..<last)
+    return pieces[first].count - before
+  }
+
+  /// Reduces the only block to the range just stored, for a limit smaller than a block.
+  private mutating func trim(_ place: Int, around range: Range<Int>) {
+    guard let piece = blocks[place].piece(holding: range) else { return }
+    let kept = piece[range]
+    byteCount += kept.count - blocks[place].byteCount
+    blocks[place].byteCount = kept.count
+    blocks[place].pieces = [Piece(start: range.lowerBound, bytes: kept)]
+  }
+
+  /// The part of `range` in block `number`, which it touches.
+  private func part(of range: Range<Int>, _ number: Int) -> Range<Int> {
+    let start = max(range.lowerBound, number * Self.blockSize)
+    let room = Self.blockSize - start % Self.blockSize
+    return start..<start + min(room, range.upperBound - start)
+  }
+
+  // MARK: - The order of use
+
+  private mutating func addBlock(_ number: Int) -> Int {
+    let place: Int
+    if free >= 0 {
+      place = free
+      free = blocks[place].next
+      blocks[place] = Block(number: number)
+    } else {
+      place = blocks.count
+      blocks.append(Block(number: number))
+    }
+    places[number] = place
+    link(place)
+    return place
+  }
+
+  private mutating func use(_ place: Int) {
+    guard newest != place else { return }
+    unlink(place)
+    link(place)
+  }
+
+  private mutating func link(_ place: Int) {
+    blocks[place].previous = newest
+    blocks[place].next = -1
+    if newest >= 0 { blocks[newest].next = place } else { oldest = place }
+    newest = place
+  }
+
+  private mutating func unlink(_ place: Int) {
+    let (previous, next) = (blocks[place].previous, blocks[place].next)
+    if previous >= 0 { blocks[previous].next = next } else { oldest = next }
+    if next >= 0 { blocks[next].previous = previous } else { newest = previous }
+  }
+
+  private mutating func removeOldest() -> [[UInt8]] {
+    let place = oldest
+    unlink(place)
+    places[blocks[place].number] = nil
+    byteCount -= blocks[place].byteCount
+    let dropped = blocks[place].pieces.map(\.bytes)
+    blocks[place] = Block(number: -1)
+    blocks[place].next = free
+    free = place
+    return dropped
+  }
+}
