@@ -125,6 +125,11 @@ let package = Package(
       path: "Examples/DumpFrames",
       swiftSettings: settings),
     .executableTarget(
+      name: "stream-frames",
+      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Examples/StreamFrames",
+      swiftSettings: settings),
+    .executableTarget(
       name: "table-churn",
       dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TableChurn",

@@ -16,7 +16,7 @@ public struct AnimatedImage: Sendable {
   /// The loop count as stored: repeats in GIF, plays in APNG; nil if there is none.
   public let storedLoopCount: UInt32?
   /// The frames, in order; at least one.
-  public let frames: [FrameControl]
+  public internal(set) var frames: [FrameControl]
   /// Comments, text, colour information and other metadata.
   public let metadata: AnimationMetadata
   /// Damage found in the structure of the file. Damage in pixels is reported with each ``CompositedFrame``.
@@ -29,7 +29,7 @@ public struct AnimatedImage: Sendable {
   public let staticImage: FrameControl?
 
   package let header: ImageHeader
-  package let source: any ByteSource
+  package internal(set) var source: any ByteSource
   /// The state that random access keeps between calls.
   package private(set) var access: FrameAccess
 
@@ -61,7 +61,14 @@ public struct AnimatedImage: Sendable {
   package init(
     source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) {
-    var scan = try ImageScan.scan(source, options: options)
+    try self.init(ImageScan.scan(source, options: options), source: source, options: options)
+  }
+
+  /// The image in `source`, which was scanned to its end.
+  init(
+    _ scan: ScannedImage, source: any ByteSource, options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    var scan = scan
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
@@ -97,7 +104,15 @@ public struct AnimatedImage: Sendable {
     {
       throw damage.error(format: format)
     }
-    self.header = settled
+    self.init(arrived: scan, header: settled, source: source, options: options)
+  }
+
+  /// What is known of the image in `source`, unchecked; `scan` has at least one frame.
+  init(
+    arrived scan: ScannedImage, header: ImageHeader, source: any ByteSource,
+    options: DecodingOptions
+  ) {
+    self.header = header
     self.source = source
     self.options = options
     playCount = scan.playCount

@@ -58,7 +58,7 @@ package struct PlayerSequence {
       let range = options.range ?? frames.indices
       let frame = choices.number(range.lowerBound...range.upperBound - 1)
       operations.append("seek to frame \(frame)")
-      try? scheduler.seek(toFrame: frame)
+      _ = try? scheduler.seek(toFrame: frame)
       noteSeek(to: frame)
     case 3: seekToTime()
     case 4:

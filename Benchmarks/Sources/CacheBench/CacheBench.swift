@@ -4,7 +4,7 @@ import Zoetrope
 
 /// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only, and
 /// `bench-cache scroll` only scrolls, `bench-cache store` only measures the store on disk, and
-/// `bench-cache ranges` only the byte-range cache.
+/// `bench-cache ranges` only the byte-range cache, and `bench-cache stream` only streams.
 ///
 /// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates, or when scrolling
 /// hits less than 0.8 times as often as the best policy.
@@ -17,6 +17,7 @@ struct CacheBench {
     }
     if CommandLine.arguments.dropFirst() == ["store"] { return try StoreBench.run() }
     if CommandLine.arguments.dropFirst() == ["ranges"] { return RangeBench.run() }
+    if CommandLine.arguments.dropFirst() == ["stream"] { return try await StreamBench.run() }
     for path in CommandLine.arguments.dropFirst() {
       try await SeekBench.run(path) { options throws(AnimatedImageError) in
         try AnimatedImage(contentsOf: FilePath(path), options: options)
@@ -30,6 +31,7 @@ struct CacheBench {
     RangeBench.run()
     try StoreBench.run()
     try await SeekBench.run()
+    try await StreamBench.run()
     let scrollsWell = try await ScrollBench.run()
     if !isClean || !scrollsWell { exit(1) }
   }

@@ -79,7 +79,7 @@ struct PlayerLife {
     case .cancel: consumer.cancel()
     case .leave: break
     case .failingSeek:
-      try? scheduler.seek(toFrame: shared.frames.count + 7)
+      _ = try? scheduler.seek(toFrame: shared.frames.count + 7)
       scheduler.stop()
     }
     return await consumer.value
@@ -96,7 +96,7 @@ struct PlayerLife {
       scheduler.resume()
     case 2:
       let frame = Int.random(in: 0..<shared.frames.count, using: &random)
-      try? scheduler.seek(toFrame: frame)
+      _ = try? scheduler.seek(toFrame: frame)
       return (frame, scheduler.seekCount)
     case 3: scheduler.seek(to: .milliseconds(Int.random(in: 0...2000, using: &random)))
     case 4: scheduler.direction = .backward

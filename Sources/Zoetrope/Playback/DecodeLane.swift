@@ -124,7 +124,7 @@ final class DecodeLane: Sendable {
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
   private let live: LiveObjects
-  private let frames: [FrameControl]
+  private let frames: PlayedFrames
   private let isAtHand: (@Sendable (Int) -> Bool)?
 
   /// - Parameters:
@@ -135,7 +135,7 @@ final class DecodeLane: Sendable {
   ///     playback thread. Nil where that is unknown, or where the producer runs the caller's code.
   init(
     threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
-    frames: [FrameControl], isAtHand: (@Sendable (Int) -> Bool)?, makeProducer: @escaping Factory
+    frames: PlayedFrames, isAtHand: (@Sendable (Int) -> Bool)?, makeProducer: @escaping Factory
   ) {
     self.openingThreads = openingThreads
     self.frames = frames
@@ -315,3 +315,8 @@ extension FrameProducing {
 
 extension FrameReader: FrameProducing {}
 extension SeekingReader: FrameProducing {}
+extension StreamReader: FrameProducing {
+  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index) { false }
+  }
+}

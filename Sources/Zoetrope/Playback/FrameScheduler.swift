@@ -89,6 +89,29 @@ public final class FrameScheduler: Sendable {
       options: options, clock: clock, logger: logger)
   }
 
+  /// Creates a scheduler for an animation that is still arriving. Decodes nothing yet.
+  ///
+  /// Plays what has arrived. When the next frame is missing, the current one stays on screen, and
+  /// ``PlaybackOptions/stallPolicy`` says what becomes of the schedule. The first play ends with the stream:
+  /// until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it came, and
+  /// its ``StreamedImage/ending()`` says so; playback fails only if no frame arrived. A frame at which
+  /// ``PlaybackOptions`` begin, but which never arrives, is replaced by the last.
+  ///
+  /// - Parameters:
+  ///   - image: the stream. The scheduler retains it.
+  ///   - rendering: the size and format of the frames. Default: as decoded.
+  ///   - options: how it is played.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: as for a whole image. Default: nil, no logging.
+  public convenience init(
+    _ image: StreamedImage, rendering: Rendering = .init(), options: PlaybackOptions = .init(),
+    clock: some Clock<Duration> = ContinuousClock(), logger: Logger? = nil
+  ) {
+    self.init(
+      sharing: SharedFrames(image, rendering: rendering, keeping: 0), options: options,
+      clock: clock, logger: logger)
+  }
+
   deinit { session.endInDeinit(.cancelled) }
 
   private var session: PlaybackSession { current.withLock { $0.session } }
@@ -107,7 +130,7 @@ public final class FrameScheduler: Sendable {
   public var state: PlaybackState { session.playbackState }
 
   /// Statistics since the stream began.
-  public var statistics: PlaybackStatistics { session.state.withLock { $0.statistics } }
+  public var statistics: PlaybackStatistics { session.state.withLock { $0.currentStatistics } }
 
   /// The times of each frame since the stream began, if ``PlaybackOptions/recordsTrace`` is set. Takes some
   /// 60 bytes per frame.
@@ -132,26 +155,44 @@ public final class FrameScheduler: Sendable {
   ///
   /// A frame already being delivered still arrives before it; see ``seekCount``.
   ///
-  /// Throws ``AnimatedImageError/Code/parameter`` for a frame outside the played range.
-  public func seek(toFrame index: Int) throws(AnimatedImageError) {
+  /// - Returns: whether the frame has arrived, which can only be otherwise for a ``StreamedImage``.
+  /// - Throws: ``AnimatedImageError/Code/parameter`` for a frame outside the played range. Any frame of a stream
+  ///   that has not ended may still arrive.
+  @discardableResult
+  public func seek(toFrame index: Int) throws(AnimatedImageError) -> SeekResult {
     let session = session
-    let range = session.state.withLock { $0.machine.order.range }
-    guard range.contains(index) else {
-      throw AnimatedImageError(.parameter, "seek to \(index) of frames \(range)")
+    let order = session.state.withLock { $0.machine.order }
+    guard order.mayContain(index) else {
+      throw AnimatedImageError(.parameter, "seek to \(index) of frames \(order.range)")
     }
     session.control(.seek(frame: index, offset: .zero))
+    return order.contains(index) ? .available : .awaited
   }
 
   /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0.
   ///
   /// A frame's start time belongs to that frame. Times outside the played range are clamped. Otherwise like
   /// ``seek(toFrame:)``.
-  public func seek(to time: Duration) {
+  ///
+  /// - Returns: whether the frame at this time has arrived, which can only be otherwise for a
+  ///   ``StreamedImage``.
+  @discardableResult
+  public func seek(to time: Duration) -> SeekResult {
     let session = session
-    guard !session.playbackState.isEnded else { return }
+    guard !session.playbackState.isEnded else { return .available }
     let order = session.state.withLock { $0.machine.order }
+    if order.isOpen {
+      let arrived = 0..<order.range.upperBound
+      if arrived.isEmpty
+        || time >= order.timeline.time(order.timeline.ticks(arrived), at: PlaybackRate(1))
+      {
+        session.control(.seekAhead(time))
+        return .awaited
+      }
+    }
     let (frame, offset) = order.timeline.position(at: time, in: order.range)
     session.control(.seek(frame: frame, offset: offset))
+    return .available
   }
 
   /// The number of seeks so far.

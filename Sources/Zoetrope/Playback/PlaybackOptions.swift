@@ -25,6 +25,9 @@ public struct PlaybackOptions: Sendable, Hashable {
   public var bounces: Bool
   /// What happens to late frames. Default: ``LatePolicy/skip``.
   public var latePolicy: LatePolicy
+  /// What happens to the schedule when the next frame of a ``StreamedImage`` has not arrived. Default:
+  /// ``StallPolicy/shift``.
+  public var stallPolicy: StallPolicy
   /// What happens to frames not yet taken by the consumer. Default: ``FrameBuffering/newest``.
   public var buffering: FrameBuffering
   /// The number of frames decoded ahead of time, each of which holds one bitmap. Clamped to 1...64 and to
@@ -46,8 +49,10 @@ public struct PlaybackOptions: Sendable, Hashable {
     fixedDelay: Duration? = nil, delayPolicy: DelayPolicy = .browser, rate: Double = 1,
     direction: PlaybackDirection = .forward, bounces: Bool = false,
     latePolicy: LatePolicy = .skip, buffering: FrameBuffering = .newest, decodeAhead: Int = 2,
-    reducesMotion: Bool = false, posterIndex: Int? = nil, recordsTrace: Bool = false
+    reducesMotion: Bool = false, posterIndex: Int? = nil, recordsTrace: Bool = false,
+    stallPolicy: StallPolicy = .shift
   ) {
+    self.stallPolicy = stallPolicy
     self.playCount = playCount
     self.startIndex = startIndex
     self.range = range
@@ -117,6 +122,44 @@ extension LatePolicy: CustomStringConvertible {
     case .catchUp: "catchup"
     }
   }
+}
+
+/// What happens to the schedule while playback waits for bytes.
+///
+/// Either way the current frame stays on screen until the next one has arrived. Not an enum, so that later
+/// releases can add policies.
+public struct StallPolicy: Sendable, Hashable {
+  private enum Kind: Sendable, Hashable { case shift, keep }
+
+  private let kind: Kind
+
+  /// The schedule resumes when the frame arrives: every later deadline moves by the wait. The default.
+  public static let shift = StallPolicy(kind: .shift)
+  /// The schedule stays; frames that arrive late are treated as ``LatePolicy`` says. For live streams.
+  public static let keep = StallPolicy(kind: .keep)
+}
+
+extension StallPolicy: CustomStringConvertible {
+  /// The policy's name.
+  public var description: String { kind == .shift ? "shift" : "keep" }
+}
+
+/// What a seek does, since frames of a stream may not have arrived.
+public struct SeekResult: Sendable, Hashable {
+  private enum Kind: Sendable, Hashable { case available, awaited }
+
+  private let kind: Kind
+
+  /// The frame has arrived. Always so for a whole file.
+  public static let available = SeekResult(kind: .available)
+  /// The frame has not arrived. The current one stays on screen, and playback continues from the frame sought
+  /// as soon as that has arrived, or from the last one if the stream ends without it.
+  public static let awaited = SeekResult(kind: .awaited)
+}
+
+extension SeekResult: CustomStringConvertible {
+  /// The result's name.
+  public var description: String { kind == .available ? "available" : "awaited" }
 }
 
 /// What to do with a frame that the consumer has not taken when the next one is due.

@@ -1,19 +1,56 @@
 /// The order in which frames are shown, independent of the current time.
 package struct PlaybackOrder: Sendable {
-  package let timeline: PlaybackTimeline
-  package let range: Range<Int>
-  package let playCount: PlayCount
+  package private(set) var timeline: PlaybackTimeline
+  /// The frames played, as far as they are known.
+  package private(set) var range: Range<Int>
   package let bounces: Bool
+  /// Whether more frames of the range may follow, because they have not arrived.
+  package private(set) var isOpen: Bool
+  /// Where the range ends at the latest.
+  private let limit: Int
+  private var plays: PlayCount
 
   /// A range of one frame is played once: repeating it would change nothing, and a still image then costs
   /// no wake-ups.
+  package var playCount: PlayCount { range.count == 1 && !isOpen ? .once : plays }
+
+  /// - Parameter isOpen: Whether frames of `range` that `timeline` lacks may arrive.
   package init(
-    timeline: PlaybackTimeline, range: Range<Int>, playCount: PlayCount, bounces: Bool
+    timeline: PlaybackTimeline, range: Range<Int>, playCount: PlayCount, bounces: Bool,
+    isOpen: Bool = false
   ) {
     self.timeline = timeline
-    self.range = range
-    self.playCount = range.count == 1 ? .once : playCount
     self.bounces = bounces
+    limit = range.upperBound
+    plays = playCount
+    self.isOpen = isOpen && timeline.frameCount < limit
+    self.range = self.isOpen ? Self.known(range, timeline.frameCount) : range
+  }
+
+  private static func known(_ range: Range<Int>, _ count: Int) -> Range<Int> {
+    range.lowerBound..<max(min(range.upperBound, count), range.lowerBound)
+  }
+
+  /// Adds what has arrived. `playCount` is nil if the options chose one.
+  mutating func extend(by frames: [FrameControl], playCount: PlayCount?, isOpen: Bool) {
+    if let playCount { plays = playCount }
+    guard self.isOpen else { return }
+    timeline.append(frames)
+    range = Self.known(range.lowerBound..<limit, timeline.frameCount)
+    self.isOpen = isOpen && timeline.frameCount < limit
+  }
+
+  /// Whether `frame` can be shown now.
+  package func contains(_ frame: Int) -> Bool { range.contains(frame) }
+
+  /// Whether `frame` can be shown, now or perhaps when it has arrived.
+  package func mayContain(_ frame: Int) -> Bool {
+    isOpen ? frame >= range.lowerBound && frame < limit : range.contains(frame)
+  }
+
+  /// The frame at which a play in `direction` begins; nil if it is not known yet.
+  package func knownFirst(_ direction: PlaybackDirection) -> Int? {
+    direction == .backward && isOpen ? nil : first(direction)
   }
 
   /// The frame at which a play in `direction` begins.
@@ -24,15 +61,32 @@ package struct PlaybackOrder: Sendable {
   /// When `step` ends, in ticks since the anchor.
   package func end(of step: PlaybackStep) -> Int128 { step.start + timeline.ticks(step.frame) }
 
-  /// The step after `step`; nil if it is the last.
+  /// The step after `step`; nil if it is the last, or the one after it is not known yet.
   package func next(after step: PlaybackStep) -> PlaybackStep? {
+    if case .step(let next) = successor(of: step) { next } else { nil }
+  }
+
+  /// What follows a step.
+  package enum Successor: Sendable, Hashable {
+    case step(PlaybackStep)
+    /// Nothing: it is the last.
+    case end
+    /// A frame that has not arrived, if it ever does.
+    case unknown
+  }
+
+  package func successor(of step: PlaybackStep) -> Successor {
     var next = step
     next.start = end(of: step)
     if step.frame != first(step.direction.reversed) {
       next.frame += step.direction.offset
-      return next
+      return .step(next)
     }
-    if case .finite(let count) = playCount, step.play + 1 >= count { return nil }
+    // A play that goes forward goes on; what comes after one that goes backward begins at the end, unless it
+    // turns round.
+    if isOpen, step.direction == .forward { return .unknown }
+    if case .finite(let count) = playCount, step.play + 1 >= count { return .end }
+    if isOpen, !bounces || range.count == 1 { return .unknown }
     next.play += 1
     if bounces {
       next.direction = step.direction.reversed
@@ -40,12 +94,13 @@ package struct PlaybackOrder: Sendable {
     } else {
       next.frame = first(step.direction)
     }
-    return next
+    return .step(next)
   }
 
   /// The plays and ticks after which the same frame recurs in the same direction; nil if that takes no time
   /// or `step` does not recur so.
   package func cycle(of step: PlaybackStep) -> (plays: Int, ticks: Int128)? {
+    guard !isOpen else { return nil }
     let total = timeline.ticks(range)
     guard bounces else { return total > 0 ? (1, total) : nil }
     // When bouncing, a play's first frame belongs to the end of the previous play in later cycles.

@@ -54,6 +54,14 @@ final class PlaybackSession: Sendable {
       return latest
     }
 
+    /// The statistics, with those that the machine keeps.
+    var currentStatistics: PlaybackStatistics {
+      var statistics = statistics
+      statistics.stalls = machine.stalls
+      statistics.stallTime = machine.stallTime
+      return statistics
+    }
+
     /// The holding of frame `index`, if any.
     func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
 
@@ -74,6 +82,11 @@ final class PlaybackSession: Sendable {
     user = shared.addUser()
     state = Mutex(State(machine: PlaybackStateMachine(for: shared, options: options)))
     shared.live.add(.session)
+    if let stream = shared.stream {
+      stream.core.add(self)
+      // What arrived between the machine's creation and now.
+      framesArrived()
+    }
     if let error = playbackState.error { end(.failed(error)) }
   }
 
@@ -106,15 +119,26 @@ final class PlaybackSession: Sendable {
 
   /// Passes a control event on to the machine.
   func control(_ event: PlaybackStateMachine.Event) {
+    control { _ in event }
+  }
+
+  /// Passes on the control event that `make` returns for the state, if any.
+  private func control(_ make: (State) -> PlaybackStateMachine.Event?) {
     let moment = time.now
-    let drivers = state.withLock { state -> Drivers? in
-      if case .seek = event { state.seekCount += 1 }
+    let (drivers, ending) = state.withLock { state -> (Drivers?, PlaybackState?) in
+      guard let event = make(state) else { return (nil, nil) }
+      switch event {
+      case .seek, .seekAhead: state.seekCount += 1
+      default: break
+      }
       let now = state.hasStarted ? state.time(of: moment) : .zero
       let action = state.machine.handle(event, at: now)
-      guard action == .restart, state.hasStarted else { return nil }
-      return makeDriver(&state)
+      if case .end(let reason) = action, state.epoch >= 0 { return (nil, reason) }
+      guard action == .restart, state.hasStarted else { return (nil, nil) }
+      return (makeDriver(&state), nil)
     }
     if let drivers { replace(drivers) }
+    if let ending { end(ending) }
   }
 
   /// Ends playback with `reason`, unless it has ended. Closes the stream before it returns; a running
@@ -160,7 +184,7 @@ final class PlaybackSession: Sendable {
     aftermath.obsoleteDriver = state.driver
     state.driver = nil
     aftermath.dropped += state.hold([])
-    aftermath.ending = (state.machine.state, state.statistics)
+    aftermath.ending = (state.machine.state, state.currentStatistics)
   }
 
   /// Carries out, outside the lock, what was decided under it.
@@ -297,6 +321,21 @@ final class PlaybackSession: Sendable {
   }
 }
 
+// MARK: - Streams
+
+extension PlaybackSession: StreamObserver {
+  func framesArrived() {
+    guard let stream = shared.stream else { return }
+    control { state in
+      guard !state.machine.state.isEnded else { return nil }
+      // Frames behind a chosen range are of no interest.
+      let order = state.machine.order
+      let known = order.isOpen ? order.timeline.frameCount : .max
+      return .arrived(stream.core.arrival(after: known))
+    }
+  }
+}
+
 // MARK: - Delivery
 
 extension PlaybackSession {
@@ -316,7 +355,7 @@ extension PlaybackSession {
     let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
     let scheduled = ScheduledFrame(
       index: index, play: presentation.step.play, bitmap: frame.bitmap,
-      delay: shared.frames[index].delay, duration: presentation.duration,
+      delay: shared.control(index).delay, duration: presentation.duration,
       presentationTime: presentation.deadline - origin, lateness: presentation.lateness,
       dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
       skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage,

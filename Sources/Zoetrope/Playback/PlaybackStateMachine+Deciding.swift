@@ -1,6 +1,7 @@
 extension PlaybackStateMachine {
   /// Decides what to do with ``pending``, which is decoded (or has failed) and may be shown.
   mutating func decide(at now: Duration, ahead: Int, wasWaiting: Bool) -> Action {
+    if isStarved { return .suspend }
     guard let step = pending else {
       return now < endOfShown ? .wait(until: endOfShown) : end(.finished)
     }
@@ -68,14 +69,14 @@ extension PlaybackStateMachine {
     _ step: PlaybackStep, due: Duration, at now: Duration, lateness: Duration? = nil,
     entry: Duration? = nil
   ) -> Action {
-    let next = showsPoster ? nil : order.next(after: step)
+    let successor = showsPoster ? .end : order.successor(of: step)
     let presentation = Presentation(
       step: step, deadline: due,
       duration: entry.map { moment(order.end(of: step)) - $0 } ?? duration(of: step),
-      lateness: lateness ?? now - due, skipped: skipped, isLast: next == nil)
+      lateness: lateness ?? now - due, skipped: skipped, isLast: successor == .end)
     shown = step
     shownAt = now
-    pending = next
+    pending = if case .step(let next) = successor { next } else { nil }
     direction = step.direction
     skipped = 0
     isChosen = false
@@ -88,6 +89,7 @@ extension PlaybackStateMachine {
       pausedAt = now
       return .suspend
     }
+    if isStarved { return .suspend }
     return pending == nil ? .wait(until: endOfShown) : fetchDue(at: now)
   }
 

@@ -18,6 +18,10 @@ package struct PlaybackStateMachine: Sendable {
     case seek(frame: Int, offset: Duration)
     case setRate(PlaybackRate)
     case setDirection(PlaybackDirection)
+    /// More of a stream has arrived, or it has ended.
+    case arrived(StreamArrival)
+    /// A seek to a time that lies behind the frames that have arrived.
+    case seekAhead(Duration)
     /// Playback is over, for this reason.
     case end(PlaybackState)
   }
@@ -54,8 +58,12 @@ package struct PlaybackStateMachine: Sendable {
     package var isLast: Bool
   }
 
-  package let order: PlaybackOrder
+  package internal(set) var order: PlaybackOrder
   package let latePolicy: LatePolicy
+  /// What happens to the schedule while ``pending`` has not arrived.
+  let stallPolicy: StallPolicy
+  /// Whether the options chose the play count, whatever arrives.
+  var hasOwnPlayCount = false
   /// Whether the stream ends after one frame because motion is reduced.
   let showsPoster: Bool
 
@@ -84,18 +92,26 @@ package struct PlaybackStateMachine: Sendable {
   var isChosen = false
   /// Why ``pending`` cannot be shown.
   var failure: AnimatedImageError?
+  /// The time sought to, while it has not arrived; ``pending`` is then the first frame that has not.
+  var awaitedTime: Duration?
+  /// How often playback ran dry, and for how long in all.
+  package internal(set) var stalls = 0
+  package internal(set) var stallTime = Duration.zero
 
   package init(
     order: PlaybackOrder, startIndex: Int? = nil, direction: PlaybackDirection, rate: PlaybackRate,
-    latePolicy: LatePolicy, showsPoster: Bool = false
+    latePolicy: LatePolicy, stallPolicy: StallPolicy = .shift, showsPoster: Bool = false
   ) {
     self.order = order
+    self.stallPolicy = stallPolicy
     self.rate = rate
     self.direction = direction
     self.latePolicy = latePolicy
     self.showsPoster = showsPoster
     beginsAtEnd = startIndex == nil
-    pending = PlaybackStep(frame: startIndex ?? order.first(direction), direction: direction)
+    pending = (startIndex ?? order.knownFirst(direction)).map {
+      PlaybackStep(frame: $0, direction: direction)
+    }
   }
 
   package mutating func handle(_ event: Event, at now: Duration) -> Action {
@@ -112,6 +128,8 @@ package struct PlaybackStateMachine: Sendable {
     case .seek(let frame, let offset): return seek(to: frame, offset: offset)
     case .setRate(let rate): return setRate(rate, at: now)
     case .setDirection(let direction): return setDirection(direction, at: now)
+    case .arrived(let arrival): return arrive(arrival, at: now)
+    case .seekAhead(let time): return seekAhead(to: time)
     case .end(let reason): return end(reason)
     }
   }
@@ -120,7 +138,9 @@ package struct PlaybackStateMachine: Sendable {
   package func upcoming(_ count: Int) -> [PlaybackStep] {
     var steps: [PlaybackStep] = []
     var step = pending
-    while steps.count < count, let current = step, let next = order.next(after: current) {
+    while steps.count < count, let current = step, order.contains(current.frame),
+      let next = order.next(after: current)
+    {
       steps.append(next)
       step = next
     }
@@ -167,6 +187,7 @@ package struct PlaybackStateMachine: Sendable {
   private mutating func begin(at now: Duration) -> Action {
     if state == .idle { state = .playing }
     if state == .paused, fresh == nil { return .suspend }
+    if isStarved { return .suspend }
     guard let pending else { return .wait(until: endOfShown) }
     if fresh == nil { return fetchDue(at: now) }
     return .fetch(pending)
@@ -180,7 +201,10 @@ extension PlaybackStateMachine {
   /// Creates a machine that plays `shared` with `options`; it has failed if they are invalid.
   init(for shared: SharedFrames, options: PlaybackOptions) {
     do throws(AnimatedImageError) {
-      try self.init(frames: shared.frames, playCount: shared.playCount, options: options)
+      let arrival = shared.arrival
+      try self.init(
+        frames: arrival.frames, playCount: arrival.playCount, options: options,
+        isOpen: arrival.isOpen)
     } catch {
       self.init(
         order: PlaybackOrder(
@@ -191,10 +215,13 @@ extension PlaybackStateMachine {
   }
 
   package init(
-    frames: [FrameControl], playCount: PlayCount, options: PlaybackOptions
+    frames: [FrameControl], playCount: PlayCount, options: PlaybackOptions, isOpen: Bool = false
   ) throws(AnimatedImageError) {
-    guard !frames.isEmpty else { throw AnimatedImageError(.noFrames, "there is no frame to play") }
-    let all = 0..<frames.count
+    guard !frames.isEmpty || isOpen else {
+      throw AnimatedImageError(.noFrames, "there is no frame to play")
+    }
+    // Of a stream, any frame may still arrive.
+    let all = isOpen ? 0 ..< .max : 0..<frames.count
     var range = options.range ?? all
     guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
       throw AnimatedImageError(.parameter, "frames \(range) of \(all)")
@@ -221,11 +248,13 @@ extension PlaybackStateMachine {
     let order = PlaybackOrder(
       timeline: PlaybackTimeline(
         frames, policy: options.delayPolicy, fixedDelay: options.fixedDelay),
-      range: range, playCount: plays, bounces: options.bounces)
+      range: range, playCount: plays, bounces: options.bounces, isOpen: isOpen)
     self.init(
       order: order, startIndex: start, direction: options.direction,
       rate: PlaybackRate(options.rate),
-      latePolicy: options.latePolicy, showsPoster: options.reducesMotion)
+      latePolicy: options.latePolicy, stallPolicy: options.stallPolicy,
+      showsPoster: options.reducesMotion)
+    hasOwnPlayCount = options.playCount != nil
   }
 }
 
@@ -261,6 +290,7 @@ extension PlaybackStateMachine {
     pausedAt = nil
     isChosen = false
     failure = nil
+    awaitedTime = nil
     return .restart
   }
 
@@ -294,7 +324,11 @@ extension PlaybackStateMachine {
     isChosen = false
     failure = nil
     if fresh != nil || shown == nil {
-      if beginsAtEnd { pending?.frame = order.first(newDirection) }
+      if beginsAtEnd {
+        pending = order.knownFirst(newDirection).map {
+          PlaybackStep(frame: $0, direction: newDirection)
+        }
+      }
       pending?.direction = newDirection
       return state == .idle ? .none : .restart
     }

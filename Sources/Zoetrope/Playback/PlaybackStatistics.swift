@@ -15,6 +15,11 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// How long after their deadlines frames were delivered to the stream.
   public internal(set) var lateness = LatenessHistogram()
 
+  /// How often the next frame of a ``StreamedImage`` had not arrived when it was due.
+  public internal(set) var stalls = 0
+  /// The time by which those frames were late, in all.
+  public internal(set) var stallTime = Duration.zero
+
   /// Creates statistics with all counters zero.
   public init() {}
 }

@@ -3,9 +3,11 @@
 /// Sums of ticks are exact: three frames of 1/3 s end at 1 s and not a nanosecond before.
 package struct PlaybackTimeline: Sendable {
   /// Ticks per second: the least common multiple of all delays' denominators.
-  package let timescale: Int128
+  package private(set) var timescale: Int128
   /// The start of each frame in ticks, and the end.
-  private let starts: [Int128]
+  private var starts: [Int128]
+  private let policy: DelayPolicy
+  private let fixedDelay: Duration?
 
   /// Larger timescales are replaced by nanoseconds, to bound the arithmetic of ``PlaybackRate``. Only
   /// crafted files have such delays.
@@ -38,6 +40,31 @@ package struct PlaybackTimeline: Sendable {
     }
     self.timescale = timescale
     self.starts = starts
+    self.policy = policy
+    self.fixedDelay = fixedDelay
+  }
+
+  /// Adds frames at the end. Takes constant time for each, unless the timescale has to change, which it does a
+  /// few times at most: each one is a multiple of the one before.
+  mutating func append(_ frames: [FrameControl]) {
+    // As in the initialiser, for as many frames as limits allow.
+    let most = Int128(1) << 74
+    for frame in frames {
+      let time = Self.shownTime(
+        of: frame.delay, policy: policy, fixedDelay: fixedDelay, atMost: most)
+      let divisor = greatestCommonDivisor(timescale, time.denominator)
+      let multiple = timescale / divisor * time.denominator
+      if multiple != timescale {
+        rescale(to: multiple <= Self.maximumTimescale ? multiple : 1_000_000_000)
+      }
+      starts.append(starts[starts.count - 1] + time.numerator * timescale / time.denominator)
+    }
+  }
+
+  private mutating func rescale(to newScale: Int128) {
+    guard newScale != timescale else { return }
+    for index in starts.indices { starts[index] = starts[index] * newScale / timescale }
+    timescale = newScale
   }
 
   package var frameCount: Int { starts.count - 1 }

@@ -13,12 +13,21 @@ public final class SharedFrames: Sendable {
   /// The maximum number of decoding positions.
   static let maximumPositions = 4
 
-  /// The frames, in order.
-  public let frames: [FrameControl]
+  /// The frames, in order; of a ``StreamedImage``, those that have arrived.
+  public var frames: [FrameControl] { played.all }
+  private let played: PlayedFrames
   /// The size of every frame, after scaling.
   public let canvasSize: PixelSize
-  /// The number of plays stored in the file.
-  public let playCount: PlayCount
+  /// The number of plays stored in the file; of a ``StreamedImage``, as known so far.
+  public var playCount: PlayCount { played.stream?.playCount ?? storedPlayCount }
+  private let storedPlayCount: PlayCount
+  /// The stream that the frames belong to, if they are still arriving.
+  var stream: StreamedImage? { played.stream }
+  /// The frames to play, and whether more may follow.
+  var arrival: StreamArrival {
+    stream?.core.arrival(after: 0)
+      ?? StreamArrival(frames: frames, playCount: playCount, isOpen: false)
+  }
   /// Counts the objects that consumers of these frames keep alive.
   package let live = LiveObjects()
   /// The unscaled canvas size.
@@ -104,7 +113,27 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  package init(
+  /// Creates the shared frames of an animation that is still arriving. Decodes nothing yet.
+  ///
+  /// Until the stream has ended, a jump back decodes from the last frame that needs no other. Frames are not
+  /// cached: a cache knows an image by all of its bytes.
+  ///
+  /// - Parameters:
+  ///   - image: the stream, which is retained.
+  ///   - rendering: the size and format of the frames. Default: as decoded.
+  ///   - keeping: the number of frames kept for consumers slightly behind. Default: 2.
+  public convenience init(
+    _ image: StreamedImage, rendering: Rendering = .init(), keeping: Int = 2
+  ) {
+    let core = image.core
+    let renderer = FrameRenderer(rendering, of: image.canvasSize, options: core.options)
+    self.init(
+      played: PlayedFrames(image), canvasSize: image.canvasSize, scaler: renderer.scaler,
+      playCount: .once, keeping: keeping
+    ) { () throws(AnimatedImageError) in StreamReader(core, rendering) }
+  }
+
+  package convenience init(
     frames: [FrameControl], canvasSize: PixelSize, scaler: FrameScaler? = nil,
     playCount: PlayCount, keeping: Int = 2,
     threads: DecodeThreads = .shared, openingThreads: DecodeThreads? = nil,
@@ -112,11 +141,25 @@ public final class SharedFrames: Sendable {
     burst: Int = 0, resting: RestingCost? = nil,
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
-    self.frames = frames
+    self.init(
+      played: PlayedFrames(frames), canvasSize: canvasSize, scaler: scaler, playCount: playCount,
+      keeping: keeping, threads: threads, openingThreads: openingThreads, isAtHand: isAtHand,
+      burst: burst, resting: resting, makeProducer: makeProducer)
+  }
+
+  private init(
+    played: PlayedFrames, canvasSize: PixelSize, scaler: FrameScaler? = nil,
+    playCount: PlayCount, keeping: Int = 2,
+    threads: DecodeThreads = .shared, openingThreads: DecodeThreads? = nil,
+    isAtHand: (@Sendable (Int) -> Bool)? = nil,
+    burst: Int = 0, resting: RestingCost? = nil,
+    makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
+  ) {
+    self.played = played
     self.canvasSize = scaler?.size ?? canvasSize
     sourceSize = canvasSize
     self.scaler = scaler
-    self.playCount = playCount
+    storedPlayCount = playCount
     self.keeping = max(keeping, 0)
     self.threads = threads
     self.openingThreads = openingThreads ?? threads
@@ -133,11 +176,16 @@ public final class SharedFrames: Sendable {
 
   /// Returns frame `index`, composited, decoded on another thread.
   ///
+  /// Of a ``StreamedImage``, waits until the frame has arrived.
+  ///
   /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, decoding errors, and
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, if the task is cancelled first.
   public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
-    guard frames.indices.contains(index) else {
-      throw AnimatedImageError(.parameter, "no frame \(index) among \(frames.count)")
+    if let stream, index >= 0, await !stream.core.reach(.frame(index)) {
+      throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
+    }
+    guard index >= 0, index < played.count else {
+      throw AnimatedImageError(.parameter, "no frame \(index) among \(played.count)")
     }
     begin()
     defer { end() }
@@ -233,7 +281,7 @@ public final class SharedFrames: Sendable {
   /// the least recently used.
   private func lane(for index: Int, user: Int, in state: inout State) -> DecodeLane {
     let isNear = { (position: Position) in
-      let next = position.nextIndex == self.frames.count ? 0 : position.nextIndex
+      let next = position.nextIndex == self.played.count ? 0 : position.nextIndex
       return next <= index && index - next <= 2
     }
     var choice =
@@ -241,7 +289,7 @@ public final class SharedFrames: Sendable {
       ?? state.positions.lastIndex { $0.lastUser == user }
     if choice == nil, state.positions.count < Self.maximumPositions {
       let lane = DecodeLane(
-        threads: threads, openingThreads: openingThreads, live: live, frames: frames,
+        threads: threads, openingThreads: openingThreads, live: live, frames: played,
         isAtHand: isAtHand,
         makeProducer: makeProducer)
       state.positions.append(Position(lane: lane, nextIndex: 0, lastUser: user))
@@ -253,6 +301,33 @@ public final class SharedFrames: Sendable {
     state.positions.append(position)
     return position.lane
   }
+}
+
+extension SharedFrames {
+  /// Frame `index`, which has arrived.
+  func control(_ index: Int) -> FrameControl { played[index] }
+}
+
+/// The frames that are played: all of an image's, or those of a stream so far.
+struct PlayedFrames: Sendable {
+  private let fixed: [FrameControl]
+  let stream: StreamedImage?
+
+  init(_ frames: [FrameControl]) {
+    fixed = frames
+    stream = nil
+  }
+
+  init(_ stream: StreamedImage) {
+    fixed = []
+    self.stream = stream
+  }
+
+  var all: [FrameControl] { stream?.frames ?? fixed }
+
+  var count: Int { stream?.frameCount ?? fixed.count }
+
+  subscript(index: Int) -> FrameControl { stream?.core.frame(index) ?? fixed[index] }
 }
 
 extension SharedFrames: BudgetMember {
@@ -297,10 +372,9 @@ extension SharedFrames {
     let canvas = PixelRect(sourceSize)
     var dirty = PixelRect.empty
     for frame in min(previous, index)..<max(previous, index) where dirty != canvas {
-      dirty = dirty.union(frames[frame + 1].rect.intersection(canvas))
-      if frames[frame].disposal != .keep {
-        dirty = dirty.union(frames[frame].rect.intersection(canvas))
-      }
+      dirty = dirty.union(played[frame + 1].rect.intersection(canvas))
+      let control = played[frame]
+      if control.disposal != .keep { dirty = dirty.union(control.rect.intersection(canvas)) }
     }
     return scaler?.touched(by: dirty) ?? dirty
   }

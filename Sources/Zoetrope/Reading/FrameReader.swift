@@ -6,7 +6,7 @@ public final class FrameReader {
   /// The index of the frame that ``next()`` returns.
   public private(set) var nextIndex = 0
   /// The image.
-  public let image: AnimatedImage
+  public private(set) var image: AnimatedImage
   /// Its canvas has no pixels until the first frame is drawn.
   private var compositor = Compositor()
   private var decoder: FrameDecoder
@@ -155,6 +155,13 @@ public final class FrameReader {
 
   /// Returns to the first frame with a transparent canvas, as at the start of each play.
   public func rewind() { jump(to: 0) }
+
+  /// Appends frames to ``image``, whose bytes its source has by now. The reader must decode on the
+  /// calling thread alone: ``DecodingOptions/parallelism`` 1.
+  func append(_ frames: some Sequence<FrameControl>) {
+    precondition(ahead == nil, "frames decoded ahead are fixed in number")
+    image.frames.append(contentsOf: frames)
+  }
 
   /// Disables decoding ahead of frames after `last`; nil enables it again.
   package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }

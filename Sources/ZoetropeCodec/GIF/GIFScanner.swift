@@ -38,6 +38,14 @@ package struct GIFScanner: Scanning {
     workBudget = WorkBudget(limits: limits, format: .gif)
   }
 
+  package var isComplete: Bool {
+    if case .trailer = state { true } else { isAtEnd }
+  }
+
+  package var isCanvasKnown: Bool { openFrame != nil || !image.frames.isEmpty }
+
+  package var announcedFrames: Int? { nil }
+
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     var position = 0
     let start = image.byteCount

@@ -35,6 +35,12 @@ package struct PNGScanner: Scanning {
     workBudget = WorkBudget(limits: limits, format: .apng)
   }
 
+  package var isComplete: Bool { isAtEnd }
+
+  package var isCanvasKnown: Bool { animation.phase != .beforeData }
+
+  package var announcedFrames: Int? { animation.isAnimated ? animation.announcedFrames : nil }
+
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     var position = 0
     let base = image.byteCount

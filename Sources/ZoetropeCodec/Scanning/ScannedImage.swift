@@ -7,6 +7,13 @@ package protocol Scanning: Sendable {
   var image: ScannedImage { get }
   /// Whether the file's end marker was read; later bytes are ignored.
   var isAtEnd: Bool { get }
+  /// Whether the end marker was read, or nothing behind it would count. Unlike ``isAtEnd`` it is true
+  /// before another byte shows that there is more.
+  var isComplete: Bool { get }
+  /// Whether the header is final but for the format, so that frames can be decoded.
+  var isCanvasKnown: Bool { get }
+  /// The number of frames that the file announces; nil if it does not.
+  var announcedFrames: Int? { get }
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
   /// Signals that there are no more bytes.

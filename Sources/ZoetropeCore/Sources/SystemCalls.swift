@@ -126,6 +126,13 @@ extension FileDescriptor {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
   }
 
+  /// Writes some of `bytes` to a file at `offset`; returns how many.
+  package func writeSome(_ bytes: ArraySlice<UInt8>, at offset: Int) throws -> Int {
+    try unsafe bytes.withUnsafeBytes {
+      unsafe try write(toAbsoluteOffset: Int64(offset), $0)
+    }
+  }
+
   /// Reads the next bytes into `buffer`, at most its size; returns how many.
   package func read(into buffer: inout [UInt8]) throws -> Int {
     try unsafe buffer.withUnsafeMutableBytes { unsafe try read(into: $0) }

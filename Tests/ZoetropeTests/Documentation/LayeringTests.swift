@@ -57,7 +57,10 @@ import ZoetropeTestSupport
         "Seeking": ["/", "Memory", "Reading"],
         "Caching": ["/", "Memory", "Reading", "Scaling", "Seeking"],
         "Tables": ["/", "Caching", "Opening", "Reading", "Scaling"],
-        "Playback": ["/", "Caching", "Memory", "Reading", "Scaling", "Seeking", "Text"],
+        "Streaming": ["/", "Opening", "Reading", "Seeking"],
+        "Playback": [
+          "/", "Caching", "Memory", "Reading", "Scaling", "Seeking", "Streaming", "Text",
+        ],
         "Loading": ["/", "Caching", "Memory", "Playback", "Reading"],
       ],
       exceptions: [

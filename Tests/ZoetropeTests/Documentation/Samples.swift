@@ -35,6 +35,31 @@ func samplesOfOpening(bytes: [UInt8]) async throws {
   print(opened.frames.count)
 }
 
+func samplesOfStreaming(
+  range: Range<Int>, fetch: (Range<Int>) async throws -> [UInt8]
+) async throws -> [UInt8]? {
+  let streamed = try await StreamedImage(FileChunks(.standardInput))
+  let player = FrameScheduler(streamed)
+  for try await frame in player.frames() {
+    show(frame.bitmap, at: frame.presentationTime)
+  }
+  print(await streamed.ending(), player.statistics.stalls)
+
+  for try await frame in streamed.bitmaps() {
+    print(frame.index, frame.dirtyRect, streamed.progress.byteCount)
+  }
+
+  let ending = await streamed.ending()
+  if ending != .complete { print("only \(streamed.frameCount) frames: \(ending)") }
+
+  let cache = ByteRangeCache(byteLimit: 8 << 20)
+  for gap in cache.missing(in: range) {
+    cache.set(try await fetch(gap), at: gap.lowerBound)
+  }
+  let bytes = cache.data(for: range)
+  return bytes
+}
+
 func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
   var checksum: UInt64 = 0
   for try await frame in image.bitmaps() {

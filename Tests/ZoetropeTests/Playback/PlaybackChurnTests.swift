@@ -56,7 +56,7 @@ import ZoetropeTestSupport
       scheduler?.pause()
       scheduler?.direction = .backward
       scheduler?.resume()
-      try? scheduler?.seek(toFrame: 5)
+      _ = try? scheduler?.seek(toFrame: 5)
       scheduler?.stop()
     }
     await consumer.value

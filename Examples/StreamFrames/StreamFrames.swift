@@ -1,0 +1,28 @@
+import SystemPackage
+import Zoetrope
+
+/// Prints each frame of standard input as soon as it can be shown, and how the stream ended:
+///
+///     curl -s https://example.org/party.gif | stream-frames
+///
+/// With `--play`, each at its time.
+@main
+struct StreamFrames {
+  static func main() async throws {
+    let image = try await StreamedImage(FileChunks(.standardInput))
+    print("\(image.format.rawValue) \(image.canvasSize)")
+    if CommandLine.arguments.dropFirst() == ["--play"] {
+      let scheduler = FrameScheduler(image, options: PlaybackOptions(playCount: .once))
+      for try await frame in scheduler.frames() {
+        print("\(frame.index): at \(frame.presentationTime), shown \(frame.duration)")
+      }
+      print("waited for bytes \(scheduler.statistics.stalls) times")
+    } else {
+      for try await frame in image.bitmaps() {
+        let progress = image.progress
+        print("\(frame.index): changed \(frame.dirtyRect), \(progress.byteCount) bytes received")
+      }
+    }
+    print("\(await image.ending()), \(image.frameCount) frames")
+  }
+}

@@ -1,0 +1,85 @@
+/// Playing a stream: frames that have not arrived.
+///
+/// While the next frame is missing, the machine suspends with the current frame on screen. It decides anew when
+/// more has arrived.
+extension PlaybackStateMachine {
+  /// Whether playback cannot go on because a frame has not arrived.
+  var isStarved: Bool {
+    guard !state.isEnded else { return false }
+    if let pending { return !order.contains(pending.frame) }
+    guard order.isOpen else { return false }
+    return shown.map { order.successor(of: $0) == .unknown } ?? true
+  }
+
+  /// Adds what has arrived, and goes on if that is what was missing.
+  mutating func arrive(_ arrival: StreamArrival, at now: Duration) -> Action {
+    let wasStarved = isStarved
+    let timescale = order.timeline.timescale
+    order.extend(
+      by: arrival.frames, playCount: hasOwnPlayCount ? nil : arrival.playCount,
+      isOpen: arrival.isOpen)
+    rescaleSteps(from: timescale)
+    guard wasStarved else { return .none }
+    if order.range.isEmpty, !order.isOpen {
+      let error = arrival.error ?? AnimatedImageError(.noFrames, "no frame to play has arrived")
+      return end(.failed(error))
+    }
+    if let time = awaitedTime { return arrive(at: time) }
+    guard let awaited = pending else { return goOn(at: now) }
+    if order.isOpen, !order.contains(awaited.frame) { return .none }
+    if !order.contains(awaited.frame) {
+      // It never came: the last one is the nearest.
+      pending?.frame = order.range.upperBound - 1
+      fresh = .zero
+    }
+    return .restart
+  }
+
+  /// Shows the frame at `time` as soon as it has arrived; a time past the end is the end.
+  mutating func seekAhead(to time: Duration) -> Action {
+    let action = seek(to: order.range.upperBound, offset: .zero)
+    awaitedTime = time
+    return action
+  }
+
+  private mutating func arrive(at time: Duration) -> Action {
+    let end = order.timeline.time(
+      order.timeline.ticks(0..<order.range.upperBound), at: PlaybackRate(1))
+    if order.isOpen, time >= end {
+      pending?.frame = order.range.upperBound
+      return .none
+    }
+    let (frame, offset) = order.timeline.position(at: time, in: order.range)
+    return seek(to: frame, offset: offset)
+  }
+
+  /// Goes on behind the shown frame, or at the end of the animation if playback begins there.
+  private mutating func goOn(at now: Duration) -> Action {
+    guard let shown else {
+      pending = order.knownFirst(direction).map { PlaybackStep(frame: $0, direction: direction) }
+      return pending == nil ? .none : .restart
+    }
+    switch order.successor(of: shown) {
+    case .unknown: return .none
+    case .end: return .restart
+    case .step(let next):
+      pending = next
+      let wait = (pausedAt ?? now) - moment(next.start)
+      if wait > .zero {
+        stalls += 1
+        stallTime += wait
+        if stallPolicy == .shift { anchor += wait }
+      }
+      return .restart
+    }
+  }
+
+  /// Converts the steps to a new timescale; exactly, since it is a multiple of the old one.
+  private mutating func rescaleSteps(from old: Int128) {
+    let new = order.timeline.timescale
+    guard new != old else { return }
+    for path in [\PlaybackStateMachine.shown, \.pending] {
+      if let start = self[keyPath: path]?.start { self[keyPath: path]?.start = start * new / old }
+    }
+  }
+}

@@ -1,0 +1,284 @@
+internal import Synchronization
+
+/// Is told when more of a stream can be played.
+protocol StreamObserver: AnyObject, Sendable {
+  /// Frames have arrived, or the stream has ended. Called with no lock held.
+  func framesArrived()
+}
+
+/// What has arrived of a stream since somebody looked last.
+package struct StreamArrival: Sendable {
+  /// The frames that are new.
+  package var frames: [FrameControl]
+  /// The play count as known so far.
+  package var playCount: PlayCount
+  /// Whether more frames may follow.
+  package var isOpen: Bool
+  /// Why the stream failed, if it did.
+  package var error: AnimatedImageError?
+
+  package init(
+    frames: [FrameControl], playCount: PlayCount, isOpen: Bool, error: AnimatedImageError? = nil
+  ) {
+    self.frames = frames
+    self.playCount = playCount
+    self.isOpen = isOpen
+    self.error = error
+  }
+}
+
+/// The state of a stream, fed by one task and looked at by anybody.
+///
+/// Apart from ``StreamedImage`` so that the task does not retain that: releasing it ends the task.
+package final class StreamCore: Sendable {
+  /// What is waited for. Each is also reached when the stream ends.
+  enum Goal: Sendable {
+    case canvas
+    /// Whether this frame has arrived.
+    case frame(Int)
+    /// Any change since this version.
+    case change(from: Int)
+    case end
+  }
+
+  private struct Waiter {
+    let goal: Goal
+    let handover: ResultHandover<Bool>
+  }
+
+  private struct WeakObserver {
+    weak var observer: (any StreamObserver)?
+  }
+
+  private struct State {
+    var scanner: ChunkScanner
+    /// Counts changes.
+    var version = 0
+    /// The entries of the list of damage that were checked.
+    var checkedDamage = 0
+    /// The bytes received; those behind the end marker included.
+    var byteCount = 0
+    /// Whether `scanner` has failed or finished, and gets no more bytes.
+    var isClosed = false
+    /// Whether the ending is being decided.
+    var isSettling = false
+    var ending: StreamEnding?
+    /// The image when the stream has ended; nil if there is no frame.
+    var settled: AnimatedImage?
+    var waiters: [Waiter] = []
+    var observers: [WeakObserver] = []
+
+    func meets(_ goal: Goal) -> Bool {
+      if ending != nil { return true }
+      return switch goal {
+      case .canvas: scanner.isCanvasKnown
+      case .frame(let index): index < scanner.frameCount
+      case .change(let version): self.version > version
+      case .end: false
+      }
+    }
+
+    /// Those who wait no longer.
+    mutating func takeReached() -> [ResultHandover<Bool>] {
+      guard !waiters.isEmpty else { return [] }
+      let all = waiters
+      waiters = all.filter { !meets($0.goal) }
+      return all.filter { meets($0.goal) }.map(\.handover)
+    }
+
+    /// Those who play the stream.
+    mutating func livingObservers() -> [any StreamObserver] {
+      let living = observers.compactMap(\.observer)
+      if living.count < observers.count { observers.removeAll { $0.observer == nil } }
+      return living
+    }
+  }
+
+  let options: DecodingOptions
+  let received: ReceivedBytes
+  private let state: Mutex<State>
+
+  init(options: DecodingOptions, storage: StreamStorage) {
+    self.options = options
+    received = ReceivedBytes(
+      memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit, directory: storage.directory)
+    state = Mutex(State(scanner: ChunkScanner(limits: options.limits)))
+  }
+
+  // MARK: - Feeding
+
+  /// Takes the next bytes; returns whether the file is complete and needs no more.
+  func receive(_ bytes: [UInt8]) async throws(AnimatedImageError) -> Bool {
+    guard !bytes.isEmpty else { return false }
+    // Before they are scanned, so that the bytes of every known frame can be read.
+    if received.fitsInMemory(bytes.count) {
+      try received.append(bytes[...])
+    } else {
+      // A write may wait for the disk, and must not block the cooperative pool.
+      try await DecodeThreads.loading.result { [received] in
+        Result { () throws(AnimatedImageError) in try received.append(bytes[...]) }
+      }.get()
+    }
+    var failure: AnimatedImageError?
+    let (isComplete, reached, observers) = state.withLock { state in
+      // Cancelled meanwhile.
+      guard !state.isClosed else { return (true, [ResultHandover<Bool>](), [any StreamObserver]()) }
+      let frameCount = state.scanner.frameCount
+      let playCount = state.scanner.playCount
+      do throws(AnimatedImageError) {
+        try feed(bytes, to: &state)
+      } catch {
+        failure = error
+        state.isClosed = true
+      }
+      state.byteCount += bytes.count
+      state.version += 1
+      let grew =
+        state.scanner.frameCount > frameCount
+        || frameCount > 0 && state.scanner.playCount != playCount
+      return (state.scanner.isComplete, state.takeReached(), grew ? state.livingObservers() : [])
+    }
+    for handover in reached { handover.close(with: true) }
+    for observer in observers { observer.framesArrived() }
+    if let failure { throw failure }
+    return isComplete
+  }
+
+  private func feed(_ bytes: [UInt8], to state: inout State) throws(AnimatedImageError) {
+    let known = state.scanner.frameCount
+    try state.scanner.feed(bytes.rawBytes)
+    if state.scanner.frameCount > known, let header = state.scanner.header {
+      try ScannedImage.checkLiveBytes(
+        of: state.scanner.frames[known...], header: header, options: options)
+    }
+    guard options.damage == .strict else { return }
+    let damage = state.scanner.damage(from: state.checkedDamage)
+    state.checkedDamage += damage.count
+    if let first = damage.first(where: { $0.kind.isRefusedByStrict }) {
+      throw first.error(format: state.scanner.header?.format ?? .gif)
+    }
+  }
+
+  /// Ends the stream: `reason` is nil if its producer ended by itself. Blocks while a truncated last frame is
+  /// decoded.
+  func settle(_ reason: StreamEnding?) {
+    // Scanned to the end under the lock, decoded outside it.
+    let (scan, isComplete, failure) = state.withLock {
+      state -> (ScannedImage?, Bool, AnimatedImageError?) in
+      guard !state.isSettling else { return (nil, false, nil) }
+      state.isSettling = true
+      let isComplete = state.scanner.isComplete
+      defer { state.isClosed = true }
+      guard !state.isClosed, reason != .cancelled else {
+        return (state.scanner.image, isComplete, nil)
+      }
+      do throws(AnimatedImageError) {
+        // A copy, so that the frames known to others stay as they are until all of it is settled.
+        var scanner = state.scanner
+        try scanner.finish()
+        return (scanner.image, isComplete, nil)
+      } catch {
+        return (state.scanner.image, isComplete, error)
+      }
+    }
+    guard let scan else { return }
+    let source = ReceivedSource(received, limit: scan.byteCount)
+    var ending = reason ?? (isComplete ? .complete : .truncated)
+    var settled: AnimatedImage?
+    if let failure {
+      if reason == nil { ending = .failed(failure) }
+    } else if ending != .cancelled, ending.error?.code != .limitExceeded {
+      do throws(AnimatedImageError) {
+        settled = try AnimatedImage(scan, source: source, options: options)
+      } catch {
+        if reason == nil { ending = .failed(error) }
+      }
+    }
+    close(ending, settled ?? arrived(scan, source))
+  }
+
+  private func close(_ ending: StreamEnding, _ settled: AnimatedImage?) {
+    let (reached, observers) = state.withLock { state in
+      state.ending = ending
+      state.settled = settled
+      state.version += 1
+      return (state.takeReached(), state.livingObservers())
+    }
+    for handover in reached { handover.close(with: true) }
+    for observer in observers { observer.framesArrived() }
+  }
+
+  /// The image with the complete frames of `scan`; nil if there are none.
+  private func arrived(_ scan: ScannedImage, _ source: ReceivedSource) -> AnimatedImage? {
+    guard let header = scan.header, !scan.frames.isEmpty else { return nil }
+    return AnimatedImage(arrived: scan, header: header, source: source, options: options)
+  }
+
+  // MARK: - Looking
+
+  /// The image with the frames that have arrived; nil if there is none.
+  var image: AnimatedImage? {
+    state.withLock { state in
+      if state.ending != nil { return state.settled }
+      let scan = state.scanner.image
+      return arrived(scan, ReceivedSource(received, limit: scan.byteCount))
+    }
+  }
+
+  /// The image when the stream has ended; nil before, and if there is no frame.
+  var settled: AnimatedImage? { state.withLock { $0.settled } }
+
+  var ending: StreamEnding? { state.withLock { $0.ending } }
+
+  var header: ImageHeader? { state.withLock { $0.settled?.header ?? $0.scanner.header } }
+
+  var playCount: PlayCount { state.withLock { $0.settled?.playCount ?? $0.scanner.playCount } }
+
+  var frames: [FrameControl] { state.withLock { $0.settled?.frames ?? $0.scanner.frames } }
+
+  var frameCount: Int {
+    state.withLock { $0.settled?.frames.count ?? $0.scanner.frameCount }
+  }
+
+  func frame(_ index: Int) -> FrameControl {
+    state.withLock { $0.settled?.frames[index] ?? $0.scanner.frames[index] }
+  }
+
+  /// What has arrived after the first `known` frames.
+  func arrival(after known: Int) -> StreamArrival {
+    state.withLock { state in
+      StreamArrival(
+        frames: Array((state.settled?.frames ?? state.scanner.frames).dropFirst(known)),
+        playCount: state.settled?.playCount ?? state.scanner.playCount,
+        isOpen: state.ending == nil, error: state.ending?.error)
+    }
+  }
+
+  var versionedProgress: (StreamProgress, Int) {
+    state.withLock { state in
+      let progress = StreamProgress(
+        byteCount: state.byteCount,
+        frameCount: state.settled?.frames.count ?? state.scanner.frameCount,
+        announcedFrames: state.scanner.announcedFrames, ending: state.ending)
+      return (progress, state.version)
+    }
+  }
+
+  /// Waits for `goal` or the end; false if the calling task is cancelled first.
+  func reach(_ goal: Goal) async -> Bool {
+    let handover = ResultHandover<Bool>()
+    let isReached = state.withLock { state in
+      if state.meets(goal) { return true }
+      state.waiters.append(Waiter(goal: goal, handover: handover))
+      return false
+    }
+    if isReached { return true }
+    return await handover.valueUnlessCancelled {
+      state.withLock { $0.waiters.removeAll { $0.handover === handover } }
+    } ?? false
+  }
+
+  func add(_ observer: any StreamObserver) {
+    state.withLock { $0.observers.append(WeakObserver(observer: observer)) }
+  }
+}

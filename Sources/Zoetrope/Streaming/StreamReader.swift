@@ -1,0 +1,85 @@
+internal import Synchronization
+
+/// Reads the composited frames of a stream on the calling thread; only frames that have arrived.
+///
+/// While bytes arrive it is a ``FrameReader`` whose list of frames grows: a jump back replays from the last
+/// independent frame. At the first jump after the stream has ended it becomes a ``SeekingReader`` of the whole
+/// image, whose jumps are bounded. Not `Sendable`.
+final class StreamReader {
+  private let core: StreamCore
+  private var reader: FrameReader?
+  private var settled: SeekingReader?
+  /// Nil if frames are used as decoded.
+  private var renderer: FrameRenderer?
+
+  init(_ core: StreamCore, _ rendering: Rendering) {
+    self.core = core
+    if rendering != Rendering(), let size = core.header?.canvasSize {
+      renderer = FrameRenderer(rendering, of: size, options: core.options)
+    }
+  }
+
+  /// Frame `index`, which has arrived.
+  func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    let frame = try composite(index, isCancelled)
+    return try renderer?.render(frame, isCancelled: isCancelled) ?? frame
+  }
+
+  private func composite(
+    _ index: Int, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    if let settled { return try settled.frame(at: index, isCancelled: isCancelled) }
+    // A reader that is asked for another frame than its next starts over anyway.
+    if index != reader?.nextIndex, let image = core.settled {
+      let player = image.preparedForPlaying
+      let seeking = SeekingReader(
+        player, store: player.access.checkpoints(of: player), keepsCheckpoints: false)
+      settled = seeking
+      reader = nil
+      return try seeking.frame(at: index, isCancelled: isCancelled).allDirty
+    }
+    let reader = try growingReader()
+    let known = reader.image.frames.count
+    if index >= known { reader.append(core.arrival(after: known).frames) }
+    return try reader.frame(at: index, isCancelled: isCancelled)
+  }
+
+  private func growingReader() throws(AnimatedImageError) -> FrameReader {
+    if let reader { return reader }
+    guard let image = core.image else {
+      throw AnimatedImageError(.noFrames, "no frame has arrived")
+    }
+    let made = FrameReader(image.growing(with: ReceivedSource(core.received)))
+    reader = made
+    return made
+  }
+}
+
+/// A reader used on decode threads, one call at a time: copies of an iterator share it.
+final class LentStreamReader: Sendable {
+  private let reader: Mutex<StreamReader>
+
+  init(_ reader: sending StreamReader) { self.reader = Mutex(reader) }
+
+  func frame(
+    at index: Int, isCancelled: @Sendable () -> Bool
+  ) -> Result<CompositedFrame, AnimatedImageError> {
+    Result { () throws(AnimatedImageError) in
+      try reader.withLock { (reader) throws(AnimatedImageError) in
+        try reader.frame(at: index, isCancelled: isCancelled)
+      }
+    }
+  }
+}
+
+extension AnimatedImage {
+  /// The image as a reader that gets more frames needs it: on one thread, with all bytes of `source`.
+  fileprivate func growing(with source: ReceivedSource) -> AnimatedImage {
+    var image = self
+    image.options.parallelism = 1
+    image.source = source
+    return image
+  }
+}

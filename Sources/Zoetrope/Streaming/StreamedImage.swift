@@ -1,0 +1,186 @@
+/// An animation whose bytes are still arriving: from a pipe, a socket, a growing file, any asynchronous
+/// sequence of byte chunks.
+///
+/// Frames can be played and decoded as soon as their bytes are here. A GIF frame is when its last byte has
+/// arrived, an APNG frame when the frame control or the end behind it has.
+///
+/// ```swift
+/// let image = try await StreamedImage(chunks)
+/// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
+/// print(await image.ending())
+/// ```
+///
+/// **Bytes.** One chunk is taken at a time, and the next is awaited only after it was scanned and stored, so
+/// a producer with back-pressure never runs ahead. The bytes are kept, in memory and past
+/// ``StreamStorage/memoryLimit`` in an unnamed temporary file, so that loops and seeks work. Reading ends at
+/// the file's end marker. The limits of ``DecodingOptions/limits`` apply as bytes arrive.
+///
+/// **Endings.** ``ending()`` says whether the file is complete. However a stream ends, the frames that arrived
+/// stay. Releasing the value, and whatever plays it, cancels the producer.
+///
+/// Safe to use from any thread.
+public final class StreamedImage: Sendable {
+  package let core: StreamCore
+  private let task: Task<Void, Never>
+
+  /// Begins to read `chunks` and returns when the canvas is known: at the first frame's position in a GIF,
+  /// at the beginning of the pixels in a PNG.
+  ///
+  /// - Parameters:
+  ///   - chunks: the bytes of the file, in order, in chunks of any size. Chunks are best arrays, which are not
+  ///     copied.
+  ///   - options: as for a whole file. Frames are decoded on one thread at a time while bytes arrive.
+  ///   - storage: where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the
+  ///   stream ends before the canvas is known; what the stream throws, as `io` unless it is an
+  ///   ``AnimatedImageError``; `cancelled`, never `CancellationError`, if the task is cancelled.
+  public init<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
+  ) async throws(AnimatedImageError)
+  where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
+    let core = StreamCore(options: options, storage: storage)
+    self.core = core
+    task = Task { await Self.read(chunks, into: core) }
+    guard await core.reach(.canvas) else {
+      task.cancel()
+      throw AnimatedImageError(.cancelled, "cancelled before the canvas was known")
+    }
+    guard let ending = core.ending, core.image == nil else { return }
+    throw ending.error
+      ?? AnimatedImageError(
+        ending == .cancelled ? .cancelled : .noFrames, "the stream is \(ending)")
+  }
+
+  deinit { task.cancel() }
+
+  /// The task that reads the stream.
+  private static func read<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks, into core: StreamCore
+  ) async where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
+    var reason: StreamEnding?
+    do {
+      for try await chunk in chunks {
+        if Task.isCancelled { break }
+        if try await core.receive(chunk as? [UInt8] ?? Array(chunk)) { break }
+      }
+    } catch let error as AnimatedImageError {
+      reason = error.code == .cancelled ? .cancelled : .failed(error)
+    } catch is CancellationError {
+      reason = .cancelled
+    } catch {
+      reason = .failed(AnimatedImageError(.io, "the stream failed: \(error)"))
+    }
+    // A sequence ends without an error when its task is cancelled.
+    if Task.isCancelled, reason == nil { reason = .cancelled }
+    let ending = reason
+    await DecodeThreads.loading.result { core.settle(ending) }
+  }
+
+  /// The file's format. A PNG that announces an animation but turns out to have none becomes
+  /// ``AnimationFormat/png`` when the stream ends.
+  public var format: AnimationFormat { core.header?.format ?? .gif }
+
+  /// The size of every composited frame.
+  public var canvasSize: PixelSize { core.header?.canvasSize ?? PixelSize(width: 0, height: 0) }
+
+  /// The total number of plays as known so far: a GIF may state it behind its frames.
+  public var playCount: PlayCount { core.playCount }
+
+  /// The frames that have arrived, in order. Frames are only ever added.
+  public var frames: [FrameControl] { core.frames }
+
+  /// The number of ``frames``.
+  public var frameCount: Int { core.frameCount }
+
+  /// The image as far as it has arrived: a value like that of a file with these frames and bytes, which does
+  /// not grow. Nil before the first frame.
+  ///
+  /// After the end of a complete stream it equals the image of the whole file. Copies the list of frames when
+  /// the next one arrives.
+  public var image: AnimatedImage? { core.image }
+
+  /// How far the stream has come.
+  public var progress: StreamProgress { core.versionedProgress.0 }
+
+  /// The progress whenever it changes, beginning with the present one. Costs nothing unless iterated.
+  public var updates: StreamUpdates { StreamUpdates(image: self) }
+
+  /// Waits for the end of the stream and returns whether the file is complete.
+  ///
+  /// Returns ``StreamEnding/cancelled`` as soon as the calling task is cancelled; the stream goes on.
+  public func ending() async -> StreamEnding {
+    guard await core.reach(.end), let ending = core.ending else { return .cancelled }
+    return ending
+  }
+
+  /// Waits until frame `index` has arrived; false if the stream ended without it, or the calling task was
+  /// cancelled.
+  public func waitForFrame(_ index: Int) async -> Bool {
+    await core.reach(.frame(index)) && index < frameCount
+  }
+
+  /// Returns every frame, composited, each as soon as its bytes have arrived and it was asked for.
+  ///
+  /// Without timing. Each iterator begins with frame 0, and decodes on the library's own threads.
+  ///
+  /// - Parameter rendering: their size and format. Default: as decoded.
+  public func bitmaps(rendering: Rendering = .init()) -> StreamedBitmaps {
+    StreamedBitmaps(image: self, rendering: rendering)
+  }
+
+  /// Stops the producer. The frames that have arrived stay; what plays them plays those.
+  ///
+  /// ``ending()`` returns at once, even if the producer ignores that its task is cancelled.
+  public func cancel() {
+    task.cancel()
+    core.settle(.cancelled)
+  }
+}
+
+/// The composited frames of a stream, each when its bytes have arrived.
+///
+/// Ends with the stream's last frame, or without an error when the iterating task is cancelled. Throws if a
+/// frame cannot be decoded; how the stream ended is in ``StreamedImage/ending()``.
+public struct StreamedBitmaps: AsyncSequence, Sendable {
+  /// A composited frame.
+  public typealias Element = CompositedFrame
+  /// The error that ends it early.
+  public typealias Failure = AnimatedImageError
+
+  let image: StreamedImage
+  let rendering: Rendering
+
+  /// Creates an iterator at frame 0.
+  public func makeAsyncIterator() -> Iterator { Iterator(image: image, rendering: rendering) }
+
+  /// Takes frames one by one. Copies of an iterator share one decoder.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let image: StreamedImage
+    private let reader: LentStreamReader
+    private var index = 0
+
+    init(image: StreamedImage, rendering: Rendering) {
+      self.image = image
+      reader = LentStreamReader(StreamReader(image.core, rendering))
+    }
+
+    /// The next frame; nil after the last one, and if the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(AnimatedImageError) -> CompositedFrame? {
+      guard await image.waitForFrame(index), !Task.isCancelled else { return nil }
+      let (reader, index) = (reader, index)
+      self.index += 1
+      let result = await DecodeThreads.shared.cancellableResult { flag in
+        reader.frame(at: index) { flag.isRaised }
+      }
+      switch result {
+      case .success(let frame): return frame
+      case .failure(let error):
+        self.index = .max
+        if error.code == .cancelled { return nil }
+        throw error
+      }
+    }
+  }
+}

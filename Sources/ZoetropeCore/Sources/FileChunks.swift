@@ -1,0 +1,108 @@
+internal import Glibc
+public import SystemPackage
+
+/// The bytes of a pipe, socket, terminal or file from its present position on, in chunks as they arrive.
+///
+/// A chunk is what the system has at the time, at most 64 KiB, so none waits for later bytes. Bytes are read
+/// when they are asked for, and the writer of a pipe waits until then. Waiting takes a thread of its own and
+/// never blocks the cooperative pool; cancelling the iterating task ends the sequence within a tenth of a
+/// second. Does not close the descriptor, which must stay open meanwhile.
+///
+/// ```swift
+/// let image = try await StreamedImage(FileChunks(.standardInput))
+/// ```
+public struct FileChunks: AsyncSequence, Sendable {
+  /// Some bytes, at least one.
+  public typealias Element = [UInt8]
+  /// `io` when reading fails.
+  public typealias Failure = AnimatedImageError
+
+  private let descriptor: FileDescriptor
+  private let following: Duration?
+
+  /// Creates the sequence. Reads nothing yet.
+  ///
+  /// - Parameters:
+  ///   - descriptor: what is read.
+  ///   - following: for a file that another program still writes: how often to look for more at its end. The
+  ///     sequence then ends only when the task is cancelled, or when nobody asks any more, as
+  ///     `StreamedImage` does after the end marker. Default: nil, the end of the file is the end.
+  public init(_ descriptor: FileDescriptor, following: Duration? = nil) {
+    self.descriptor = descriptor
+    self.following = following
+  }
+
+  /// Creates an iterator. Two iterators would take bytes from each other.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(descriptor: descriptor, following: following)
+  }
+
+  /// Reads chunks one by one.
+  public struct Iterator: AsyncIteratorProtocol {
+    private static let chunkSize = 1 << 16
+
+    let descriptor: FileDescriptor
+    let following: Duration?
+
+    /// The next chunk; nil at the end, and if the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(AnimatedImageError) -> [UInt8]? {
+      while !Task.isCancelled {
+        let descriptor = descriptor
+        let result = await Self.onThread { flag in
+          Result { () throws(AnimatedImageError) in
+            try Self.read(descriptor) { flag.isRaised }
+          }
+        }
+        guard let chunk = try result.get() else { return nil }
+        if !chunk.isEmpty { return chunk }
+        guard let following else { return nil }
+        do { try await Task.sleep(for: following) } catch { return nil }
+      }
+      return nil
+    }
+
+    /// Runs `work`, which may block, on a thread of its own.
+    private static func onThread(
+      _ work: @escaping @Sendable (CancelFlag) -> Result<[UInt8]?, AnimatedImageError>
+    ) async -> Result<[UInt8]?, AnimatedImageError> {
+      let flag = CancelFlag()
+      return await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let body: @Sendable () -> Void = { continuation.resume(returning: work(flag)) }
+          if !startThread(running: body) {
+            continuation.resume(
+              returning: .failure(AnimatedImageError(.io, "the system has no thread left")))
+          }
+        }
+      } onCancel: {
+        flag.raise()
+      }
+    }
+
+    /// The bytes that are there, waiting for the first; empty at the end, nil if `isCancelled`.
+    private static func read(
+      _ descriptor: FileDescriptor, isCancelled: () -> Bool
+    ) throws(AnimatedImageError) -> [UInt8]? {
+      while !isCancelled() {
+        var request = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
+        let ready = waitForEvents(&request, milliseconds: 100)
+        if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
+        guard ready > 0 else { continue }
+        var chunk = [UInt8](repeating: 0, count: chunkSize)
+        do {
+          let count = try descriptor.read(into: &chunk)
+          chunk.removeLast(chunkSize - count)
+          return chunk
+        } catch Errno.resourceTemporarilyUnavailable {
+          // Another reader of a non-blocking pipe took the data.
+          continue
+        } catch {
+          throw FileSource.failure(error)
+        }
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,203 @@
+internal import Glibc
+internal import Synchronization
+package import SystemPackage
+
+/// The bytes of a stream, kept as they arrive: the first ones in memory, the rest in a file.
+///
+/// The file is temporary and has no name, so that nothing is left behind however the process ends.
+/// One task appends; any thread reads what has been appended.
+package final class ReceivedBytes: Sendable {
+  private struct State {
+    /// All of ``blockSize`` bytes but the last.
+    var blocks: [[UInt8]] = []
+    var byteCount = 0
+    var file: SpillFile?
+  }
+
+  private static let blockSize = 1 << 18
+
+  /// The most bytes kept in memory, a multiple of the block size.
+  package let memoryLimit: Int
+  private let byteLimit: Int
+  private let directory: FilePath
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - memoryLimit: The most bytes kept in memory; rounded up to 256 KiB.
+  ///   - byteLimit: The most bytes kept in all.
+  ///   - directory: Where the file is made; nil for the system's directory of temporary files.
+  package init(memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil) {
+    let blocks = (max(memoryLimit, 0) + Self.blockSize - 1) / Self.blockSize
+    self.memoryLimit = blocks * Self.blockSize
+    self.byteLimit = byteLimit
+    self.directory = directory ?? SpillFile.systemDirectory
+  }
+
+  /// The bytes received so far.
+  package var byteCount: Int { state.withLock { $0.byteCount } }
+
+  /// Bytes kept in the file.
+  package var spilledByteCount: Int { max(byteCount - memoryLimit, 0) }
+
+  /// Whether `count` more bytes go to memory alone, so that appending them waits for no disk.
+  package func fitsInMemory(_ count: Int) -> Bool { byteCount + count <= memoryLimit }
+
+  /// Appends the next bytes of the stream. Not to be called concurrently.
+  ///
+  /// - Throws: `limitExceeded` past the limit; `io` if the file cannot be written.
+  package func append(_ bytes: ArraySlice<UInt8>) throws(AnimatedImageError) {
+    let (start, openFile) = state.withLock { ($0.byteCount, $0.file) }
+    guard bytes.count <= byteLimit - start else {
+      throw AnimatedImageError(
+        .limitExceeded, "the stream is too long, the limit is \(byteLimit) bytes",
+        byteOffset: byteLimit)
+    }
+    let resident = bytes.prefix(max(memoryLimit - start, 0))
+    let spilled = bytes.dropFirst(resident.count)
+    var file = openFile
+    if !spilled.isEmpty {
+      let target: SpillFile
+      if let file { target = file } else { target = try SpillFile(in: directory) }
+      file = target
+      // Not under the lock: readers of earlier bytes need not wait for the disk.
+      try target.write(spilled, at: start + resident.count - memoryLimit)
+    }
+    state.withLock { state in
+      var rest = resident
+      while !rest.isEmpty {
+        if state.blocks.last.map({ $0.count == Self.blockSize }) ?? true { state.blocks.append([]) }
+        let last = state.blocks.count - 1
+        let part = rest.prefix(Self.blockSize - state.blocks[last].count)
+        state.blocks[last].append(contentsOf: part)
+        rest = rest.dropFirst(part.count)
+      }
+      state.file = file
+      state.byteCount += bytes.count
+    }
+  }
+
+  /// Copies the bytes of `range`, which have arrived, to the start of `buffer`, which is large enough.
+  fileprivate func read(
+    _ range: Range<Int>, into buffer: inout [UInt8]
+  ) throws(AnimatedImageError) -> Int {
+    let resident = range.clamped(to: 0..<memoryLimit)
+    let file = state.withLock { state in
+      var start = resident.lowerBound
+      while start < resident.upperBound {
+        let offset = start % Self.blockSize
+        let count = min(resident.upperBound - start, Self.blockSize - offset)
+        let place = start - range.lowerBound
+        buffer.replaceSubrange(
+          place..<place + count,
+          with: state.blocks[start / Self.blockSize][offset..<offset + count])
+        start += count
+      }
+      return state.file
+    }
+    let spilled = range.clamped(to: memoryLimit ..< .max)
+    guard !spilled.isEmpty, let file else { return resident.count }
+    let place = spilled.lowerBound - range.lowerBound
+    return place
+      + (try file.read(
+        at: spilled.lowerBound - memoryLimit, into: &buffer, place..<place + spilled.count))
+  }
+}
+
+/// The received bytes as a source: all of them as they grow, or a fixed number of the first.
+package struct ReceivedSource: ByteSource {
+  private let received: ReceivedBytes
+  private let limit: Int?
+
+  /// - Parameter limit: The number of bytes; nil for as many as have arrived at the time.
+  package init(_ received: ReceivedBytes, limit: Int? = nil) {
+    self.received = received
+    self.limit = limit
+  }
+
+  package var byteCount: Int { limit ?? received.byteCount }
+
+  package var currentStamp: FileStamp? { nil }
+
+  package var isUnchanged: Bool { true }
+
+  package func isAtHand(_ range: Range<Int>) -> Bool { range.upperBound <= received.memoryLimit }
+
+  package func withBytes<Result>(
+    in range: Range<Int>, buffer: inout ReadBuffer,
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let total = byteCount
+    let clipped = range.clamped(to: 0..<total)
+    if clipped.lowerBound < buffer.range.lowerBound || clipped.upperBound > buffer.range.upperBound
+    {
+      buffer.range = 0..<0
+      try buffer.bytes.makeRoom(for: clipped.count, taking: max(clipped.count, 4096))
+      let count = try received.read(clipped, into: &buffer.bytes)
+      buffer.range = clipped.prefix(count)
+    }
+    let held = clipped.clamped(to: buffer.range)
+    let start = held.lowerBound - buffer.range.lowerBound
+    // The buffer holds at least the bytes of its range.
+    return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
+  }
+}
+
+/// A temporary file without a name.
+private final class SpillFile: Sendable {
+  private let descriptor: FileDescriptor
+
+  /// `TMPDIR`, or the directory for temporary files that lies on a disk and not in memory.
+  static var systemDirectory: FilePath {
+    FilePath(environmentVariable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp")
+  }
+
+  init(in directory: FilePath) throws(AnimatedImageError) {
+    for _ in 0..<16 {
+      let name = "zoetrope-\(UInt64.random(in: 0 ... .max)).stream"
+      let path = directory.appending(name)
+      do {
+        descriptor = try FileDescriptor.open(
+          path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+          permissions: [.ownerReadWrite])
+        FileSystem.remove(path)
+        return
+      } catch Errno.fileExists {
+        continue
+      } catch {
+        throw FileSource.failure(error, "a temporary file in \(directory.string.debugDescription)")
+      }
+    }
+    throw AnimatedImageError(.io, "no free name for a temporary file")
+  }
+
+  deinit { try? descriptor.close() }
+
+  func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(AnimatedImageError) {
+    var rest = bytes
+    do {
+      while !rest.isEmpty {
+        let count = try descriptor.writeSome(rest, at: offset + bytes.count - rest.count)
+        rest = rest.dropFirst(count)
+      }
+    } catch {
+      throw FileSource.failure(error, "a temporary file")
+    }
+  }
+
+  func read(
+    at offset: Int, into buffer: inout [UInt8], _ range: Range<Int>
+  ) throws(AnimatedImageError) -> Int {
+    var done = 0
+    do {
+      while done < range.count {
+        let count = try descriptor.read(
+          at: offset + done, into: &buffer, range.lowerBound + done..<range.upperBound)
+        if count == 0 { break }
+        done += count
+      }
+    } catch {
+      throw FileSource.failure(error, "a temporary file")
+    }
+    return done
+  }
+}

@@ -1,0 +1,61 @@
+import SystemPackage
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct FileChunksTests {
+  @Test func `a pipe gives its bytes as they come, and ends`() async throws {
+    let (reading, writing) = try FileDescriptor.pipe()
+    defer { try? reading.close() }
+    var chunks = FileChunks(reading).makeAsyncIterator()
+    try writing.writeAll([1, 2, 3])
+    #expect(try await chunks.next() == [1, 2, 3])
+    try writing.writeAll([4])
+    try writing.close()
+    #expect(try await chunks.next() == [4])
+    #expect(try await chunks.next() == nil)
+  }
+
+  @Test func `waiting for a pipe ends when the task is cancelled`() async throws {
+    let (reading, writing) = try FileDescriptor.pipe()
+    let task = Task {
+      var chunks = FileChunks(reading).makeAsyncIterator()
+      return try await chunks.next()
+    }
+    task.cancel()
+    #expect(try await task.value == nil)
+    try reading.close()
+    try writing.close()
+  }
+
+  @Test func `a growing file is followed to its end marker`() async throws {
+    let bytes = try FixtureLibrary().file("Demo/variable-delay.gif")
+    let whole = try AnimatedImage(bytes: bytes)
+    let half = try #require(whole.frames.first).byteRange.upperBound + 1
+    let path = FilePath("/tmp/zoetrope-follow-\(UInt64.random(in: 0 ... .max)).gif")
+    let writing = try FileDescriptor.open(
+      path, .readWrite, options: [.create, .exclusiveCreate], permissions: [.ownerReadWrite])
+    let reading = try FileDescriptor.open(path, .readOnly)
+    defer {
+      FileSystem.remove(path)
+      try? writing.close()
+      try? reading.close()
+    }
+    try writing.writeAll(bytes[..<half])
+    let image = try await StreamedImage(FileChunks(reading, following: .milliseconds(2)))
+    #expect(await image.waitForFrame(0))
+    #expect(image.progress.ending == nil)
+    try writing.writeAll(bytes[half...])
+    #expect(await image.ending() == .complete)
+    #expect(image.frames == whole.frames)
+  }
+
+  @Test func `a descriptor that cannot be read throws`() async throws {
+    let (reading, writing) = try FileDescriptor.pipe()
+    try reading.close()
+    var chunks = FileChunks(writing).makeAsyncIterator()
+    await #expect(throws: AnimatedImageError.self) { try await chunks.next() }
+    try writing.close()
+  }
+}

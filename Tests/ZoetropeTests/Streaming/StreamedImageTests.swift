@@ -1,0 +1,377 @@
+import Synchronization
+import SystemPackage
+import TestRunning
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeCodec
+@testable import ZoetropeCore
+
+@Suite(.timeLimit(.minutes(1)), .computes) struct StreamedImageTests {
+  static let recipes = (try? FixtureLibrary().recipes()) ?? []
+  static let demos = recipes.filter { $0.name.hasPrefix("Demo/") }
+
+  /// The lengths of the chunks that a file is split into.
+  enum Split: Sendable, CaseIterable {
+    case one, two, three, seven, sixtyFour, thousand, random
+
+    func lengths(_ total: Int) -> [Int] {
+      var random = SplitMix64(seed: UInt64(total))
+      var lengths: [Int] = []
+      var rest = total
+      while rest > 0 {
+        let length =
+          switch self {
+          case .one: 1
+          case .two: 2
+          case .three: 3
+          case .seven: 7
+          case .sixtyFour: 64
+          case .thousand: 1000
+          case .random: Int.random(in: 1...5000, using: &random)
+          }
+        lengths.append(min(length, rest))
+        rest -= lengths[lengths.count - 1]
+      }
+      return lengths
+    }
+
+    func chunks(_ bytes: [UInt8]) -> [[UInt8]] {
+      var start = 0
+      return lengths(bytes.count).map { length in
+        defer { start += length }
+        return Array(bytes[start..<start + length])
+      }
+    }
+  }
+
+  /// All of `bytes`, received in chunks.
+  private static func receive(
+    _ bytes: [UInt8], _ split: Split, options: DecodingOptions = .init(),
+    storage: StreamStorage = .init()
+  ) async -> StreamCore {
+    let core = StreamCore(options: options, storage: storage)
+    var ending: StreamEnding?
+    do {
+      for chunk in split.chunks(bytes) where try await core.receive(chunk) { break }
+    } catch {
+      ending = .failed(error)
+    }
+    core.settle(ending)
+    return core
+  }
+
+  @Test(arguments: recipes)
+  func `a fixture in chunks of any size gives the index of the whole file`(
+    recipe: Recipe
+  ) async throws {
+    let whole = Result { () throws(AnimatedImageError) in
+      try AnimatedImage(bytes: recipe.bytes)
+    }
+    for split in Split.allCases where split != .one || recipe.bytes.count < 20_000 {
+      let core = await Self.receive(recipe.bytes, split)
+      switch whole {
+      case .failure(let error):
+        // A limit that only the sum of all frames exceeds leaves the frames before.
+        if core.image == nil { #expect(core.ending?.error?.code == error.code, "\(split)") }
+        #expect(core.ending?.error != nil)
+      case .success(let whole):
+        let image = try #require(core.image, "\(split)")
+        #expect(image.frames == whole.frames, "\(split)")
+        #expect(core.frames == whole.frames)
+        #expect(image.format == whole.format && image.canvasSize == whole.canvasSize)
+        #expect(image.playCount == whole.playCount && image.metadata == whole.metadata)
+        #expect(image.staticImage == whole.staticImage)
+        // Bytes behind the end marker are not waited for.
+        #expect(
+          image.damage.filter { $0.kind != .trailingData }
+            == whole.damage.filter { $0.kind != .trailingData }, "\(split)")
+        #expect(core.ending?.error == nil)
+      }
+    }
+  }
+
+  @Test(arguments: recipes.filter { $0.expectations.errorCode == nil })
+  func `the frames of a stream have the pixels of the whole file`(recipe: Recipe) async throws {
+    let image = try AnimatedImage(bytes: recipe.bytes)
+    let whole = FrameReader(image)
+    let stream = try await StreamedImage(Self.sequence(Split.random.chunks(recipe.bytes)))
+    var count = 0
+    for try await frame in stream.bitmaps() {
+      let expected = try #require(try whole.next())
+      #expect(frame.bitmap == expected.bitmap, "frame \(count)")
+      #expect(frame.damage == expected.damage)
+      count += 1
+    }
+    #expect(count == image.frames.count)
+    // A second pass reads the settled image.
+    count = 0
+    whole.rewind()
+    for try await frame in stream.bitmaps() {
+      #expect(frame.bitmap == (try whole.next())?.bitmap)
+      count += 1
+    }
+    #expect(count == image.frames.count)
+  }
+
+  @Test(arguments: demos)
+  func `a frame is there before the first byte behind its data`(recipe: Recipe) async throws {
+    let image = try AnimatedImage(bytes: recipe.bytes)
+    guard image.format != .png else { return }
+    let core = StreamCore(options: .init(), storage: .init())
+    let whole = FrameReader(image)
+    let reader = StreamReader(core, Rendering())
+    var start = 0
+    for control in image.frames {
+      // What follows an APNG frame decides whether its data goes on: the 38 bytes of a frame control, or the 12
+      // of the end.
+      let isLast = control.index == image.frames.count - 1
+      let extra = image.format == .gif ? 0 : isLast ? 12 : 38
+      let end = control.byteRange.upperBound + extra
+      if end - 1 > start { _ = try await core.receive(Array(recipe.bytes[start..<end - 1])) }
+      #expect(core.frameCount == control.index)
+      _ = try await core.receive([recipe.bytes[end - 1]])
+      start = end
+      #expect(core.frameCount == control.index + 1)
+      let frame = try reader.frame(at: control.index) { false }
+      #expect(frame.bitmap == (try whole.next())?.bitmap)
+    }
+  }
+
+  @Test func `the canvas is known at the first frame's position`() async throws {
+    let recipe = try #require(Self.demos.first { $0.outputPath.hasSuffix(".gif") })
+    let whole = try AnimatedImage(bytes: recipe.bytes)
+    let first = try #require(whole.frames.first).byteRange.lowerBound
+    let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+    producer.yield(Array(recipe.bytes[..<(first + 10)]))
+    let stream = try await StreamedImage(chunks)
+    #expect(stream.canvasSize == whole.canvasSize)
+    #expect(stream.frames.isEmpty && stream.image == nil)
+    producer.yield(Array(recipe.bytes[(first + 10)...]))
+    #expect(await stream.waitForFrame(0))
+    #expect(await stream.ending() == .complete)
+    #expect(stream.frames == whole.frames)
+  }
+
+  @Test func `bytes past the memory limit are read back from the file`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 4000)
+    let bytes = GIFPieces.header + Array(repeating: frame, count: 200).flatMap { $0 } + [0x3b]
+    let core = await Self.receive(bytes, .random, storage: StreamStorage(memoryLimit: 1))
+    #expect(core.ending == .complete)
+    #expect(core.received.memoryLimit == 1 << 18)
+    #expect(core.received.spilledByteCount == bytes.count - 1 << 18)
+    let source = ReceivedSource(core.received)
+    var random = SplitMix64(seed: 3)
+    var buffer = ReadBuffer()
+    for _ in 0..<200 {
+      let start = Int.random(in: 0...bytes.count, using: &random)
+      let range = start..<start + Int.random(in: 0...20_000, using: &random)
+      let found = try source.withBytes(in: range, buffer: &buffer) { span in
+        (0..<span.byteCount).map { span[$0] }
+      }
+      #expect(found == Array(bytes[range.clamped(to: 0..<bytes.count)]))
+    }
+  }
+
+  @Test func `a stream past the byte limit keeps the frames before it`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 1000)
+    let bytes = GIFPieces.header + Array(repeating: frame, count: 20).flatMap { $0 } + [0x3b]
+    let stream = try await StreamedImage(
+      Self.sequence(Split.sixtyFour.chunks(bytes)), storage: StreamStorage(byteLimit: 10_000))
+    #expect(await stream.ending().error?.code == .limitExceeded)
+    #expect(stream.frameCount == 9)
+    #expect(stream.image?.frames.count == 9)
+  }
+
+  @Test func `a stream that ends early or throws keeps its good frames`() async throws {
+    struct Outage: Error {}
+    let frame = GIFPieces.frame(dataBytes: 100)
+    let bytes = GIFPieces.header + frame + frame + frame.prefix(20)
+    let cut = try await StreamedImage(Self.sequence([bytes]))
+    #expect(await cut.ending() == .truncated)
+    #expect(cut.frameCount == 2)
+
+    let (chunks, producer) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+    producer.yield(bytes)
+    producer.finish(throwing: Outage())
+    let broken = try await StreamedImage(chunks)
+    let ending = await broken.ending()
+    #expect(ending.error?.code == .io)
+    #expect(ending.error?.detail.contains("Outage") == true)
+    #expect(broken.image?.frames.count == 2)
+  }
+
+  @Test func `a stream without an image throws`() async {
+    for (bytes, code) in [
+      ([], AnimatedImageError.Code.truncated), (Array("not an image at all".utf8), .notAnImage),
+      (Array("GIF89a".utf8), .truncated),
+    ] {
+      let error = await #expect(throws: AnimatedImageError.self) {
+        _ = try await StreamedImage(Self.sequence([bytes]))
+      }
+      #expect(error?.code == code)
+    }
+  }
+
+  @Test func `strict ends the stream at the first damage that loses something`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 100)
+    let bytes = GIFPieces.header + frame + frame + frame.prefix(20)
+    let stream = try await StreamedImage(
+      Self.sequence([bytes]), options: DecodingOptions(damage: .strict))
+    #expect(await stream.ending().error != nil)
+    #expect(stream.frameCount == 2)
+  }
+
+  @Test func `releasing or cancelling the stream stops the producer`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 100)
+    for cancels in [true, false] {
+      let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+      let ended = AsyncStream.makeStream(of: Bool.self)
+      producer.onTermination = { reason in
+        ended.continuation.yield(reason == .cancelled)
+      }
+      producer.yield(GIFPieces.header + frame)
+      var stream: StreamedImage? = try await StreamedImage(chunks)
+      #expect(await stream?.waitForFrame(0) == true)
+      let core = try Weak(#require(stream?.core))
+      if cancels {
+        stream?.cancel()
+        #expect(await stream?.ending() == .cancelled)
+        #expect(stream?.frameCount == 1)
+      }
+      stream = nil
+      var terminations = ended.stream.makeAsyncIterator()
+      #expect(await terminations.next() == true)
+      await eventually { core.object == nil }
+    }
+  }
+
+  @Test func `a producer that ignores cancelling does not hold up the ending`() async throws {
+    let gate = TaskGate()
+    let frame = GIFPieces.frame(dataBytes: 100)
+    let chunks = ChunkList([GIFPieces.header + frame])
+    let stream = try await StreamedImage(
+      AsyncStream<[UInt8]>(unfolding: {
+        if let chunk = chunks.next() { return chunk }
+        await gate.wait()
+        return nil
+      }))
+    #expect(await stream.waitForFrame(0))
+    stream.cancel()
+    #expect(await stream.ending() == .cancelled)
+    #expect(stream.frameCount == 1)
+    gate.open()
+  }
+
+  @Test func `the next chunk is awaited only when the last was scanned`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 100)
+    let chunks = ChunkList([GIFPieces.header] + Array(repeating: frame, count: 50))
+    let gate = TaskGate()
+    let core = Mutex<StreamCore?>(nil)
+    let worst = Mutex(0)
+    let stream = try await StreamedImage(
+      AsyncStream<[UInt8]>(unfolding: {
+        if chunks.count == 2 { await gate.wait() }
+        // The frames handed out so far, but for the one asked for now.
+        let scanned = core.withLock { $0?.frameCount } ?? 0
+        if chunks.count > 2 { worst.withLock { $0 = max($0, chunks.count - 1 - scanned) } }
+        return chunks.next()
+      }))
+    core.withLock { $0 = stream.core }
+    gate.open()
+    #expect(await stream.ending() == .truncated)
+    #expect(stream.frameCount == 50)
+    #expect(worst.withLock { $0 } == 0)
+  }
+
+  @Test func `progress only grows and ends with the ending`() async throws {
+    let recipe = try #require(Self.demos.first { $0.outputPath.hasSuffix(".png") })
+    let stream = try await StreamedImage(Self.sequence(Split.seven.chunks(recipe.bytes)))
+    var last: StreamProgress?
+    for await progress in stream.updates {
+      if let last {
+        #expect(last.ending == nil)
+        #expect(progress.byteCount >= last.byteCount && progress.frameCount >= last.frameCount)
+      }
+      last = progress
+    }
+    #expect(last?.ending == .complete)
+    #expect(last?.byteCount == recipe.bytes.count)
+    #expect(last?.announcedFrames == last?.frameCount)
+  }
+
+  @Test func `a thousand streams cancelled at any point leave nothing behind`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 100)
+    var random = SplitMix64(seed: 5)
+    var cores: [Weak<StreamCore>] = []
+    for round in 0..<1000 {
+      let chunks =
+        [GIFPieces.header + frame]
+        + Array(repeating: frame, count: Int.random(in: 0...5, using: &random))
+      let stream = try await StreamedImage(Self.sequence(chunks))
+      cores.append(Weak(stream.core))
+      switch round % 4 {
+      case 0: stream.cancel()
+      case 1: _ = await stream.waitForFrame(1)
+      case 2: _ = await stream.ending()
+      default: break
+      }
+    }
+    await eventually { cores.allSatisfy { $0.object == nil } }
+  }
+
+  /// Chunks in order, one at a time.
+  static func sequence(_ chunks: [[UInt8]]) -> AsyncStream<[UInt8]> {
+    let list = ChunkList(chunks)
+    return AsyncStream(unfolding: { list.next() })
+  }
+}
+
+/// Chunks that are handed out one by one.
+final class ChunkList: Sendable {
+  private let chunks: [[UInt8]]
+  private let taken = Mutex(0)
+
+  init(_ chunks: [[UInt8]]) { self.chunks = chunks }
+
+  /// The number handed out.
+  var count: Int { taken.withLock { $0 } }
+
+  func next() -> [UInt8]? {
+    taken.withLock { taken in
+      guard taken < chunks.count else { return nil }
+      taken += 1
+      return chunks[taken - 1]
+    }
+  }
+}
+
+private struct Weak<Object: AnyObject> {
+  weak var object: Object?
+  init(_ object: Object) { self.object = object }
+}
+
+/// The parts of a GIF of 4 x 4 pixels.
+enum GIFPieces {
+  /// The header with a palette of two colours.
+  static let header: [UInt8] =
+    Array("GIF89a".utf8) + [4, 0, 4, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+
+  /// A frame of 100 ms with one colour, and as many bytes behind its pixels.
+  static func frame(dataBytes: Int = 0, centiseconds: UInt16 = 10) -> [UInt8] {
+    var builder = GIFBuilder()
+    builder.graphicControl(GIFGraphicControl(delay: centiseconds))
+    builder.frame(
+      GIFFrame(
+        rect: PixelRect(x: 0, y: 0, width: 4, height: 4), indices: Array(repeating: 0, count: 16)))
+    var bytes = Array(builder.bytes.dropLast())
+    var rest = dataBytes
+    while rest > 0 {
+      let count = min(rest, 255)
+      bytes += [UInt8(count)] + Array(repeating: 0, count: count)
+      rest -= count
+    }
+    return bytes + [0]
+  }
+}
