@@ -57,7 +57,7 @@ public final class ByteRangeCache: Sendable {
   /// limit, only some of the last ones are kept. `offset` must not be negative.
   public func set(_ bytes: [UInt8], at offset: Int) { set(bytes[...], at: offset) }
 
-  /// Stores `bytes` as those from `offset` on. See ``set(_:at:)-([UInt8],_)``.
+  /// Stores `bytes` as those from `offset` on, as the method for whole arrays does.
   public func set(_ bytes: ArraySlice<UInt8>, at offset: Int) {
     precondition(offset >= 0 && offset <= Int.max - bytes.count, "offset out of range")
     // Freed after the lock is released.

@@ -24,7 +24,7 @@ import ZoetropeTestSupport
     Module(
       name: "ZoetropeCore",
       arrows: [
-        "Threads": [], "Model": ["Threads"], "Memory": ["Model"], "Sources": ["Memory", "Model"],
+        "Threads": [], "Model": ["Threads"], "Memory": ["Model"], "Sources": ["Memory", "Model", "Threads"],
       ]),
     Module(
       name: "ZoetropeCodec",
