@@ -6,13 +6,12 @@
 Times whole processes that show one frame and end (`--protocol none --no-motion`), so starting the
 program counts too; `--version` is what that alone takes. Before a cold run, the file and everything in
 the cache are dropped from the system's file cache. The variants take turns in every round, and the
-medians are printed as a table. Needs a file system that can drop files (not tmpfs): see --scratch.
+best time of each is printed. Needs a file system that can drop files (not tmpfs): see --scratch.
 """
 
 import argparse
 import os
 import shutil
-import statistics
 import sys
 import tempfile
 import time
@@ -71,7 +70,7 @@ def measure(zoetrope, file, start, rounds, cache):
         note("cold full", kept)
         note("warm full", kept)
     shutil.rmtree(cache, ignore_errors=True)
-    return {name: statistics.median(values) for name, values in times.items()}
+    return {name: min(values) for name, values in times.items()}
 
 
 def main():
