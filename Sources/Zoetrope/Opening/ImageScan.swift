@@ -54,16 +54,16 @@ enum ImageScan {
     var decoder = FrameDecoder(header: header, options: options)
     try decoder.decode(control, from: source, into: pixels)
     let all = control.rect.size.area
-    if pixels.validPixels >= all {
+    if pixels.content.validPixels >= all {
       scan.frames.append(control)
       return
     }
     scan.damage.append(
       Damage(
-        .cutFrame, "the data ends after \(pixels.validPixels) of \(all) pixels",
+        .cutFrame, "the data ends after \(pixels.content.validPixels) of \(all) pixels",
         frameIndex: scan.frames.count, byteOffset: scan.byteCount,
-        validRows: pixels.validPixels / max(pixels.width, 1)))
-    if pixels.validPixels > 0, scan.frames.isEmpty || options.damage == .partialRows {
+        validRows: pixels.content.validPixels / max(pixels.content.width, 1)))
+    if pixels.content.validPixels > 0, scan.frames.isEmpty || options.damage == .partialRows {
       scan.frames.append(control)
     } else if scan.frames.isEmpty, scan.staticImage != nil {
       scan.note(
