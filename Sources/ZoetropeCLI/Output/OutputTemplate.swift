@@ -1,3 +1,4 @@
+import ArgumentParser
 import SystemPackage
 import Zoetrope
 import ZoetropeProcess
@@ -239,4 +240,9 @@ enum FileEnding {
     let content = format == .png ? "PNG" : "raw pixels"
     throw .usage("the output is \(content), and its name ends in .\(ending)")
   }
+}
+
+/// How a frame is written.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case png, rgba
 }
