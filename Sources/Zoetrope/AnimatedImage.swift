@@ -47,7 +47,8 @@ public struct AnimatedImage: Sendable {
   ) throws(AnimatedImageError) {
     let source = try FileSource.bytes(
       at: path, byteLimit: options.limits.liveBytes,
-      checkingStart: { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start) })
+      checkingStart: { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start)
+      })
     try self.init(source: source, options: options)
   }
 

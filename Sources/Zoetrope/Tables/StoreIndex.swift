@@ -101,7 +101,8 @@ extension FrameStore {
   ) throws(AnimatedImageError) -> AnimatedImage {
     let source = try FileSource.bytes(
       at: path, byteLimit: options.limits.liveBytes,
-      checkingStart: { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start) })
+      checkingStart: { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start)
+      })
     let stamp = source.currentStamp
     let now = FileStamp.now()
     let conditions = options.scanConditions

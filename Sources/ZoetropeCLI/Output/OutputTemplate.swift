@@ -35,16 +35,6 @@ struct OutputTemplate: Hashable, Sendable {
 
   init(tokens: [Token]) { self.tokens = tokens }
 
-  /// Whether two frames of a file can have different names.
-  var tellsFramesApart: Bool {
-    tokens.contains {
-      switch $0 {
-      case .index, .time: true
-      default: false
-      }
-    }
-  }
-
   /// Whether two files can have different names.
   var tellsFilesApart: Bool { tokens.contains(.stem) || hasName }
 
