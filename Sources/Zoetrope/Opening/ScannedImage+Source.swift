@@ -53,16 +53,16 @@ extension ScannedImage {
     var decoder = FrameDecoder(header: header, options: options)
     try decoder.decode(control, from: source, into: pixels)
     let all = control.rect.size.area
-    if pixels.validPixels >= all {
+    if pixels.content.validPixels >= all {
       frames.append(control)
       return
     }
     damage.append(
       Damage(
-        .cutFrame, "the data ends after \(pixels.validPixels) of \(all) pixels",
+        .cutFrame, "the data ends after \(pixels.content.validPixels) of \(all) pixels",
         frameIndex: frames.count, byteOffset: byteCount,
-        validRows: pixels.validPixels / max(pixels.width, 1)))
-    if pixels.validPixels > 0, frames.isEmpty || options.damage == .partialRows {
+        validRows: pixels.content.validPixels / max(pixels.content.width, 1)))
+    if pixels.content.validPixels > 0, frames.isEmpty || options.damage == .partialRows {
       frames.append(control)
     } else if frames.isEmpty, staticImage != nil {
       note(
