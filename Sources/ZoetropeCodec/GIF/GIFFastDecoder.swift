@@ -5,7 +5,6 @@ package struct GIFFastDecoder: FrameDecoding {
   /// Bytes of an image separator and an image descriptor.
   static let descriptorCount = 10
 
-  private var deblocker = GIFDeblocker()
   private var expander = LZWDecoder()
 
   package init() {}
@@ -36,7 +35,7 @@ package struct GIFFastDecoder: FrameDecoding {
     try pixels.reserve(byteCount: LZWDecoder.headroom + count + LZWDecoder.slack)
     let data = bytes.extracting(droppingFirst: dataStart)
     let (result, blocks) = try expander.expand(
-      data, joinedIn: &deblocker, minimumCodeSize: codeSize, into: pixels.storage, count: count)
+      data, minimumCodeSize: codeSize, into: pixels.storage, count: count)
     content.validPixels = result.pixelCount
     content.isOpaque = result.pixelCount == count && content.transparentIndex == nil
     pixels.content = content
@@ -50,13 +49,13 @@ package struct GIFFastDecoder: FrameDecoding {
     guard let (kind, detail) = Self.damage(result, blocks, count: count) else { return }
     let offset =
       kind == .gifMissingTerminator
-      ? blocks.sourceCount : GIFDeblocker.sourceOffset(ofPayload: result.byteOffset, in: data)
+      ? blocks.sourceCount : LZWDecoder.sourceOffset(ofPayload: result.byteOffset, in: data)
     pixels.note(kind, detail, control, at: dataStart + offset)
   }
 
   /// The defect of the data, if any.
   private static func damage(
-    _ result: LZWResult, _ blocks: GIFDeblocker.Blocks, count: Int
+    _ result: LZWResult, _ blocks: LZWDecoder.Blocks, count: Int
   ) -> (Damage.Kind, String)? {
     let pixels = "\(result.pixelCount) of \(count) pixels"
     switch result.status {
