@@ -131,7 +131,9 @@ struct Warming {
       return CommandFailure(error, file: input.name, damage: image.options.damage)
     }
     return CommandFailure(
-      .cannotWrite, code: error.code.name, error.detail, file: input.name)
+      .cannotWrite, code: error.code.name,
+      "the cache holds \(report.known + report.stored) of \(report.frameCount) frames: "
+        + error.detail, file: input.name)
   }
 }
 
