@@ -106,7 +106,7 @@ extension FrameStore {
       FileSource.bytes(
         at: path, byteLimit: options.limits.liveBytes,
         checkingStart: { (start) throws(AnimatedImageError) in
-          try ImageScan.checkSignature(start)
+          try ScannedImage.checkSignature(start)
         }), options: options)
   }
 

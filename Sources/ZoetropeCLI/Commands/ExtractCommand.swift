@@ -165,13 +165,3 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   func execute() -> ExitStatus { request.run() }
 }
-
-/// How `extract` writes a frame.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case png, rgba
-}
-
-/// What `extract` does with a static image that is not a frame.
-enum StaticImageChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case include, only, skip
-}

@@ -116,14 +116,11 @@ struct PlayCommand: ZoetropeSubcommand {
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
-    guard Self.speeds.contains(speed) else {
+    guard PlaybackSpeed.range.contains(speed) else {
       throw ValidationError("--speed must be a number from 0.001 to 1000")
     }
     guard !files.isEmpty else { throw ValidationError("a file is needed") }
   }
-
-  /// The range of `--speed`, in which the longest delays do not overflow.
-  static let speeds = 0.001...1000.0
 
   func execute() -> ExitStatus {
     FrameMemory.returnsAtOnce()

@@ -154,13 +154,6 @@ struct FrameJob: Sendable {
   let path: FilePath?
 }
 
-/// A frame that was written.
-struct WrittenFrame: Hashable, Sendable {
-  /// The output's name; `-` for standard output.
-  let name: FileName
-  let byteCount: Int
-}
-
 /// The frames of an image as requested: composited or stored, scaled or not.
 final class FrameSource {
   private let composited: FrameReader
