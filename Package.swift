@@ -130,6 +130,11 @@ let package = Package(
       path: "Examples/StreamFrames",
       swiftSettings: settings),
     .executableTarget(
+      name: "thumbnails",
+      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Examples/Thumbnails",
+      swiftSettings: settings),
+    .executableTarget(
       name: "table-churn",
       dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TableChurn",
@@ -151,7 +156,7 @@ let package = Package(
       name: "ZoetropeCLITests",
       dependencies: [
         "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
-        "ZoetropeTerminal", "TestRunning", "minimal-player",
+        "ZoetropeTerminal", "TestRunning", "minimal-player", "thumbnails",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),

@@ -315,6 +315,7 @@ extension FrameProducing {
 
 extension FrameReader: FrameProducing {}
 extension SeekingReader: FrameProducing {}
+extension CachedFrameReader: FrameProducing {}
 extension StreamReader: FrameProducing {
   func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }

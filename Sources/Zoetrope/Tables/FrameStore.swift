@@ -206,9 +206,9 @@ public final class FrameStore: Sendable {
     return false
   }
 
-  /// Tables of all versions and secrets, and leftovers of killed writers.
+  /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
   private func files() -> [(name: String, status: TableFile.Status)] {
-    TableDirectory.files(in: directory).filter { $0.name != StoreSecret.fileName }
+    TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }
 
   private var usedBytes: Int { files().reduce(0) { $0 + $1.status.allocatedBytes } }

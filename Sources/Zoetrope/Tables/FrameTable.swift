@@ -162,6 +162,7 @@ package final class FrameTable: Sendable {
   /// Whether the pixels in `slot` are those of `entry`. The caller holds a lease of the slot.
   private func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
     if state.withLock({ $0.checked[slot] == entry.generation }) { return true }
+    mapping.willRead(layout.pixels(of: slot))
     let hash = mapping.withBytes(in: layout.pixels(of: slot)) { secret.hash64($0) }
     guard hash == entry.pixelHash, !mapping.hasGap else { return false }
     state.withLock { $0.checked[slot] = entry.generation }

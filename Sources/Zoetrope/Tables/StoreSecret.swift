@@ -76,6 +76,6 @@ struct StoreSecret: Sendable {
   }
 
   private var suffix: String {
-    "-\(fingerprint)-v\(TableLayout.version).\(TableLayout.pixelVersion).frames"
+    "-\(fingerprint)-v\(TableLayout.version).\(TableLayout.pixelVersion)\(StoreFiles.tableSuffix)"
   }
 }
