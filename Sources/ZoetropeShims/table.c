@@ -116,6 +116,12 @@ bool zt_map_has_gap(const uint8_t *bytes) {
   return slot && atomic_load(&slot->has_gap);
 }
 
+void zt_touch(const void *bytes, size_t count) {
+  // Volatile, or the compiler drops the reads.
+  const volatile uint8_t *at = bytes, *end = at + count;
+  for (; at < end; at += 4096) (void)*at;
+}
+
 int zt_lock_byte(int descriptor, int64_t offset, int kind) {
 #ifdef F_OFD_SETLK
   static const short types[] = {F_UNLCK, F_RDLCK, F_WRLCK};

@@ -91,6 +91,7 @@ package struct ShownFrames: Sendable {
   /// of cache cannot be searched.
   init?(_ animation: AnimationKey, of image: AnimatedImage, in cache: (any FrameCaching)?) {
     guard let cache = cache as? MemoryFrameCache, animation.rendition.scaling == nil,
+      animation.rendition.drawing == nil,
       animation.rendition.format == image.options.canvasFormat
     else { return nil }
     self.cache = cache

@@ -69,7 +69,7 @@ import ZoetropeTestSupport
           from: "Seeking", to: "Playback", types: ["RestingCost", "SharedFrames"],
           reason: "`FrameAccess` holds what the copies of an image share, its players included"),
         Exception(
-          from: "Caching", to: "Tables", types: ["FrameStore"],
+          from: "Caching", to: "Tables", types: ["FrameFiller", "FrameStore"],
           reason: "the cache in memory asks its second level on disk"),
         Exception(
           from: "Caching", to: "Playback", types: ["FrameProducing"],
