@@ -31,7 +31,9 @@ static uintptr_t zt_page_mask;
 // the second replaces zeros with zeros.
 static void zt_handle(int number, siginfo_t *info, void *context) {
   uintptr_t address = (uintptr_t)info->si_addr;
-  for (int index = 0; index < zt_slot_count; index++) {
+  // Otherwise a program sent the signal, and there is no address.
+  bool is_fault = info->si_code > 0;
+  for (int index = 0; is_fault && index < zt_slot_count; index++) {
     zt_slot *slot = &zt_slots[index];
     uintptr_t start = atomic_load(&slot->start), end = atomic_load(&slot->end);
     if (start == 0 || address < start || address >= end) continue;
@@ -50,9 +52,11 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
   } else if (zt_previous.sa_handler != SIG_DFL && zt_previous.sa_handler != SIG_IGN) {
     zt_previous.sa_handler(number);
   } else {
+    if (!is_fault && zt_previous.sa_handler == SIG_IGN) return;
     // On return the instruction runs again, and now ends the process as it would have without this
-    // handler.
+    // handler. A signal that was sent has to be sent again; it arrives on return.
     signal(SIGBUS, SIG_DFL);
+    if (!is_fault) raise(SIGBUS);
   }
 }
 

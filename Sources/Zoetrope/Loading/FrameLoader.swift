@@ -252,8 +252,9 @@ public actor FrameLoader {
     return await DecodeThreads.checking.result { [key, cache, decoding] in
       var key = key
       if key == nil, case .file(let path) = request.source {
-        key = cache.backing?.knownKey(
-          ofFileAt: path, rendering: request.rendering, options: decoding)?[0]
+        key =
+          cache.backing?.knownKey(
+            ofFileAt: path, rendering: request.rendering, options: decoding)?[0]
       }
       guard let key, let bitmap = cache.bitmap(for: key) else { return nil }
       return (bitmap, key.animation.content)

@@ -103,7 +103,9 @@ package final class TableFile: Sendable {
   package var status: Status {
     get throws(AnimatedImageError) {
       var status = stat()
-      guard !TableCall.stat.fails, unsafe fstat(descriptor.rawValue, &status) == 0 else { throw .store(errno, "stat") }
+      while unsafe TableCall.stat.fails || fstat(descriptor.rawValue, &status) != 0 {
+        if errno != EINTR { throw .store(errno, "stat") }
+      }
       return Status(status)
     }
   }
@@ -176,8 +178,10 @@ package final class TableFile: Sendable {
       case .shared: 1
       case .exclusive: 2
       }
-    let error =
-      TableCall.lock.fails ? errno : zt_lock_byte(descriptor.rawValue, Int64(offset), kind)
+    var error: Int32
+    repeat {
+      error = TableCall.lock.fails ? errno : zt_lock_byte(descriptor.rawValue, Int64(offset), kind)
+    } while error == EINTR
     guard error == 0 || error == EAGAIN else { throw .store(error, "lock") }
     return error == 0
   }
@@ -199,7 +203,9 @@ package final class TableMapping: Sendable {
 
   /// Maps the first `byteCount` bytes of `file`; nil if the system cannot.
   package init?(_ file: TableFile, byteCount: Int) {
-    guard byteCount > 0, !TableCall.map.fails, let start = unsafe zt_map(file.descriptor.rawValue, byteCount) else {
+    guard byteCount > 0, !TableCall.map.fails,
+      let start = unsafe zt_map(file.descriptor.rawValue, byteCount)
+    else {
       return nil
     }
     unsafe self.start = start
@@ -260,6 +266,7 @@ package enum TableDirectory {
       || directory.withPlatformString({ unsafe mkdir($0, 0o700) }) != 0
     {
       if errno == EEXIST { continue }
+      if errno == EINTR { return try make(path) }
       throw .store(errno, "make \(directory)")
     }
     var status = stat()
@@ -316,6 +323,9 @@ package enum TableDirectory {
       }
     }
     let number = errno
+    if result != 0, number == EINTR {
+      return try publish(temporary, as: path, replacing: replacing)
+    }
     if !replacing { remove(temporary) }
     if result == 0 { return true }
     guard number == EEXIST else { throw .store(number, "name \(path)") }

@@ -56,7 +56,7 @@ import ZoetropeTestSupport
         "Reading": ["/", "Memory", "Scaling"],
         "Seeking": ["/", "Memory", "Reading"],
         "Caching": ["/", "Memory", "Reading", "Scaling", "Seeking"],
-        "Tables": ["/", "Caching", "Opening", "Reading", "Scaling"],
+        "Tables": ["/", "Caching", "Opening", "Reading", "Scaling", "Seeking"],
         "Playback": ["/", "Caching", "Memory", "Reading", "Scaling", "Seeking", "Text"],
         "Loading": ["/", "Caching", "Memory", "Playback", "Reading"],
       ],
