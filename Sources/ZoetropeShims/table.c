@@ -120,6 +120,15 @@ bool zt_map_has_gap(const uint8_t *bytes) {
   return slot && atomic_load(&slot->has_gap);
 }
 
+void zt_will_need(const void *bytes, size_t count) {
+  uintptr_t start = (uintptr_t)bytes & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+  madvise((void *)start, (uintptr_t)bytes + count - start, MADV_WILLNEED);
+}
+
+void zt_will_scatter(const void *bytes, size_t count) {
+  madvise((void *)bytes, count, MADV_RANDOM);
+}
+
 void zt_touch(const void *bytes, size_t count) {
   // Volatile, or the compiler drops the reads.
   const volatile uint8_t *at = bytes, *end = at + count;

@@ -61,11 +61,12 @@ enum StoreBench {
 
   /// Decoding beside hits, for small frames: where a slot is not worth it.
   private static func runLine(at path: FilePath) throws {
-    for side in [16, 32, 48, 64, 96, 128, 256] {
+    for (side, part) in [16, 32, 64, 96, 128, 256].flatMap({ [($0, 1), ($0, 8)] }) {
       let box = TargetSize(width: side, height: side)
       let scene = try Scene(
-        width: side, height: side, target: box, patch: max(side / 8, 4), count: count, at: path)
+        width: side, height: side, target: box, patch: max(side / part, 2), count: count, at: path)
       let decode = try scene.decode()
+      let keeping = CacheBench.median(scene.keeping)
       let keys = scene.keys
       try scene.close()
       let store = try FrameStore(at: path)
@@ -75,8 +76,10 @@ enum StoreBench {
       let warm = (0..<20 * count).map { index in
         CacheBench.nanoseconds { precondition(store.frame(for: keys[index % count]) != nil) }
       }
-      let name = "store.line.\(side)x\(side)"
+      // Of each frame, the whole picture changes, or an eighth of each side.
+      let name = "store.line.\(side)x\(side).\(part == 1 ? "whole" : "part")"
       CacheBench.report("\(name).decode.median", CacheBench.median(decode) / 1000, "us")
+      CacheBench.report("\(name).keep.median", keeping / 1000, "us")
       CacheBench.report("\(name).first-hit.median", CacheBench.median(first) / 1000, "us")
       CacheBench.report("\(name).hit.median", CacheBench.median(warm) / 1000, "us")
       store.removeAll()

@@ -216,7 +216,9 @@ public actor FrameLoader {
     if let shown { phases.yield(.poster(shown.bitmap)) }
     let image = try await open(request, shown == nil ? phases : nil)
     let shared = SharedFrames(image, rendering: request.rendering, cache: cache)
-    if await identity(of: image) != shown?.identity {
+    var isShown = false
+    if let shown { isShown = await identity(of: image) == shown.identity }
+    if !isShown {
       phases.yield(.poster(try await shared.frame(at: 0).bitmap))
     }
     if image.frames.count > 1 {

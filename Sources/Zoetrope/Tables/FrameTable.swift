@@ -32,6 +32,10 @@ package final class FrameTable: Sendable {
     guard let mapping = TableMapping(file, byteCount: layout.fileBytes) else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
     }
+    // A lookup reads up to 16 entries far apart, then one frame: without advice, from a cold file, it
+    // would wait for the former one by one, and for the read-ahead (8 MB on some disks) of the latter.
+    mapping.willNeed(0..<layout.pixelsOffset)
+    mapping.willScatter(layout.pixelsOffset..<layout.fileBytes)
     self.layout = layout
     self.secret = secret
     self.file = file
@@ -178,6 +182,7 @@ package final class FrameTable: Sendable {
       mapping.touch(range)
       return true
     }
+    mapping.willNeed(range)
     let hash = mapping.withBytes(in: range) { secret.hash64($0) }
     guard hash == entry.pixelHash, !mapping.hasGap else { return false }
     state.withLock { $0.checked[slot] = entry.generation }

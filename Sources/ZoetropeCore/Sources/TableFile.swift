@@ -231,6 +231,18 @@ package final class TableMapping: Sendable {
     in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
   ) -> Result { body(unsafe buffer(range).bytes) }
 
+  /// Asks for the bytes of `range` from the disk, all at once. Does not wait.
+  package func willNeed(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_will_need(start, bytes.count) }
+  }
+
+  /// Keeps the system from reading more than it is asked for in `range`, which starts with a page.
+  package func willScatter(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_will_scatter(start, bytes.count) }
+  }
+
   /// Reads one byte of each page of `range`, so that they are in memory.
   package func touch(_ range: Range<Int>) {
     let bytes = unsafe buffer(range)
