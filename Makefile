@@ -99,8 +99,8 @@ api-check: install ## fails when the public API lost something since BASE (defau
 	swift package diagnose-api-breaking-changes $(BASE) --products Zoetrope ZoetropeTerminal
 
 WITH ?= address thread
-sanitize: install ## the tests under sanitizers: make sanitize [WITH=address] [FILTER=regex] [SKIP=regex]
-	FILTER="$(FILTER)" SKIP="$(SKIP)" Scripts/sanitize.sh $(WITH)
+sanitize: install ## the tests under sanitizers: make sanitize [WITH=address] [FOLDERS="Scaling ..."] [FILTER=regex]
+	FOLDERS="$(FOLDERS)" FILTER="$(FILTER)" SKIP="$(SKIP)" Scripts/sanitize.sh $(WITH)
 
 FROM ?= tests
 coverage: install ## lines reached, by folder: make coverage [FROM=corpora] [LIST=--list]

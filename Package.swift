@@ -125,9 +125,9 @@ let package = Package(
       path: "Examples/DumpFrames",
       swiftSettings: settings),
     .executableTarget(
-      name: "keep-frames",
+      name: "thumbnails",
       dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
-      path: "Examples/KeepFrames",
+      path: "Examples/Thumbnails",
       swiftSettings: settings),
     .executableTarget(
       name: "table-churn",
@@ -151,7 +151,7 @@ let package = Package(
       name: "ZoetropeCLITests",
       dependencies: [
         "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
-        "ZoetropeTerminal", "TestRunning", "minimal-player",
+        "ZoetropeTerminal", "TestRunning", "minimal-player", "thumbnails",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),

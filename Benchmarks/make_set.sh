@@ -48,6 +48,10 @@ apng frames_100.png "testsrc2=s=640x360:r=25:d=4,format=rgba" -pred up
 apng frames_1000.png "testsrc2=s=640x360:r=25:d=40,format=rgba" -pred up
 [ -e scan_100mb.gif ] || gifsicle $(yes dithered.gif | head -12) -o scan_100mb.gif
 
+# 50 MB, for the first frame of `play`.
+[ -e play_50mb.gif ] || gifsicle $(yes dithered.gif | head -6) -o play_50mb.gif
+[ -e play_50mb_hd.gif ] || gifsicle $(yes large.gif | head -8) -o play_50mb_hd.gif
+
 # What other programs make of the same films: palettes of few colours, interlacing, small frames.
 mkdir -p writers
 if python3 -c 'import PIL, numpy' 2>/dev/null; then

@@ -31,7 +31,7 @@ public struct AnimatedImage: Sendable {
   package let header: ImageHeader
   package let source: any ByteSource
   /// The state that random access keeps between calls.
-  package private(set) var access: FrameAccess
+  package private(set) var access: Access
 
   /// Opens the file at `path`. It stays open until the last copy of the value is gone.
   ///
@@ -47,7 +47,8 @@ public struct AnimatedImage: Sendable {
   ) throws(AnimatedImageError) {
     let source = try FileSource.bytes(
       at: path, byteLimit: options.limits.liveBytes,
-      checkingStart: { (start) throws(AnimatedImageError) in try ImageScan.checkSignature(start) })
+      checkingStart: { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start)
+      })
     try self.init(source: source, options: options)
   }
 
@@ -61,14 +62,14 @@ public struct AnimatedImage: Sendable {
   package init(
     source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) {
-    var scan = try ImageScan.scan(source, options: options)
+    var scan = try ScannedImage.scan(source, options: options)
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
     // With the cut frame, which is about to be decoded. It may turn out to be all there is, and the
     // file no animation after all.
     try scan.checkLiveBytes(header: header, options: options)
-    try ImageScan.settleCutFrame(of: &scan, header: header, source: source, options: options)
+    try scan.settleCutFrame(header: header, source: source, options: options)
     try self.init(settled: scan, scannedAs: header.format, source: source, options: options)
   }
 
@@ -106,13 +107,13 @@ public struct AnimatedImage: Sendable {
     staticImage = scan.staticImage
     metadata = scan.metadata
     damage = scan.damage
-    access = FrameAccess()
+    access = Access()
   }
 
   /// The same image with its own random-access state, charged to `budget`.
   package func charged(to budget: MemoryBudget) -> AnimatedImage {
     var image = self
-    image.access = FrameAccess(budget: budget)
+    image.access = Access(budget: budget)
     image.access.identity = access.identity
     return image
   }

@@ -189,6 +189,28 @@ public final class ManualClock: Clock, Sendable {
     advance(to: end)
   }
 
+  /// Moves the clock from one deadline to the next until `body` returns, as if time passed at once.
+  ///
+  /// Waits at each deadline until `sleepers` tasks sleep, so that none is overtaken. When fewer are left
+  /// to sleep, `body` has to end by itself.
+  public func run<Value: Sendable>(
+    sleepers: Int = 1, until body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await body() }
+      group.addTask { [self] in
+        while !Task.isCancelled {
+          await self.sleepers(count: sleepers)
+          if let next = deadlines.first { advance(to: next) }
+        }
+        return nil
+      }
+      defer { group.cancelAll() }
+      while let value = try await group.next() { if let value { return value } }
+      preconditionFailure("the first task returns a value or throws")
+    }
+  }
+
   /// Moves the clock on to `instant` and wakes everyone whose deadline it reaches, the earliest first.
   ///
   /// The clock shows `instant` when the first of them runs. A moment that has passed changes nothing.

@@ -93,17 +93,17 @@ struct PlainFrame {
   /// The frame as a decoder hands it over, with the slack that decoders leave behind the samples.
   func makePixels() -> FramePixels {
     let pixels = FramePixels()
-    pixels.layout = layout
-    pixels.width = control.rect.width
-    pixels.height = control.rect.height
-    pixels.bytesPerRow = pixels.width * layout.bytesPerPixel
-    pixels.isInterlaced = isInterlaced
+    pixels.content.layout = layout
+    pixels.content.width = control.rect.width
+    pixels.content.height = control.rect.height
+    pixels.content.bytesPerRow = pixels.content.width * layout.bytesPerPixel
+    pixels.content.isInterlaced = isInterlaced
     pixels.palette = palette
-    pixels.transparentIndex = transparent
-    pixels.hasBinaryAlpha = isIndexed
-    pixels.validPixels = validPixels
+    pixels.content.transparentIndex = transparent
+    pixels.content.hasBinaryAlpha = isIndexed
+    pixels.content.validPixels = validPixels
     let hasAlpha = [.greyAlpha8, .rgba8, .greyAlpha16, .rgba16].contains(layout)
-    pixels.isOpaque = !hasAlpha && transparent == nil && validPixels == colors.count
+    pixels.content.isOpaque = !hasAlpha && transparent == nil && validPixels == colors.count
     do { try pixels.reserve(byteCount: samples.count) } catch { fatalError("\(error)") }
     for (offset, byte) in samples.enumerated() {
       // `samples.count` bytes were reserved.

@@ -58,17 +58,19 @@ private func checkSubBlocks(_ bytes: [UInt8]) {
     places += position..<end
     position = end
   }
-  var deblocker = GIFDeblocker()
+  var memory: [UInt8] = []
   unsafe bytes.withUnsafeBytes { source in
     // Nil only when the system has no memory for a few hundred bytes.
-    guard let (payload, blocks) = unsafe try? deblocker.join(source, { unsafe (Array($0), $1) })
+    guard
+      let (payload, blocks) = unsafe try? LZWDecoder.join(
+        source, in: &memory, { unsafe (Array($0), $1) })
     else { return }
     FuzzBytes.require(payload == joined, "joined \(payload), not \(joined)")
     FuzzBytes.require(blocks.payloadCount == joined.count, "\(blocks)")
     FuzzBytes.require(blocks.sourceCount == position, "\(blocks), not \(position)")
     FuzzBytes.require(blocks.isTerminated == isTerminated, "\(blocks)")
     for (offset, place) in places.enumerated() {
-      let found = GIFDeblocker.sourceOffset(ofPayload: offset, in: bytes.rawBytes)
+      let found = LZWDecoder.sourceOffset(ofPayload: offset, in: bytes.rawBytes)
       FuzzBytes.require(found == place, "byte \(offset) at \(found), not \(place)")
     }
   }

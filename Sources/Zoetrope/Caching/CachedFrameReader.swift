@@ -84,7 +84,8 @@ package final class CachedFrameReader {
         self.animation = animation
         filler = cache.backing?.filler(besides: renderer.rendering, of: image, identity)
         if let shown = ShownFrames(animation, of: image, in: cache) {
-          reader.shownFrames = { shown }
+          reader.shownCanvas = { [frames = image.frames] range in shown.last(in: range, of: frames)
+          }
         }
       } catch {
         if error.code == .cancelled { throw error }
@@ -94,12 +95,37 @@ package final class CachedFrameReader {
     }
     if hold == nil, let animation { hold = cache.hold(animation) }
   }
-}
 
-extension CachedFrameReader: FrameProducing {
   /// Ends the hold on the cached frames until the next one is read.
   package func rest() {
     hold?.end()
     hold = nil
+  }
+}
+
+/// Finds cached frames that a replay can start from. A cached frame that the next one is drawn on
+/// serves as a checkpoint and takes no additional memory.
+package struct ShownFrames: Sendable {
+  private let cache: MemoryFrameCache
+  private let animation: AnimationKey
+
+  /// The frames of `animation` in `cache`; nil if they are not canvases of `image`, or if this type
+  /// of cache cannot be searched.
+  init?(_ animation: AnimationKey, of image: AnimatedImage, in cache: (any FrameCaching)?) {
+    guard let cache = cache as? MemoryFrameCache, animation.rendition.scaling == nil,
+      animation.rendition.drawing == nil, animation.rendition.format == image.options.canvasFormat
+    else { return nil }
+    self.cache = cache
+    self.animation = animation
+  }
+
+  /// The last cached frame of `range` that the next frame is drawn on.
+  func last(in range: Range<Int>, of frames: [FrameControl]) -> (index: Int, canvas: Bitmap)? {
+    var range = range
+    while let found = cache.lastBitmap(in: range, of: animation) {
+      if frames[found.index].disposal == .keep { return found }
+      range = range.lowerBound..<found.index
+    }
+    return nil
   }
 }

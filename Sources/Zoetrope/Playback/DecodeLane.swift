@@ -315,3 +315,4 @@ extension FrameProducing {
 
 extension FrameReader: FrameProducing {}
 extension SeekingReader: FrameProducing {}
+extension CachedFrameReader: FrameProducing {}

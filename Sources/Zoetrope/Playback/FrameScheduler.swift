@@ -23,7 +23,7 @@ internal import Synchronization
 /// any thread.
 public final class FrameScheduler: Sendable {
   package let shared: SharedFrames
-  private let makeTime: @Sendable () -> any PlaybackTime
+  private let makeTime: @Sendable () -> PlaybackTime
   private let logger: Logger?
   private let current: Mutex<Current>
 
@@ -54,14 +54,7 @@ public final class FrameScheduler: Sendable {
   ) {
     self.shared = shared
     self.logger = logger
-    makeTime =
-      if clock is ContinuousClock {
-        { SystemTime() }
-      } else if let clock = clock as? any SystemClockAhead {
-        { SystemTime(clock) }
-      } else {
-        { ClockTime(clock) }
-      }
+    makeTime = { PlaybackTime(clock) }
     let session = PlaybackSession(shared, options: options, time: makeTime(), logger: logger)
     current = Mutex(Current(session: session, options: options))
   }
@@ -100,7 +93,7 @@ public final class FrameScheduler: Sendable {
   /// consumers need a scheduler each (see ``SharedFrames``). Calling it again stops the previous stream and
   /// starts over.
   public func frames() -> ScheduledFrames {
-    ScheduledFrames(FrameSubscription(takeSession(), of: self))
+    ScheduledFrames(of: self, session: takeSession())
   }
 
   /// The playback state, or why the stream ended.

@@ -88,54 +88,52 @@ final class PlaybackDriver: PlaybackThread.Client {
   }
 }
 
-/// Playback time, counted from some instant of a clock.
+/// Playback time, counted from its creation, on the system's clock or on any other.
 ///
 /// Erases the clock's type: the metadata lookups of generic code cost as much per frame as all scheduling
 /// decisions.
-protocol PlaybackTime: Sendable {
+struct PlaybackTime: Sendable {
+  private let start = ContinuousClock.now
+  /// How far time is ahead of the system's clock; nil for no lead.
+  private let systemClock: (any SystemClockAhead)?
+  /// Another clock's time and the waiting on it; nil for the system's, on which the playback thread itself
+  /// waits.
+  private let otherClock: OtherClock?
+
+  private struct OtherClock: Sendable {
+    let now: @Sendable () -> Duration
+    let call: @Sendable (PlaybackDriver, Duration) -> Void
+  }
+
+  init(_ clock: some Clock<Duration>) {
+    systemClock = clock as? any SystemClockAhead
+    guard systemClock == nil, !(clock is ContinuousClock) else {
+      otherClock = nil
+      return
+    }
+    let origin = clock.now
+    otherClock = OtherClock(now: { origin.duration(to: clock.now) }) { driver, moment in
+      let deadline = origin.advanced(by: moment)
+      driver.sleeps(
+        in: Task(executorPreference: PlaybackThread.shared) {
+          // Throws only if cancelled, and then the driver returns immediately.
+          try? await clock.sleep(until: deadline, tolerance: .zero)
+          driver.goOn(after: .deadline)
+        })
+    }
+  }
+
+  private var lead: Duration { systemClock?.lead ?? .zero }
+
   /// The time passed so far.
-  var now: Duration { get }
+  var now: Duration { otherClock?.now() ?? start.duration(to: .now) + lead }
+
   /// Calls `driver` at `moment`.
-  func call(_ driver: PlaybackDriver, at moment: Duration)
-}
-
-/// The time of any clock, counted from creation.
-struct ClockTime<C: Clock>: PlaybackTime where C.Duration == Duration {
-  private let clock: C
-  private let origin: C.Instant
-
-  init(_ clock: C) {
-    self.clock = clock
-    origin = clock.now
-  }
-
-  var now: Duration { origin.duration(to: clock.now) }
-
   func call(_ driver: PlaybackDriver, at moment: Duration) {
-    let deadline = origin.advanced(by: moment)
-    driver.sleeps(
-      in: Task(executorPreference: PlaybackThread.shared) { [clock] in
-        // Throws only if cancelled, and then the driver returns immediately.
-        try? await clock.sleep(until: deadline, tolerance: .zero)
-        driver.goOn(after: .deadline)
-      })
-  }
-}
-
-/// The time of the system's clock, on which the playback thread itself waits.
-struct SystemTime: PlaybackTime {
-  private let origin = ContinuousClock.now
-  private let clock: (any SystemClockAhead)?
-
-  /// - Parameter clock: how far time is ahead of the system's clock; nil for no lead.
-  init(_ clock: (any SystemClockAhead)? = nil) { self.clock = clock }
-
-  private var lead: Duration { clock?.lead ?? .zero }
-
-  var now: Duration { origin.duration(to: .now) + lead }
-
-  func call(_ driver: PlaybackDriver, at moment: Duration) {
-    PlaybackThread.shared.call(driver, at: origin.advanced(by: moment - lead))
+    guard let otherClock else {
+      return PlaybackThread.shared.call(driver, at: start.advanced(by: moment - lead))
+    }
+    otherClock.call(driver, moment)
   }
 }
 

@@ -9,7 +9,7 @@ internal import Synchronization
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
-  let time: any PlaybackTime
+  let time: PlaybackTime
   let logger: Logger?
   let mailbox = FrameMailbox()
   let state: Mutex<State>
@@ -65,7 +65,7 @@ final class PlaybackSession: Sendable {
   }
 
   init(
-    _ shared: SharedFrames, options: PlaybackOptions, time: any PlaybackTime, logger: Logger?
+    _ shared: SharedFrames, options: PlaybackOptions, time: PlaybackTime, logger: Logger?
   ) {
     self.shared = shared
     self.options = options
@@ -144,17 +144,17 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  private func ended(_ reason: PlaybackState) -> PlaybackAftermath {
+  private func ended(_ reason: PlaybackState) -> Aftermath {
     state.withLock { state in
       if !state.machine.state.isEnded { _ = state.machine.handle(.end(reason), at: .zero) }
-      var aftermath = PlaybackAftermath()
+      var aftermath = Aftermath()
       close(&state, &aftermath)
       return aftermath
     }
   }
 
   /// Releases everything, once, after the machine has ended.
-  private func close(_ state: inout State, _ aftermath: inout PlaybackAftermath) {
+  private func close(_ state: inout State, _ aftermath: inout Aftermath) {
     guard state.epoch >= 0 else { return }
     state.epoch = -1
     aftermath.obsoleteDriver = state.driver
@@ -164,7 +164,7 @@ final class PlaybackSession: Sendable {
   }
 
   /// Carries out, outside the lock, what was decided under it.
-  private func carryOut(_ aftermath: PlaybackAftermath) {
+  private func carryOut(_ aftermath: Aftermath) {
     // First, so that all memory is released when `idle()` returns.
     if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
     aftermath.obsoleteDriver?.cancel()
@@ -221,7 +221,7 @@ final class PlaybackSession: Sendable {
   ) -> (wait: PlaybackDriver.Wait, presents: Bool) {
     let moment = time.now
     let (wait, aftermath) = state.withLock { state in
-      var aftermath = PlaybackAftermath()
+      var aftermath = Aftermath()
       guard state.epoch == epoch else { return (PlaybackDriver.Wait.nothing, aftermath) }
       let now = state.time(of: moment)
       let action = handle(event, &state, &aftermath, at: now)
@@ -245,7 +245,7 @@ final class PlaybackSession: Sendable {
   /// The machine's action for `event`, after delivering the frames it presents.
   private func handle(
     _ event: PlaybackStateMachine.Event, _ state: inout State,
-    _ aftermath: inout PlaybackAftermath, at now: Duration
+    _ aftermath: inout Aftermath, at now: Duration
   ) -> PlaybackStateMachine.Action {
     var skipped = state.machine.skipped
     var action: PlaybackStateMachine.Action
@@ -271,7 +271,7 @@ final class PlaybackSession: Sendable {
   }
 
   /// Requests the pending frame and those after it, and releases the others.
-  private func fetch(_ state: inout State, _ aftermath: inout PlaybackAftermath)
+  private func fetch(_ state: inout State, _ aftermath: inout Aftermath)
     -> PlaybackDriver.Wait
   {
     let frames = state.machine.framesToHold(
@@ -303,7 +303,7 @@ extension PlaybackSession {
   /// Gives a frame to the consumer and records it.
   private func deliver(
     _ presentation: PlaybackStateMachine.Presentation, _ state: inout State,
-    _ aftermath: inout PlaybackAftermath, at now: Duration
+    _ aftermath: inout Aftermath, at now: Duration
   ) {
     let index = presentation.step.frame
     guard let ticket = state.holding(index)?.ticket, case .success(let frame) = ticket.outcome
@@ -379,22 +379,24 @@ extension PlaybackSession {
   }
 }
 
-/// What a session decides under its lock and carries out after unlocking.
-///
-/// Under that lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
-/// released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds one
-/// while it calls handlers.
-struct PlaybackAftermath: Sendable {
-  /// The driver that is no longer in charge.
-  var obsoleteDriver: PlaybackDriver?
-  /// The number of steps skipped, and the frame that is shown instead.
-  var skip: (count: Int, frame: Int)?
-  /// The presented frame, if a consumer waited for it.
-  var delivery: FrameMailbox.Delivery?
-  /// The ticket of that frame.
-  var shown: FrameTicket?
-  /// Other tickets that are no longer wanted.
-  var dropped: [FrameTicket] = []
-  /// How playback ended; set once in a session's life.
-  var ending: (reason: PlaybackState, statistics: PlaybackStatistics)?
+extension PlaybackSession {
+  /// What a session decides under its lock and carries out after unlocking.
+  ///
+  /// Under that lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
+  /// released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds one
+  /// while it calls handlers.
+  struct Aftermath: Sendable {
+    /// The driver that is no longer in charge.
+    var obsoleteDriver: PlaybackDriver?
+    /// The number of steps skipped, and the frame that is shown instead.
+    var skip: (count: Int, frame: Int)?
+    /// The presented frame, if a consumer waited for it.
+    var delivery: FrameMailbox.Delivery?
+    /// The ticket of that frame.
+    var shown: FrameTicket?
+    /// Other tickets that are no longer wanted.
+    var dropped: [FrameTicket] = []
+    /// How playback ended; set once in a session's life.
+    var ending: (reason: PlaybackState, statistics: PlaybackStatistics)?
+  }
 }

@@ -65,9 +65,29 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
   /// The error of a failed playback.
   public typealias Failure = AnimatedImageError
 
-  private let subscription: FrameSubscription
+  private let subscription: Subscription
 
-  init(_ subscription: FrameSubscription) { self.subscription = subscription }
+  init(of scheduler: FrameScheduler, session: PlaybackSession) {
+    subscription = Subscription(session, of: scheduler)
+  }
+
+  /// A stream's reference to its session and scheduler. Playback ends when it is released with the stream
+  /// and its iterators.
+  final class Subscription: Sendable {
+    private let session: PlaybackSession
+    private let scheduler: FrameScheduler
+
+    init(_ session: PlaybackSession, of scheduler: FrameScheduler) {
+      self.session = session
+      self.scheduler = scheduler
+    }
+
+    deinit { session.endInDeinit(.cancelled) }
+
+    func next() async -> ScheduledFrame? { await session.next() }
+
+    var error: AnimatedImageError? { session.playbackState.error }
+  }
 
   /// The same frames as a stream that does not throw. A failure ends it, and ``FrameScheduler/state`` has
   /// the error.
@@ -77,7 +97,7 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
 
   /// Takes frames one by one.
   public struct Iterator: AsyncIteratorProtocol {
-    var subscription: FrameSubscription?
+    var subscription: Subscription?
 
     /// The next frame; nil if playback has finished, was stopped or was cancelled.
     ///
@@ -95,22 +115,4 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
 
   /// Creates an iterator. Two iterators would take frames from each other.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
-}
-
-/// A stream's reference to its session and scheduler. Playback ends when it is released with the stream and
-/// its iterators.
-final class FrameSubscription: Sendable {
-  private let session: PlaybackSession
-  private let scheduler: FrameScheduler
-
-  init(_ session: PlaybackSession, of scheduler: FrameScheduler) {
-    self.session = session
-    self.scheduler = scheduler
-  }
-
-  deinit { session.endInDeinit(.cancelled) }
-
-  func next() async -> ScheduledFrame? { await session.next() }
-
-  var error: AnimatedImageError? { session.playbackState.error }
 }

@@ -87,7 +87,7 @@ public final class FrameReader {
         try decode(control)
       }
       try pixels.refuse(under: image.options.damage, format: image.format)
-      let becomesCanvas = pixels.isInPlace
+      let becomesCanvas = pixels.content.isInPlace
       let dirty = try compositor.draw(pixels, control)
       if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
@@ -107,7 +107,7 @@ public final class FrameReader {
 
   /// Whether all pixels of the frame just decoded are present.
   private func isComplete(_ control: FrameControl) -> Bool {
-    pixels.validPixels >= control.rect.size.area
+    pixels.content.validPixels >= control.rect.size.area
   }
 
   /// Makes the next call start frame `index` again after it failed: frames decoded ahead are past it by

@@ -7,8 +7,9 @@
 public final class SeekingReader {
   private let reader: FrameReader
   private let store: CheckpointStore
-  /// Cached frames that replays may start from, if any; queried each time.
-  package var shownFrames: @Sendable () -> ShownFrames? = { nil }
+  /// Finds the last frame of a range whose picture is at hand and is drawn on by the next frame, so
+  /// that a replay may start from it. Default: none.
+  package var shownCanvas: @Sendable (Range<Int>) -> (index: Int, canvas: Bitmap)? = { _ in nil }
   private let trail: ChargedTrail
   /// Steps back up to this many frames apart are assumed to continue; farther ones are jumps.
   private static let longestStep = 8
@@ -106,7 +107,7 @@ public final class SeekingReader {
       start = kept
     }
     let reached = max(start.index, current <= index ? current : 0)
-    if reached + 1 < index, let found = shownFrames()?.last(in: reached..<index, of: image.frames) {
+    if reached + 1 < index, let found = shownCanvas(reached..<index) {
       start = (found.index + 1, found.canvas)
     }
     if isBackward { start = try earlier(than: start, for: index) }

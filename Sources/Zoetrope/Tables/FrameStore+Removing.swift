@@ -18,9 +18,9 @@ extension FrameStore {
     return false
   }
 
-  /// Tables of all versions and secrets, and leftovers of killed writers.
+  /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
   private func files() -> [(name: String, status: TableFile.Status)] {
-    TableDirectory.files(in: directory).filter { $0.name != StoreSecret.fileName }
+    TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }
 
   private var usedBytes: Int { files().reduce(0) { $0 + $1.status.allocatedBytes } }
@@ -146,9 +146,7 @@ extension FrameStore {
           frameCount: usage.frames, capacity: table.layout.slotCount, byteCount: usage.bytes))
     }
     statistics.byteCount = usedBytes
-    let records = TableDirectory.files(in: index.directory)
-    statistics.recordCount = records.count
-    statistics.recordByteCount = records.reduce(0) { $0 + $1.status.allocatedBytes }
+    (statistics.recordCount, statistics.recordByteCount) = recordUsage
     return statistics
   }
 }

@@ -63,9 +63,7 @@ struct StoreIndex: Sendable {
 
   /// Removes the oldest records until the limits are met.
   func prune(to byteLimit: Int = maximumBytes) {
-    let files = TableDirectory.files(in: directory).sorted {
-      $0.status.modified > $1.status.modified
-    }
+    let files = records().sorted { $0.status.modified > $1.status.modified }
     var bytes = 0
     for (place, file) in files.enumerated() {
       bytes += file.status.allocatedBytes
@@ -73,6 +71,11 @@ struct StoreIndex: Sendable {
         TableDirectory.remove(directory.appending(file.name))
       }
     }
+  }
+
+  /// All records, and leftovers of killed writers. No files of others.
+  func records() -> [(name: String, status: TableFile.Status)] {
+    TableDirectory.files(in: directory).filter { StoreFiles.isRecord($0.name) }
   }
 
   private func name(
@@ -99,9 +102,18 @@ extension FrameStore {
   func open(
     _ path: FilePath, options: DecodingOptions
   ) throws(AnimatedImageError) -> AnimatedImage {
-    let source = try FileSource.bytes(
-      at: path, byteLimit: options.limits.liveBytes,
-      checkingStart: { (start) throws(AnimatedImageError) in try ImageScan.checkSignature(start) })
+    try open(
+      FileSource.bytes(
+        at: path, byteLimit: options.limits.liveBytes,
+        checkingStart: { (start) throws(AnimatedImageError) in
+          try ScannedImage.checkSignature(start)
+        }), options: options)
+  }
+
+  /// Opens `source`, without scanning it if it is a file whose first scan is recorded here.
+  func open(
+    _ source: any ByteSource, options: DecodingOptions
+  ) throws(AnimatedImageError) -> AnimatedImage {
     let stamp = source.currentStamp
     let now = FileStamp.now()
     let conditions = options.scanConditions
@@ -180,6 +192,13 @@ extension AnimatedImage {
     contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
   ) throws(AnimatedImageError) {
     self = try store.open(path, options: options)
+  }
+
+  /// Like ``init(contentsOf:options:knownTo:)``, for a file that the caller has opened.
+  package init(
+    source: any ByteSource, options: DecodingOptions, knownTo store: FrameStore
+  ) throws(AnimatedImageError) {
+    self = try store.open(source, options: options)
   }
 }
 

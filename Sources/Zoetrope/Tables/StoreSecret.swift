@@ -81,6 +81,6 @@ struct StoreSecret: Sendable {
   }
 
   private var suffix: String {
-    "-\(fingerprint)-v\(TableLayout.version).\(TableLayout.pixelVersion).frames"
+    "-\(fingerprint)-v\(TableLayout.version).\(TableLayout.pixelVersion)\(StoreFiles.tableSuffix)"
   }
 }

@@ -108,6 +108,8 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   @OptionGroup var scaling: ScalingArguments
 
+  @OptionGroup var cache: CacheArguments
+
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
@@ -118,6 +120,9 @@ struct ExtractCommand: ZoetropeSubcommand {
     }
     guard !raw || scaling.size == nil else {
       throw ValidationError("--raw keeps each frame's own size: leave out --size")
+    }
+    guard !raw || cache.cache == .none else {
+      throw ValidationError("--cache keeps composited frames, not those of --raw")
     }
     guard depth == 8 || depth == 16 else { throw ValidationError("--depth is 8 or 16") }
     guard !(force && resume) else {
@@ -145,24 +150,18 @@ struct ExtractCommand: ZoetropeSubcommand {
   var request: ExtractRequest {
     var options = decoding.options
     options.pixelFormat = depth == 16 ? .rgba16 : .rgba8
+    var cache = cache.settings
+    cache.isQuiet = quiet
+    cache.reportsJSON = progress == .json
     return ExtractRequest(
       files: files, output: output,
       selection: FrameSelection(
         frames: frames, time: time, every: every, maximum: max ?? .max),
       rate: fps, isRaw: raw, rendering: scaling.rendering, format: format,
       staticImage: staticImage, manifest: manifest, policy: timing.policy, jobs: jobs ?? 0,
-      isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, options: options)
+      isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, cache: cache,
+      options: options)
   }
 
   func execute() -> ExitStatus { request.run() }
-}
-
-/// How `extract` writes a frame.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case png, rgba
-}
-
-/// What `extract` does with a static image that is not a frame.
-enum StaticImageChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case include, only, skip
 }

@@ -111,17 +111,16 @@ struct PlayCommand: ZoetropeSubcommand {
   @Flag(help: "Let the trace replace an existing file.")
   var force = false
 
+  @OptionGroup var cache: CacheArguments
+
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
-    guard Self.speeds.contains(speed) else {
+    guard PlaybackSpeed.range.contains(speed) else {
       throw ValidationError("--speed must be a number from 0.001 to 1000")
     }
     guard !files.isEmpty else { throw ValidationError("a file is needed") }
   }
-
-  /// The range of `--speed`, in which the longest delays do not overflow.
-  static let speeds = 0.001...1000.0
 
   func execute() -> ExitStatus {
     FrameMemory.returnsAtOnce()
@@ -134,8 +133,10 @@ struct PlayCommand: ZoetropeSubcommand {
       error.report(asJSON: false)
       return error.status
     }
-    if output == .none { return playWithoutDrawing(inputs) }
-    let settings = settings
+    let store = cache.settings.open()
+    defer { cache.settings.reportFailure(of: store) }
+    let settings = settings(store)
+    if output == .none { return playWithoutDrawing(inputs, settings) }
     guard isPlayed else {
       return StillOutput(inputs, settings: settings).run()
     }
@@ -180,7 +181,7 @@ struct PlayCommand: ZoetropeSubcommand {
     return options
   }
 
-  private var settings: PlayerSettings {
+  private func settings(_ store: FrameStore?) -> PlayerSettings {
     var settings = PlayerSettings()
     if case .mode(let mode) = output { settings.mode = mode }
     settings.colors = colors.depth
@@ -197,12 +198,15 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.start = frame.map { .frame($0.number) } ?? start
     settings.playback = playback
     settings.decoding = decoding.options
+    settings.store = store
     settings.trace = trace
     settings.isForced = force
     return settings
   }
 
-  private func playWithoutDrawing(_ inputs: [InputFile]) -> ExitStatus {
+  private func playWithoutDrawing(
+    _ inputs: [InputFile], _ settings: PlayerSettings
+  ) -> ExitStatus {
     var statuses: [ExitStatus] = []
     for input in inputs where Signals.ending == nil {
       var settings = settings

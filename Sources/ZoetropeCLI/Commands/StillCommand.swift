@@ -47,6 +47,8 @@ struct StillCommand: ZoetropeSubcommand {
 
   @OptionGroup var scaling: ScalingArguments
 
+  @OptionGroup var cache: CacheArguments
+
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
@@ -57,7 +59,7 @@ struct StillCommand: ZoetropeSubcommand {
   func execute() -> ExitStatus {
     StillRequest(
       file: file, output: output, choice: choice, rendering: scaling.rendering, format: format,
-      policy: timing.policy, isForced: force, options: decoding.options
+      policy: timing.policy, isForced: force, cache: cache.settings, options: decoding.options
     ).run()
   }
 
@@ -90,23 +92,28 @@ struct StillRequest: Hashable {
   /// How long each frame is shown.
   var policy = DelayPolicy.browser
   var isForced = false
+  var cache = CommandCache()
   var options = DecodingOptions()
 
   /// Writes the picture; nothing is written when it cannot be decoded.
   func run() -> ExitStatus {
+    let store = cache.open()
+    defer { cache.reportFailure(of: store) }
     do throws(CommandFailure) {
       let input = InputFile(file)
       let template = try template()
       let identities = InputIdentities([input])
-      let image = try input.open(options)
+      let image = try input.open(options, knownTo: store)
       try rendering?.check(against: image, file: input.name)
       let still: CompositedFrame?
       let frame: CompositedFrame
       do throws(AnimatedImageError) {
         still = try staticImage(of: image)
-        let whole: CompositedFrame
-        if let still { whole = still } else { whole = try picture(of: image) }
-        frame = rendering.map { whole.scaled(by: $0) } ?? whole
+        if let still {
+          frame = rendered(still)
+        } else {
+          frame = try picture(of: image, keptIn: store)
+        }
       } catch {
         throw CommandFailure(error, file: input.name, damage: options.damage)
       }
@@ -137,21 +144,29 @@ struct StillRequest: Hashable {
     return try StoredFrameReader(image).staticImage()
   }
 
-  private func picture(of image: AnimatedImage) throws(AnimatedImageError) -> CompositedFrame {
+  /// The frame that was chosen, scaled.
+  private func picture(
+    of image: AnimatedImage, keptIn store: FrameStore?
+  ) throws(AnimatedImageError) -> CompositedFrame {
     let reader = FrameReader(image)
+    var index = 0
     switch choice {
-    case .frame(let number):
-      return try reader.frame(at: number.index(count: image.frames.count))
-    case .time(let time):
-      return try reader.frame(at: image.frameIndex(at: time, policy: policy))
-    case .poster(.first): return try reader.frame(at: 0)
-    case .poster(.default): return try reader.frame(at: 0)
+    case .frame(let number): index = number.index(count: image.frames.count)
+    case .time(let time): index = image.frameIndex(at: time, policy: policy)
+    case .poster(.first), .poster(.default): break
     case .poster(.nonblank):
+      // Judged before scaling, which could make a few visible pixels vanish.
       while let frame = try reader.next() {
-        if frame.bitmap.hasVisiblePixels { return frame }
+        if frame.bitmap.hasVisiblePixels { return rendered(frame) }
       }
-      return try reader.frame(at: 0)
     }
+    guard let store else { return rendered(try reader.frame(at: index)) }
+    return try CachedFrameReader(image, rendering: rendering ?? Rendering(), cache: store)
+      .frame(at: index)
+  }
+
+  private func rendered(_ frame: CompositedFrame) -> CompositedFrame {
+    rendering.map { frame.scaled(by: $0) } ?? frame
   }
 
   /// The name of the output; nil for standard output. Unlike with `extract`, a name is a file

@@ -25,6 +25,7 @@ struct ExtractRequest: Hashable {
   var isResuming = false
   var progress = ProgressStyle.auto
   var isQuiet = false
+  var cache = CommandCache()
   var options = DecodingOptions()
 
   /// The options that files are opened with.
@@ -49,12 +50,15 @@ extension ExtractRequest {
       let inputs = files.map { InputFile($0) }
       let destination = try settle(inputs)
       let identities = InputIdentities(inputs)
-      let preparations = try prepare(inputs, for: destination, avoiding: identities)
+      let store = cache.open()
+      defer { cache.reportFailure(of: store) }
+      let preparations = try prepare(
+        inputs, for: destination, avoiding: identities, keptIn: store)
       let stream = try Self.open(destination)
       defer { stream.close() }
       if destination.isStream { try identities.check(stream) }
       var manifest = ManifestLines(isPrintedAtOnce: manifest == "-", isKept: manifest != nil)
-      let status = try extract(preparations, to: stream, manifest: &manifest)
+      let status = try extract(preparations, to: stream, keptIn: store, manifest: &manifest)
       if Signals.ending == nil { try write(manifest) }
       return status
     } catch {
@@ -65,13 +69,14 @@ extension ExtractRequest {
 
   /// Extracts the prepared files in order; returns the combined status.
   private func extract(
-    _ preparations: [ExtractionPreparation], to stream: OutputStream,
+    _ preparations: [ExtractionPreparation], to stream: OutputStream, keptIn store: FrameStore?,
     manifest: inout ManifestLines
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
     for preparation in preparations {
       do throws(CommandFailure) {
-        let extraction = try FileExtraction(preparation, request: self, stream: stream)
+        let extraction = try FileExtraction(
+          preparation, request: self, stream: stream, store: store)
         let result = Signals.whileCaught { extraction.run() }
         try manifest.add { result.report.write(to: &$0) }
         if result.outputIsGone { return .success }
@@ -133,7 +138,7 @@ extension ExtractRequest {
   /// all of them open. Inputs that can be read only once are kept.
   private func prepare(
     _ inputs: [InputFile], for destination: OutputDestination,
-    avoiding identities: InputIdentities
+    avoiding identities: InputIdentities, keptIn store: FrameStore?
   ) throws(CommandFailure) -> [ExtractionPreparation] {
     var names = OutputNames()
     if let manifest, manifest != "-" {
@@ -149,7 +154,7 @@ extension ExtractRequest {
     for input in inputs {
       var preparation = ExtractionPreparation(input: input, destination: destination)
       do throws(CommandFailure) {
-        try preparation.scan(for: self)
+        try preparation.scan(for: self, knownTo: store)
       } catch {
         preparation.failure = error
         preparations.append(preparation)

@@ -98,8 +98,10 @@ struct ExtractionPreparation {
   }
 
   /// Opens the file and determines the names of its outputs.
-  mutating func scan(for request: ExtractRequest) throws(CommandFailure) {
-    let image = try input.open(request.decodingOptions)
+  mutating func scan(
+    for request: ExtractRequest, knownTo store: FrameStore?
+  ) throws(CommandFailure) {
+    let image = try input.open(request.decodingOptions, knownTo: store)
     self.image = image
     let plan = try ExtractionPlan(
       image: image, input: input, request: request, destination: destination)

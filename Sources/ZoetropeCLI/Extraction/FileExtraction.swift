@@ -18,22 +18,26 @@ struct FileExtraction {
   private let image: AnimatedImage
   private let plan: ExtractionPlan
   private let stream: OutputStream
+  /// Decoded frames on disk, if any.
+  private let store: FrameStore?
   /// Whether each output of the plan exists and is kept.
   private let isFinished: [Bool]
 
   /// Opens the file, if that has not been done.
   init(
-    _ preparation: ExtractionPreparation, request: ExtractRequest, stream: OutputStream
+    _ preparation: ExtractionPreparation, request: ExtractRequest, stream: OutputStream,
+    store: FrameStore?
   ) throws(CommandFailure) {
     if let failure = preparation.failure { throw failure }
     input = preparation.input
     self.request = request
     self.stream = stream
+    self.store = store
     let image: AnimatedImage
     if let opened = preparation.image {
       image = opened
     } else {
-      image = try input.open(request.decodingOptions)
+      image = try input.open(request.decodingOptions, knownTo: store)
     }
     self.image = image
     try request.rendering?.check(against: image, file: input.name)
@@ -67,7 +71,7 @@ struct FileExtraction {
     var decodingFailure: CommandFailure?
     let frames = FrameSource(
       image: image, isRaw: request.isRaw, rendering: request.rendering,
-      hasRepeats: request.rate != nil)
+      hasRepeats: request.rate != nil, store: store)
     // Places count only frames to be written, so that a stream can wait for the next place.
     var places: [Int] = []
     submitting: for (number, output) in plan.outputs.enumerated() where !isFinished[number] {
@@ -150,13 +154,6 @@ struct FrameJob: Sendable {
   let path: FilePath?
 }
 
-/// A frame that was written.
-struct WrittenFrame: Hashable, Sendable {
-  /// The output's name; `-` for standard output.
-  let name: FileName
-  let byteCount: Int
-}
-
 /// The frames of an image as requested: composited or stored, scaled or not.
 final class FrameSource {
   private let composited: FrameReader
@@ -165,12 +162,20 @@ final class FrameSource {
   private let rendering: Rendering?
   /// Rescales only what changed since the previous frame.
   private var renderer: FrameRenderer?
+  /// Reads and stores rendered frames; nil without a store.
+  private let kept: CachedFrameReader?
   /// Whether the same frame may be requested again at once.
   private let hasRepeats: Bool
   /// The previous frame, kept only for repeats: holding it makes the compositor copy.
   private var last: CompositedFrame?
 
-  init(image: AnimatedImage, isRaw: Bool, rendering: Rendering?, hasRepeats: Bool) {
+  init(
+    image: AnimatedImage, isRaw: Bool, rendering: Rendering?, hasRepeats: Bool,
+    store: FrameStore? = nil
+  ) {
+    kept = store.map {
+      CachedFrameReader(image, rendering: rendering ?? Rendering(), cache: $0)
+    }
     self.hasRepeats = hasRepeats
     composited = FrameReader(image)
     stored = StoredFrameReader(image)
@@ -194,6 +199,7 @@ final class FrameSource {
   }
 
   private func next(_ index: Int) throws(AnimatedImageError) -> CompositedFrame? {
+    if let kept { return try kept.frame(at: index) }
     let frame = try composited.frame(at: index)
     guard renderer != nil else { return frame }
     return try renderer?.render(frame)

@@ -176,3 +176,8 @@ extension FrameSelector: ExpressibleByArgument {
 extension FrameNumber: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }
+
+/// What `extract` does with a static image that is not a frame.
+enum StaticImageChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case include, only, skip
+}

@@ -96,6 +96,11 @@ extension PlayStart: ExpressibleByArgument {
   }
 }
 
+enum PlaybackSpeed {
+  /// The speeds that can be asked for, at which the longest delays do not overflow.
+  static let range = 0.001...1000.0
+}
+
 /// The words of `--late`.
 struct LateArgument: ExpressibleByArgument, Hashable {
   let policy: LatePolicy
@@ -110,7 +115,7 @@ struct LateArgument: ExpressibleByArgument, Hashable {
     case ("latest", 1): policy = .latest
     case ("catchup", 1): policy = .catchUp(maximumRate: 2)
     case ("catchup", 2):
-      guard let rate = Double(parts[1]), rate > 1, PlayCommand.speeds.contains(rate) else {
+      guard let rate = Double(parts[1]), rate > 1, PlaybackSpeed.range.contains(rate) else {
         return nil
       }
       policy = .catchUp(maximumRate: rate)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import SystemPackage
 import Zoetrope
 import ZoetropeProcess
@@ -33,16 +34,6 @@ struct OutputTemplate: Hashable, Sendable {
   let tokens: [Token]
 
   init(tokens: [Token]) { self.tokens = tokens }
-
-  /// Whether two frames of a file can have different names.
-  var tellsFramesApart: Bool {
-    tokens.contains {
-      switch $0 {
-      case .index, .time: true
-      default: false
-      }
-    }
-  }
 
   /// Whether two files can have different names.
   var tellsFilesApart: Bool { tokens.contains(.stem) || hasName }
@@ -239,4 +230,9 @@ enum FileEnding {
     let content = format == .png ? "PNG" : "raw pixels"
     throw .usage("the output is \(content), and its name ends in .\(ending)")
   }
+}
+
+/// How a frame is written.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case png, rgba
 }

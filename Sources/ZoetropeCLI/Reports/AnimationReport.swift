@@ -300,3 +300,10 @@ extension AnimationReport {
     "  \(title.paddedRight(to: 9)) \(value)\n"
   }
 }
+
+/// A frame that was written.
+struct WrittenFrame: Hashable, Sendable {
+  /// The output's name; `-` for standard output.
+  let name: FileName
+  let byteCount: Int
+}

@@ -112,7 +112,7 @@ package struct Canvas: ~Copyable {
   /// - Precondition: `rect`, the frame's rectangle, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
     precondition(!rect.isEmpty && bounds.contains(rect), "a rectangle outside the canvas")
-    precondition(pixels.isInPlace && pixels.storage.byteCount >= bytesPerRow * size.height)
+    precondition(pixels.content.isInPlace && pixels.storage.byteCount >= bytesPerRow * size.height)
     if keepsContent { copyPixels(around: rect, to: pixels.storage) }
     if ownsStorage {
       storage.stamp = PictureStamp()
@@ -253,39 +253,40 @@ extension Canvas {
     _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, keepsContent: Bool
   ) throws(AnimatedImageError) {
     try makeUnique(changing: clip, keepsContent: keepsContent)
-    precondition(control.rect.contains(clip) && control.rect.size == pixels.size)
-    let rows = pixels.width > 0 ? (pixels.validPixels - 1) / pixels.width + 1 : 0
-    guard pixels.validPixels > 0, rows > 0 else { return }
+    let content = pixels.content
+    precondition(control.rect.contains(clip) && control.rect.size == content.size)
+    let rows = content.width > 0 ? (content.validPixels - 1) / content.width + 1 : 0
+    guard content.validPixels > 0, rows > 0 else { return }
     precondition(
-      rows <= pixels.height && pixels.offset >= 0
-        && pixels.offset + (rows - 1) * pixels.bytesPerRow
-          + pixels.width * pixels.layout.bytesPerPixel <= pixels.storage.byteCount
+      rows <= content.height && content.offset >= 0
+        && content.offset + (rows - 1) * content.bytesPerRow
+          + content.width * content.layout.bytesPerPixel <= pixels.storage.byteCount
     )
-    if pixels.hasBinaryAlpha, format == .rgba8 {
+    if content.hasBinaryAlpha, format == .rgba8 {
       unsafe drawIndexed(pixels, control.rect, clip)
       return
     }
-    let isSource = control.blend == .source || pixels.isOpaque
-    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
+    let isSource = control.blend == .source || content.isOpaque
+    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + content.offset
     let isDeep = format == .rgba16
     unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
-      unsafe forEachRow(pixels, control.rect, clip) { offset, target, count in
+      unsafe forEachRow(content, control.rect, clip) { offset, target, count in
         let row = unsafe source + offset
         if isDeep {
           let target = unsafe target.assumingMemoryBound(to: SIMD4<UInt16>.self)
           unsafe isSource
             ? RowExpander.writeDeep(
-              pixels.layout, from: row, to: target, count: count, palette: colors)
+              content.layout, from: row, to: target, count: count, palette: colors)
             : RowBlender.overDeep(
-              pixels.layout, from: row, to: target, count: count, palette: colors)
+              content.layout, from: row, to: target, count: count, palette: colors)
         } else {
           let target = unsafe target.assumingMemoryBound(to: UInt32.self)
           unsafe isSource
             ? RowExpander.write(
-              pixels.layout, from: row, to: target, count: count, palette: colors)
+              content.layout, from: row, to: target, count: count, palette: colors)
             : RowBlender.over(
-              pixels.layout, from: row, to: target, count: count, palette: colors)
+              content.layout, from: row, to: target, count: count, palette: colors)
         }
       }
     }
@@ -295,24 +296,25 @@ extension Canvas {
   @unsafe private mutating func drawIndexed(
     _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect
   ) {
-    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + pixels.offset
-    let isWhole = pixels.validPixels == pixels.width * pixels.height && !pixels.isInterlaced
+    let content = pixels.content
+    let source = unsafe UnsafeRawPointer(pixels.storage.baseAddress) + content.offset
+    let isWhole = content.isComplete && !content.isInterlaced
     unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
       if isWhole {
-        let first = (clip.y - rect.y) * pixels.bytesPerRow + clip.x - rect.x
+        let first = (clip.y - rect.y) * content.bytesPerRow + clip.x - rect.x
         unsafe IndexedBlitter.draw(
           indices: (source + first).assumingMemoryBound(to: UInt8.self),
-          indexStride: pixels.bytesPerRow, width: clip.width, height: clip.height,
-          palette: colors, transparent: pixels.transparentIndex,
+          indexStride: content.bytesPerRow, width: clip.width, height: clip.height,
+          palette: colors, transparent: content.transparentIndex,
           into: row(clip.y).assumingMemoryBound(to: UInt32.self) + clip.x,
           canvasStride: bytesPerRow / 4)
         return
       }
-      unsafe forEachRow(pixels, rect, clip) { offset, target, count in
+      unsafe forEachRow(content, rect, clip) { offset, target, count in
         unsafe IndexedBlitter.over(
           indices: (source + offset).assumingMemoryBound(to: UInt8.self), count: count,
-          palette: colors, transparent: pixels.transparentIndex,
+          palette: colors, transparent: content.transparentIndex,
           into: target.assumingMemoryBound(to: UInt32.self))
       }
     }
@@ -321,23 +323,23 @@ extension Canvas {
   /// Calls `body` for each row of the frame that is visible in `clip`, with the byte offset of its
   /// first visible sample, its position on the canvas, and the number of valid pixels there.
   @unsafe private mutating func forEachRow(
-    _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect,
+    _ content: FramePixels.Content, _ rect: PixelRect, _ clip: PixelRect,
     _ body: (Int, UnsafeMutableRawPointer, Int) -> Void
   ) {
     let firstColumn = clip.x - rect.x
-    let skipped = firstColumn * pixels.layout.bytesPerPixel
-    let completeRows = pixels.validPixels / pixels.width
-    let partial = pixels.validPixels % pixels.width
-    for stored in 0..<min(completeRows + (partial > 0 ? 1 : 0), pixels.height) {
+    let skipped = firstColumn * content.layout.bytesPerPixel
+    let completeRows = content.validPixels / content.width
+    let partial = content.validPixels % content.width
+    for stored in 0..<min(completeRows + (partial > 0 ? 1 : 0), content.height) {
       let shown =
-        pixels.isInterlaced ? GIFInterlace.row(stored, height: pixels.height) : stored
+        content.isInterlaced ? GIFInterlace.row(stored, height: content.height) : stored
       let y = rect.y + shown
       guard y >= clip.y, y < clip.maxY else { continue }
-      let valid = stored < completeRows ? pixels.width : partial
+      let valid = stored < completeRows ? content.width : partial
       let count = min(clip.width, valid - firstColumn)
       guard count > 0 else { continue }
       let target = unsafe row(y) + clip.x * format.bytesPerPixel
-      unsafe body(stored * pixels.bytesPerRow + skipped, target, count)
+      unsafe body(stored * content.bytesPerRow + skipped, target, count)
     }
   }
 }

@@ -62,11 +62,11 @@ package struct Compositor: ~Copyable {
     // Allocate first: if it fails, nothing has changed and the same frame can be drawn again.
     try dispose()
     let replacesAll =
-      rect == canvas.bounds && pixels.validPixels == pixels.width * pixels.height
-      && (control.blend == .source || pixels.isOpaque)
+      rect == canvas.bounds && pixels.content.isComplete
+      && (control.blend == .source || pixels.content.isOpaque)
     if !replacesAll || control.disposal == .previous { try clearIfAwaited() }
     let covered = control.disposal == .previous ? try canvas.copy(rect) : nil
-    if pixels.isInPlace {
+    if pixels.content.isInPlace {
       canvas.adopt(pixels, changing: rect, keepsContent: !replacesAll)
     } else if !rect.isEmpty {
       try canvas.draw(pixels, control, clip: rect, keepsContent: !replacesAll)

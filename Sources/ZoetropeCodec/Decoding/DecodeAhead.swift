@@ -15,7 +15,7 @@ package final class DecodeAhead: Sendable {
   private let helperLimit: Int
   private let window: DecodeWindow
   private let memory: DecodeMemory
-  private let state = Mutex(DecodeQueue())
+  private let state = Mutex(Queue())
   private let signal = ThreadSignal()
 
   /// The number of pixels that is worth a hand-over to another thread.
@@ -43,8 +43,7 @@ package final class DecodeAhead: Sendable {
   deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
 
   /// Changes the state, then updates the memory charge.
-  private func change<Value>(_ body: (inout sending DecodeQueue) -> sending Value) -> sending Value
-  {
+  private func change<Value>(_ body: (inout sending Queue) -> sending Value) -> sending Value {
     state.withLock { state in
       let value = body(&state)
       memory.charge(state.byteCount - state.chargedBytes)
@@ -153,7 +152,7 @@ package final class DecodeAhead: Sendable {
   }
 
   /// Decodes a claimed frame, puts it in its slot and wakes the consumer if it is waiting.
-  private func decode(_ claim: DecodeClaim, with decoder: inout FrameDecoder) {
+  private func decode(_ claim: Queue.Claim, with decoder: inout FrameDecoder) {
     let result = Result { () throws(AnimatedImageError) in
       try decoder.decode(frames[claim.index], from: source, into: claim.pixels)
     }

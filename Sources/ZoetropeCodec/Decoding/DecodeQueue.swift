@@ -1,205 +1,207 @@
-/// The state of `DecodeAhead` under its lock: which frames are claimed, decoded or held, and what
-/// each side does next. Makes its decisions without threads.
-struct DecodeQueue {
-  /// The state of one frame.
-  enum Slot {
-    case waiting
-    case claimed
-    case done(FramePixels)
-    case failed(AnimatedImageError)
-  }
+extension DecodeAhead {
+  /// The state under the lock: which frames are claimed, decoded or held, and what
+  /// each side does next. Makes its decisions without threads.
+  struct Queue {
+    /// The state of one frame.
+    enum Slot {
+      case waiting
+      case claimed
+      case done(FramePixels)
+      case failed(AnimatedImageError)
+    }
 
-  /// Counts the jumps: work begun before the latest is discarded.
-  var generation = 0
-  /// The slots of the frames from `base` on.
-  var slots: [Slot] = []
-  /// The bytes charged for each slot.
-  var charges: [Int] = []
-  var base = 0
-  /// The next frame that no thread has begun.
-  var nextClaim = 0
-  /// Frames from here on are not begun ahead.
-  var end = Int.max
-  /// Bytes of frames that are claimed or finished, including the one the consumer holds.
-  var heldBytes = 0
-  /// The part of those bytes that the consumer holds.
-  var takenBytes = 0
-  var helperCount = 0
-  /// The helpers' decoders, kept while there is no work.
-  var idleDecoders: [FrameDecoder] = []
-  var isConsumerWaiting = false
-  /// Whether the consumer is decoding a frame itself, after which there is room for another.
-  var isConsumerDecoding = false
-  var spares = SpareFrames()
-  var isStopped = false
-  /// The bytes charged to `DecodeMemory`.
-  var chargedBytes = 0
+    /// A frame that one thread has claimed, with the memory it decodes into.
+    struct Claim {
+      let index: Int
+      let generation: Int
+      let pixels: FramePixels
+    }
 
-  /// Bytes of frames and of spare memory.
-  var byteCount: Int { heldBytes + spares.byteCount }
+    /// Counts the jumps: work begun before the latest is discarded.
+    var generation = 0
+    /// The slots of the frames from `base` on.
+    var slots: [Slot] = []
+    /// The bytes charged for each slot.
+    var charges: [Int] = []
+    var base = 0
+    /// The next frame that no thread has begun.
+    var nextClaim = 0
+    /// Frames from here on are not begun ahead.
+    var end = Int.max
+    /// Bytes of frames that are claimed or finished, including the one the consumer holds.
+    var heldBytes = 0
+    /// The part of those bytes that the consumer holds.
+    var takenBytes = 0
+    var helperCount = 0
+    /// The helpers' decoders, kept while there is no work.
+    var idleDecoders: [FrameDecoder] = []
+    var isConsumerWaiting = false
+    /// Whether the consumer is decoding a frame itself, after which there is room for another.
+    var isConsumerDecoding = false
+    var spares = SpareFrames()
+    var isStopped = false
+    /// The bytes charged to `DecodeMemory`.
+    var chargedBytes = 0
 
-  /// The consumer's next step.
-  enum Step {
-    case ready(FramePixels)
-    case failed(AnimatedImageError)
-    case decode(DecodeClaim)
-    case wait
-  }
+    /// Bytes of frames and of spare memory.
+    var byteCount: Int { heldBytes + spares.byteCount }
 
-  /// Decides what the consumer, which needs frame `index`, does next.
-  mutating func step(
-    for index: Int, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
-  ) -> Step {
-    let place = index - base
-    // A taken frame never comes back: waiting for it would never end.
-    precondition(place >= 0, "frames are taken in order")
-    if slots.indices.contains(place) {
-      switch slots[place] {
-      case .done(let pixels):
-        release(through: place)
-        return .ready(pixels)
-      case .failed(let error): return .failed(error)
-      case .claimed, .waiting: break
+    /// The consumer's next step.
+    enum Step {
+      case ready(FramePixels)
+      case failed(AnimatedImageError)
+      case decode(Claim)
+      case wait
+    }
+
+    /// Decides what the consumer, which needs frame `index`, does next.
+    mutating func step(
+      for index: Int, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
+    ) -> Step {
+      let place = index - base
+      // A taken frame never comes back: waiting for it would never end.
+      precondition(place >= 0, "frames are taken in order")
+      if slots.indices.contains(place) {
+        switch slots[place] {
+        case .done(let pixels):
+          release(through: place)
+          return .ready(pixels)
+        case .failed(let error): return .failed(error)
+        case .claimed, .waiting: break
+        }
       }
-    }
-    // Its own frame first; then any other, rather than sit idle.
-    if nextClaim <= index
-      || canClaim(for: .consumer, frames: frames, window: window, memory: memory)
-    {
-      isConsumerDecoding = true
-      return .decode(claim(for: .consumer, frames: frames, window: window))
-    }
-    isConsumerWaiting = true
-    return .wait
-  }
-
-  /// Whether another frame may be begun.
-  func canClaim(
-    for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
-  ) -> Bool {
-    guard nextClaim < min(frames.count, end), nextClaim - base < window.frames else {
-      return false
-    }
-    let (charge, spare) = charge(of: frames[nextClaim], for: side, window: window)
-    return heldBytes == 0
-      || heldBytes + charge <= window.bytes && (spare != nil || memory.admits(charge))
-  }
-
-  /// A helper's next step.
-  enum HelperStep {
-    case decode([DecodeClaim])
-    /// The window is full, but will soon have room.
-    case wait
-    case end
-  }
-
-  /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper
-  /// may wait while the consumer decodes, since that takes a frame next; otherwise it ends.
-  mutating func helperStep(
-    frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
-    mayWait: Bool
-  ) -> HelperStep {
-    var claims: [DecodeClaim] = []
-    var sum = 0
-    while !isStopped, sum < pixels,
-      canClaim(for: .helper, frames: frames, window: window, memory: memory)
-    {
-      sum += frames[nextClaim].rect.size.area
-      claims.append(claim(for: .helper, frames: frames, window: window))
-    }
-    if !claims.isEmpty { return .decode(claims) }
-    if mayWait, isConsumerDecoding, !isStopped, nextClaim < min(frames.count, end) {
+      // Its own frame first; then any other, rather than sit idle.
+      if nextClaim <= index
+        || canClaim(for: .consumer, frames: frames, window: window, memory: memory)
+      {
+        isConsumerDecoding = true
+        return .decode(claim(for: .consumer, frames: frames, window: window))
+      }
+      isConsumerWaiting = true
       return .wait
     }
-    helperCount -= 1
-    return .end
-  }
 
-  private mutating func claim(
-    for side: DecodeSide, frames: [FrameControl], window: DecodeWindow
-  ) -> DecodeClaim {
-    let index = nextClaim
-    while slots.count <= index - base {
-      slots.append(.waiting)
-      charges.append(0)
+    /// Whether another frame may be begun.
+    func canClaim(
+      for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
+    ) -> Bool {
+      guard nextClaim < min(frames.count, end), nextClaim - base < window.frames else {
+        return false
+      }
+      let (charge, spare) = charge(of: frames[nextClaim], for: side, window: window)
+      return heldBytes == 0
+        || heldBytes + charge <= window.bytes && (spare != nil || memory.admits(charge))
     }
-    slots[index - base] = .claimed
-    nextClaim += 1
-    let (bytes, spare) = charge(of: frames[index], for: side, window: window)
-    charges[index - base] = bytes
-    heldBytes += bytes
-    if let spare { spares.remove(spare) }
-    let pixels = spare ?? FramePixels(largestByteCount: window.largestByteCount)
-    pixels.side = side
-    pixels.inPlaceLayout = window.form(of: frames[index])
-    return DecodeClaim(index: index, generation: generation, pixels: pixels)
-  }
 
-  /// Stores the result of a claimed frame; returns whether to wake the consumer.
-  mutating func finish(
-    _ claim: DecodeClaim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow,
-    memory: DecodeMemory
-  ) -> Bool {
-    guard claim.generation == generation, !isStopped else {
-      keep(claim.pixels, window: window, memory: memory)
-      return false
+    /// A helper's next step.
+    enum HelperStep {
+      case decode([Claim])
+      /// The window is full, but will soon have room.
+      case wait
+      case end
     }
-    switch result {
-    case .success: slots[claim.index - base] = .done(claim.pixels)
-    case .failure(let error): slots[claim.index - base] = .failed(error)
+
+    /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper
+    /// may wait while the consumer decodes, since that takes a frame next; otherwise it ends.
+    mutating func helperStep(
+      frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
+      mayWait: Bool
+    ) -> HelperStep {
+      var claims: [Claim] = []
+      var sum = 0
+      while !isStopped, sum < pixels,
+        canClaim(for: .helper, frames: frames, window: window, memory: memory)
+      {
+        sum += frames[nextClaim].rect.size.area
+        claims.append(claim(for: .helper, frames: frames, window: window))
+      }
+      if !claims.isEmpty { return .decode(claims) }
+      if mayWait, isConsumerDecoding, !isStopped, nextClaim < min(frames.count, end) {
+        return .wait
+      }
+      helperCount -= 1
+      return .end
     }
-    defer { isConsumerWaiting = false }
-    return isConsumerWaiting
-  }
 
-  /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow,
-  /// and a window of many small frames would in time hold as many of the largest size. Keeps none
-  /// once all requested frames are begun: nobody may ever ask for another.
-  mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
-    guard !isStopped, nextClaim < end, memory.admits(0) else {
-      spares = SpareFrames()
-      return
+    private mutating func claim(
+      for side: DecodeSide, frames: [FrameControl], window: DecodeWindow
+    ) -> Claim {
+      let index = nextClaim
+      while slots.count <= index - base {
+        slots.append(.waiting)
+        charges.append(0)
+      }
+      slots[index - base] = .claimed
+      nextClaim += 1
+      let (bytes, spare) = charge(of: frames[index], for: side, window: window)
+      charges[index - base] = bytes
+      heldBytes += bytes
+      if let spare { spares.remove(spare) }
+      let pixels = spare ?? FramePixels(largestByteCount: window.largestByteCount)
+      pixels.side = side
+      pixels.inPlaceLayout = window.form(of: frames[index])
+      return Claim(index: index, generation: generation, pixels: pixels)
     }
-    let bytes = pixels.storage.byteCount
-    guard heldBytes + spares.byteCount + bytes <= window.bytes else { return }
-    spares.append(pixels)
-  }
 
-  /// Takes back the frame that the consumer holds.
-  mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
-    heldBytes -= takenBytes
-    takenBytes = 0
-    isConsumerDecoding = false
-    keep(pixels, window: window, memory: memory)
-  }
+    /// Stores the result of a claimed frame; returns whether to wake the consumer.
+    mutating func finish(
+      _ claim: Claim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow,
+      memory: DecodeMemory
+    ) -> Bool {
+      guard claim.generation == generation, !isStopped else {
+        keep(claim.pixels, window: window, memory: memory)
+        return false
+      }
+      switch result {
+      case .success: slots[claim.index - base] = .done(claim.pixels)
+      case .failure(let error): slots[claim.index - base] = .failed(error)
+      }
+      defer { isConsumerWaiting = false }
+      return isConsumerWaiting
+    }
 
-  /// Hands the frame at `place` to the consumer and drops all slots up to it.
-  private mutating func release(through place: Int) {
-    heldBytes -= takenBytes + charges[..<place].reduce(0, +)
-    takenBytes = charges[place]
-    slots.removeFirst(place + 1)
-    charges.removeFirst(place + 1)
-    base += place + 1
-  }
+    /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow,
+    /// and a window of many small frames would in time hold as many of the largest size. Keeps none
+    /// once all requested frames are begun: nobody may ever ask for another.
+    mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
+      guard !isStopped, nextClaim < end, memory.admits(0) else {
+        spares = SpareFrames()
+        return
+      }
+      let bytes = pixels.storage.byteCount
+      guard heldBytes + spares.byteCount + bytes <= window.bytes else { return }
+      spares.append(pixels)
+    }
 
-  /// The bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A
-  /// small frame is charged with all of the reused block; otherwise block after block would grow to
-  /// the largest frame, uncounted.
-  private func charge(
-    of control: FrameControl, for side: DecodeSide, window: DecodeWindow
-  ) -> (bytes: Int, spare: FramePixels?) {
-    let needed = window.byteCount(of: control)
-    let spare = spares.next(
-      for: side, needed: needed, room: window.bytes - heldBytes - spares.byteCount)
-    return (max(needed, spare?.storage.byteCount ?? 0), spare)
-  }
-}
+    /// Takes back the frame that the consumer holds.
+    mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
+      heldBytes -= takenBytes
+      takenBytes = 0
+      isConsumerDecoding = false
+      keep(pixels, window: window, memory: memory)
+    }
 
-/// A frame that one thread has claimed, with the memory it decodes into.
-struct DecodeClaim {
-  let index: Int
-  let generation: Int
-  let pixels: FramePixels
+    /// Hands the frame at `place` to the consumer and drops all slots up to it.
+    private mutating func release(through place: Int) {
+      heldBytes -= takenBytes + charges[..<place].reduce(0, +)
+      takenBytes = charges[place]
+      slots.removeFirst(place + 1)
+      charges.removeFirst(place + 1)
+      base += place + 1
+    }
+
+    /// The bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A
+    /// small frame is charged with all of the reused block; otherwise block after block would grow to
+    /// the largest frame, uncounted.
+    private func charge(
+      of control: FrameControl, for side: DecodeSide, window: DecodeWindow
+    ) -> (bytes: Int, spare: FramePixels?) {
+      let needed = window.byteCount(of: control)
+      let spare = spares.next(
+        for: side, needed: needed, room: window.bytes - heldBytes - spares.byteCount)
+      return (max(needed, spare?.storage.byteCount ?? 0), spare)
+    }
+  }
 }
 
 /// Memory of drawn frames, to be reused.

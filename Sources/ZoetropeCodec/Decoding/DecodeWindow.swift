@@ -98,7 +98,7 @@ struct DecodeFootprint {
       let bytes = Self.sum(Self.product(size.area, pixelSize), size.height + 512)
       frame = max(frame, Self.rounded(bytes))
       let stored = control.byteRange.count
-      let joined = joinsTwice ? Self.product(stored, 2) : GIFDeblocker.byteCount(for: stored)
+      let joined = joinsTwice ? Self.product(stored, 2) : LZWDecoder.byteCount(for: stored)
       worker = max(worker, Self.sum(stored, joined))
     }
     // Includes row padding, which dominates a canvas of narrow rows.

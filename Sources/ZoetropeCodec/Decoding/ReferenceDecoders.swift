@@ -37,16 +37,16 @@ enum LibpngDecoder {
     into pixels: FramePixels
   ) -> Result<PNGFrameOutcome, AnimatedImageError> {
     let isDeep = keeps16Bit && header.bitDepth == 16
-    pixels.layout = isDeep ? .rgba16 : .rgba8
-    pixels.offset = 0
-    let (rowBytes, isWide) = pixels.width.multipliedReportingOverflow(by: isDeep ? 8 : 4)
-    let (byteCount, isLarge) = rowBytes.multipliedReportingOverflow(by: pixels.height)
-    guard !isWide, !isLarge, let width = UInt32(exactly: pixels.width),
-      let height = UInt32(exactly: pixels.height)
+    pixels.content.layout = isDeep ? .rgba16 : .rgba8
+    pixels.content.offset = 0
+    let (rowBytes, isWide) = pixels.content.width.multipliedReportingOverflow(by: isDeep ? 8 : 4)
+    let (byteCount, isLarge) = rowBytes.multipliedReportingOverflow(by: pixels.content.height)
+    guard !isWide, !isLarge, let width = UInt32(exactly: pixels.content.width),
+      let height = UInt32(exactly: pixels.content.height)
     else {
       return .failure(AnimatedImageError(.limitExceeded, "frame size", format: header.format))
     }
-    pixels.bytesPerRow = rowBytes
+    pixels.content.bytesPerRow = rowBytes
     do { try pixels.reserve(byteCount: byteCount) } catch { return .failure(error) }
 
     let palette = paletteBytes(header)
@@ -60,7 +60,7 @@ enum LibpngDecoder {
             palette: palette.baseAddress, palette_count: palette.count / 3,
             transparency: transparency.baseAddress, transparency_count: transparency.count,
             data: stream.baseAddress?.assumingMemoryBound(to: UInt8.self), data_count: stream.count,
-            memory_limit: memoryLimit(width: pixels.width))
+            memory_limit: memoryLimit(width: pixels.content.width))
           let storage = pixels.storage
           return unsafe zoetrope_png_decode(
             &request, storage.baseAddress.assumingMemoryBound(to: UInt8.self), rowBytes,
@@ -71,8 +71,8 @@ enum LibpngDecoder {
     if result.code == ZOETROPE_PNG_MEMORY {
       return .failure(AnimatedImageError(.limitExceeded, "memory", format: header.format))
     }
-    pixels.validPixels = Int(result.rows) * pixels.width
-    pixels.isOpaque = header.isOpaquePNG
+    pixels.content.validPixels = Int(result.rows) * pixels.content.width
+    pixels.content.isOpaque = header.isOpaquePNG
     return .success(
       PNGFrameOutcome(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
   }
@@ -134,8 +134,8 @@ package struct GIFReferenceDecoder: FrameDecoding {
     let paletteEnd = min(10 + control.localPaletteCount * 3, bytes.byteCount)
     pixels.prepare(
       control, header: header, localPalette: bytes.extracting(min(10, paletteEnd)..<paletteEnd))
-    pixels.offset = 0
-    pixels.bytesPerRow = pixels.width
+    pixels.content.offset = 0
+    pixels.content.bytesPerRow = pixels.content.width
     let rect = control.rect
     guard !rect.isEmpty else { return }
     frame = []
@@ -150,8 +150,8 @@ package struct GIFReferenceDecoder: FrameDecoding {
         start, input.count, pixels.storage.baseAddress.assumingMemoryBound(to: UInt8.self),
         Int32(rect.width), Int32(rect.height))
     }
-    pixels.validPixels = Int(rows) * rect.width
-    pixels.isOpaque = Int(rows) == rect.height && pixels.transparentIndex == nil
+    pixels.content.validPixels = Int(rows) * rect.width
+    pixels.content.isOpaque = Int(rows) == rect.height && pixels.content.transparentIndex == nil
     if Int(rows) < rect.height {
       pixels.damage = Damage(
         .gifReferenceRows, "giflib read \(rows) of \(rect.height) rows",

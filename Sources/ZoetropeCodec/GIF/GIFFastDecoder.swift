@@ -5,7 +5,6 @@ package struct GIFFastDecoder: FrameDecoding {
   /// Bytes of an image separator and an image descriptor.
   static let descriptorCount = 10
 
-  private var deblocker = GIFDeblocker()
   private var expander = LZWDecoder()
 
   package init() {}
@@ -18,9 +17,10 @@ package struct GIFFastDecoder: FrameDecoding {
     let paletteEnd = min(dataStart - 1, bytes.byteCount)
     let palette = bytes.extracting(min(Self.descriptorCount, paletteEnd)..<paletteEnd)
     pixels.prepare(control, header: header, localPalette: palette)
-    pixels.offset = LZWDecoder.headroom
-    pixels.bytesPerRow = pixels.width
-    let count = pixels.width * pixels.height
+    var content = pixels.content
+    content.offset = LZWDecoder.headroom
+    content.bytesPerRow = content.width
+    let count = content.width * content.height
     guard count > 0 else {
       return pixels.note(.gifEmptyFrame, "no pixels, \(control.rect)", control, at: 0)
     }
@@ -35,9 +35,10 @@ package struct GIFFastDecoder: FrameDecoding {
     try pixels.reserve(byteCount: LZWDecoder.headroom + count + LZWDecoder.slack)
     let data = bytes.extracting(droppingFirst: dataStart)
     let (result, blocks) = try expander.expand(
-      data, joinedIn: &deblocker, minimumCodeSize: codeSize, into: pixels.storage, count: count)
-    pixels.validPixels = result.pixelCount
-    pixels.isOpaque = result.pixelCount == count && pixels.transparentIndex == nil
+      data, minimumCodeSize: codeSize, into: pixels.storage, count: count)
+    content.validPixels = result.pixelCount
+    content.isOpaque = result.pixelCount == count && content.transparentIndex == nil
+    pixels.content = content
     defer {
       let colors =
         control.localPaletteCount > 0 ? control.localPaletteCount : header.palette.count
@@ -48,13 +49,13 @@ package struct GIFFastDecoder: FrameDecoding {
     guard let (kind, detail) = Self.damage(result, blocks, count: count) else { return }
     let offset =
       kind == .gifMissingTerminator
-      ? blocks.sourceCount : GIFDeblocker.sourceOffset(ofPayload: result.byteOffset, in: data)
+      ? blocks.sourceCount : LZWDecoder.sourceOffset(ofPayload: result.byteOffset, in: data)
     pixels.note(kind, detail, control, at: dataStart + offset)
   }
 
   /// The defect of the data, if any.
   private static func damage(
-    _ result: LZWResult, _ blocks: GIFDeblocker.Blocks, count: Int
+    _ result: LZWResult, _ blocks: LZWDecoder.Blocks, count: Int
   ) -> (Damage.Kind, String)? {
     let pixels = "\(result.pixelCount) of \(count) pixels"
     switch result.status {
@@ -79,11 +80,11 @@ extension FramePixels {
   fileprivate func note(
     _ kind: Damage.Kind, _ detail: String, _ control: FrameControl, at offset: Int
   ) {
-    let isComplete = validPixels == width * height
+    let content = content
     damage = Damage(
       kind, detail, frameIndex: control.index,
       byteOffset: control.byteRange.lowerBound + offset,
-      validRows: isComplete ? nil : validPixels / width)
+      validRows: content.isComplete ? nil : content.validPixels / content.width)
   }
 }
 
@@ -93,21 +94,17 @@ extension FramePixels {
   /// `localPalette` holds three bytes per colour. Entries past the palette are opaque black, as in
   /// browsers; the transparent entry is 0, even if it lies past the palette.
   package func prepare(_ control: FrameControl, header: ImageHeader, localPalette: RawSpan) {
-    layout = .indexed8
-    width = max(control.rect.width, 0)
-    height = max(control.rect.height, 0)
-    isInterlaced = control.isInterlaced
-    transparentIndex = control.transparentIndex
-    isOpaque = false
-    hasBinaryAlpha = true
-    validPixels = 0
+    content = Content(
+      layout: .indexed8, width: max(control.rect.width, 0), height: max(control.rect.height, 0),
+      isInterlaced: control.isInterlaced, transparentIndex: control.transparentIndex,
+      hasBinaryAlpha: true)
     damage = nil
     if control.localPaletteCount > 0 {
       setPalette(localPalette)
     } else {
       setPalette(header.palette.span, rest: RGBA.black.word)
     }
-    if let transparentIndex { palette[Int(transparentIndex)] = RGBA.clear.word }
+    if let index = control.transparentIndex { palette[Int(index)] = RGBA.clear.word }
   }
 
   /// Sets the palette from colours of three bytes each; entries past them are opaque black.

@@ -13,7 +13,7 @@ internal import Glibc
 /// that stays full, strings that run past the last pixel, no end code. What browsers reject (a code
 /// without a string yet) ends the frame with the pixels so far.
 ///
-/// Unsafe, for speed: codes and pixels are addressed by pointer. `LZWExpansion` states the bounds
+/// Unsafe, for speed: codes and pixels are addressed by pointer. `Expansion` states the bounds
 /// of every access; `headroom` and `slack` absorb what a wide copy writes past the pixels.
 ///
 /// A value with scratch memory of its own; copies share nothing that is written.
@@ -26,8 +26,10 @@ package struct LZWDecoder: Sendable {
   package static let minimumCodeSizes = 0...8
 
   /// Positions relative to the start of the headroom: one for each of 4096 codes, one past them.
-  private var positions = [UInt32](repeating: 0, count: LZWExpansion.tableCount)
+  private var positions = [UInt32](repeating: 0, count: Expansion.tableCount)
   private var preparedSize = -1
+  /// The joined sub-blocks; as large as those of the largest frame so far.
+  private var payload: [UInt8] = []
 
   package init() {}
 
@@ -51,7 +53,7 @@ package struct LZWDecoder: Sendable {
     return unsafe positions.withUnsafeMutableBufferPointer { table in
       // The array is never empty, so there is an address.
       guard let table = table.baseAddress else { preconditionFailure("no table") }
-      var cursor = unsafe LZWExpansion(
+      var cursor = unsafe Expansion(
         source: source, byteCount: codes.count, base: output - Self.headroom,
         end: Self.headroom + count, table: table, minimumCodeSize: minimumCodeSize)
       if !isPrepared { cursor.prepareTable() }
@@ -102,51 +104,55 @@ package struct LZWResult: Sendable, Hashable {
   }
 }
 
-/// The state of one expansion: where it reads, where it writes, how wide codes are.
-///
-/// Uses pointers because these loops dominate the cost of decoding a GIF. Bounds, for every access
-/// below:
-/// - reads of codes: eight bytes at a time only up to eight bytes before the end, else one by one;
-/// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
-/// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
-@safe struct LZWExpansion {
-  /// Words of the table: codes 0 to 4095, the position after the last, one never read.
-  static let tableCount = 4098
-  typealias Chunk = SIMD16<UInt8>
+extension LZWDecoder {
+  /// The state of one expansion: where it reads, where it writes, how wide codes are.
+  ///
+  /// Uses pointers because these loops dominate the cost of decoding a GIF. Bounds, for every access
+  /// below:
+  /// - reads of codes: eight bytes at a time only up to eight bytes before the end, else one by one;
+  /// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
+  /// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
+  @safe struct Expansion {
+    /// Words of the table: codes 0 to 4095, the position after the last, one never read.
+    static let tableCount = 4098
+    typealias Chunk = SIMD16<UInt8>
 
-  let source: UnsafeRawPointer
-  let byteCount: Int
-  /// Start of the headroom; positions count from here.
-  let base: UnsafeMutableRawPointer
-  /// The position past the last pixel.
-  let end: Int
-  let table: UnsafeMutablePointer<UInt32>
-  let minimumCodeSize: Int
-  let clearCode: Int
-  /// Where the next string goes.
-  var position = LZWDecoder.headroom
-  /// The bit of the source at which the next code starts.
-  var bitPosition = 0
-  var width: Int
-  /// The index at which the start of the next string is recorded; strings exist below it.
-  var next: Int
+    let source: UnsafeRawPointer
+    let byteCount: Int
+    /// Start of the headroom; positions count from here.
+    let base: UnsafeMutableRawPointer
+    /// The position past the last pixel.
+    let end: Int
+    let table: UnsafeMutablePointer<UInt32>
+    let minimumCodeSize: Int
+    let clearCode: Int
+    /// Where the next string goes.
+    var position = LZWDecoder.headroom
+    /// The bit of the source at which the next code starts.
+    var bitPosition = 0
+    var width: Int
+    /// The index at which the start of the next string is recorded; strings exist below it.
+    var next: Int
 
-  init(
-    source: UnsafeRawPointer, byteCount: Int, base: UnsafeMutablePointer<UInt8>, end: Int,
-    table: UnsafeMutablePointer<UInt32>, minimumCodeSize: Int
-  ) {
-    unsafe self.source = source
-    self.byteCount = byteCount
-    unsafe self.base = UnsafeMutableRawPointer(base)
-    self.end = end
-    unsafe self.table = table
-    self.minimumCodeSize = minimumCodeSize
-    clearCode = 1 << minimumCodeSize
-    width = minimumCodeSize + 1
-    next = clearCode + 2
-    for value in 0..<256 { unsafe base[value] = UInt8(truncatingIfNeeded: value) }
+    init(
+      source: UnsafeRawPointer, byteCount: Int, base: UnsafeMutablePointer<UInt8>, end: Int,
+      table: UnsafeMutablePointer<UInt32>, minimumCodeSize: Int
+    ) {
+      unsafe self.source = source
+      self.byteCount = byteCount
+      unsafe self.base = UnsafeMutableRawPointer(base)
+      self.end = end
+      unsafe self.table = table
+      self.minimumCodeSize = minimumCodeSize
+      clearCode = 1 << minimumCodeSize
+      width = minimumCodeSize + 1
+      next = clearCode + 2
+      for value in 0..<256 { unsafe base[value] = UInt8(truncatingIfNeeded: value) }
+    }
   }
+}
 
+extension LZWDecoder.Expansion {
   var endCode: Int { clearCode &+ 1 }
   /// Whether the dictionary still grows: the last string, 4095, ends at `table[4096]`.
   var isGrowing: Bool { next <= 4096 }
@@ -271,7 +277,7 @@ package struct LZWResult: Sendable, Hashable {
   }
 }
 
-extension LZWExpansion {
+extension LZWDecoder.Expansion {
   /// Expands codes four at a time while none is special and none can pass the end.
   ///
   /// One load of 64 bits holds four codes of up to 12 bits at any bit offset. Strings of up to 32
@@ -352,20 +358,23 @@ extension LZWExpansion {
 }
 
 extension LZWDecoder {
-  /// Joins the sub-blocks of `data` in `deblocker` and writes up to `count` of their pixels to
+  /// Joins the sub-blocks of `data` and writes up to `count` of their pixels to
   /// `storage`, from ``headroom`` on.
   ///
   /// - Throws: `limitExceeded` if allocation fails.
   /// - Precondition: `storage` has ``headroom`` and ``slack`` bytes more than `count`.
   mutating func expand(
-    _ data: borrowing RawSpan, joinedIn deblocker: inout GIFDeblocker, minimumCodeSize: Int,
-    into storage: PixelStorage, count: Int
-  ) throws(AnimatedImageError) -> (LZWResult, GIFDeblocker.Blocks) {
+    _ data: borrowing RawSpan, minimumCodeSize: Int, into storage: PixelStorage, count: Int
+  ) throws(AnimatedImageError) -> (LZWResult, Blocks) {
     precondition(count >= 0 && storage.byteCount - Self.headroom - Self.slack >= count)
+    // Moved out for the call: the closure borrows `self` for its table.
+    var payload: [UInt8] = []
+    swap(&payload, &self.payload)
+    defer { swap(&payload, &self.payload) }
     return try unsafe data.withUnsafeBytes { (data) throws(AnimatedImageError) in
       let output = unsafe (storage.baseAddress + Self.headroom)
         .assumingMemoryBound(to: UInt8.self)
-      return try unsafe deblocker.join(data) { codes, blocks in
+      return try unsafe Self.join(data, in: &payload) { codes, blocks in
         unsafe (
           expand(codes, minimumCodeSize: minimumCodeSize, into: output, count: count), blocks
         )
@@ -374,13 +383,12 @@ extension LZWDecoder {
   }
 }
 
-/// Joins GIF sub-blocks, each a length byte and that many bytes, up to one of length 0.
-///
-/// The codes of a frame continue across blocks; joining them costs one copy, and then they can be
-/// read eight bytes at a time. Memory only grows, to that of the largest frame; a copy of the value
-/// joins into memory of its own.
-package struct GIFDeblocker: Sendable {
-  /// The extent of the joined blocks.
+// MARK: - Sub-blocks
+
+// A frame's codes continue across sub-blocks, each a length byte and that many bytes, up to one of
+// length 0. Joining them costs one copy, and then they can be read eight bytes at a time.
+extension LZWDecoder {
+  /// The extent of the joined sub-blocks.
   package struct Blocks: Sendable, Hashable {
     /// Bytes of payload.
     package var payloadCount = 0
@@ -392,25 +400,23 @@ package struct GIFDeblocker: Sendable {
     package var isLastBlockCut = false
   }
 
-  private var payload: [UInt8] = []
-
-  package init() {}
-
   /// Bytes of memory needed to join `count` bytes of blocks.
   ///
   /// The payload is shorter than its source; a block copied whole may write 255 bytes past its end.
   /// Rounding up by at most a quarter avoids an allocation for each of many slowly growing frames.
   static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
 
-  /// Joins the blocks at the start of `source` and calls `body` with the joined bytes.
+  /// Joins the blocks at the start of `source` in `payload`, which only grows, and calls `body` with
+  /// the joined bytes.
   ///
   /// - Throws: `limitExceeded` if allocation fails.
-  @unsafe package mutating func join<Result>(
-    _ source: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Blocks) -> Result
+  @unsafe package static func join<Result>(
+    _ source: UnsafeRawBufferPointer, in payload: inout [UInt8],
+    _ body: (UnsafeRawBufferPointer, Blocks) -> Result
   ) throws(AnimatedImageError) -> Result {
-    try payload.makeRoom(for: source.count + 256, taking: Self.byteCount(for: source.count))
+    try payload.makeRoom(for: source.count + 256, taking: byteCount(for: source.count))
     return unsafe payload.withUnsafeMutableBytes { payload in
-      let blocks = unsafe Self.copyBlocks(of: source, into: payload)
+      let blocks = unsafe copyBlocks(of: source, into: payload)
       let joined = unsafe UnsafeRawBufferPointer(rebasing: payload[..<blocks.payloadCount])
       return unsafe body(joined, blocks)
     }

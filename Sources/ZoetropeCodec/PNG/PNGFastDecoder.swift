@@ -47,7 +47,7 @@ package struct PNGFastDecoder: FrameDecoding {
     _ stream: borrowing RawSpan, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ outcome: inout PNGFrameOutcome
   ) -> Bool {
-    let size = PixelSize(width: pixels.width, height: pixels.height)
+    let size = pixels.content.size
     let form = format.isDirect ? pixels.inPlaceLayout : nil
     // Frames that are too large go to libpng, which reports that; it needs more memory than this.
     guard let expected = format.storedByteCount(of: size),
@@ -80,13 +80,13 @@ package struct PNGFastDecoder: FrameDecoding {
         pixels.storage, at: front, count: inflated, format, size, &outcome.fault)
       if !format.isDirect { raster.place(samplesAt: front, rows: outcome.rows) }
     }
-    pixels.layout = format.layout
-    pixels.setPNGColors(header)
-    let rowBytes = pixels.width * format.pixelSize
-    pixels.bytesPerRow = format.isDirect ? rowBytes + 1 : rowBytes
-    pixels.offset = format.isDirect ? front + 1 : 0
-    pixels.validPixels = outcome.rows * pixels.width
-    pixels.isOpaque = header.isOpaquePNG
+    pixels.setPNGColors(header, for: format.layout)
+    let rowBytes = size.width * format.pixelSize
+    pixels.content = FramePixels.Content(
+      layout: format.layout, width: size.width, height: size.height,
+      bytesPerRow: format.isDirect ? rowBytes + 1 : rowBytes,
+      offset: format.isDirect ? front + 1 : 0, isOpaque: header.isOpaquePNG,
+      validPixels: outcome.rows * size.width)
     return true
   }
 
@@ -131,22 +131,12 @@ package struct PNGFastDecoder: FrameDecoding {
 extension FramePixels {
   /// Sets the properties that all PNG frames share; no pixel is valid yet.
   func resetForPNG(_ size: PixelSize) {
-    width = size.width
-    height = size.height
-    layout = .rgba8
-    bytesPerRow = 0
-    offset = 0
-    isInterlaced = false
-    transparentIndex = nil
-    isOpaque = false
-    hasBinaryAlpha = false
-    validPixels = 0
+    content = Content(width: size.width, height: size.height)
     damage = nil
-    isInPlace = false
   }
 
   /// Sets the colours for `layout`.
-  func setPNGColors(_ header: ImageHeader) {
+  func setPNGColors(_ header: ImageHeader, for layout: Layout) {
     let key = header.hasTransparentColor ? header.transparency : []
     switch layout {
     case .indexed8 where header.colorType == 3: setPNGPalette(header.palette)

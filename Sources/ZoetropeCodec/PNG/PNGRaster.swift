@@ -109,7 +109,8 @@ struct PNGRaster {
   }
 
   /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first in the highest bits.
-  /// Processes eight bytes at a time, so it reads up to 7 bytes and writes up to 63 bytes too many.
+  /// Processes eight bytes at a time, or one of bits, for which a third split costs more; so it reads
+  /// up to 7 bytes and writes up to 31 bytes too many.
   @unsafe
   private func unpack(_ from: UnsafeRawPointer, to: UnsafeMutableRawPointer, count: Int) {
     typealias Block = SIMD8<UInt8>
@@ -134,14 +135,22 @@ struct PNGRaster {
       }
     default:
       while left > 0 {
-        let pairs = unsafe Self.split(Self.split(from.loadUnaligned(as: Block.self), 4), 2)
-        unsafe to.storeBytes(of: Self.split(pairs.lowHalf, 1), as: SIMD32<UInt8>.self)
-        unsafe (to + 32).storeBytes(of: Self.split(pairs.highHalf, 1), as: SIMD32<UInt8>.self)
-        unsafe from += 8
-        unsafe to += 64
-        left &-= 64
+        let byte = unsafe from.load(as: UInt8.self)
+        unsafe to.storeBytes(of: Self.bits(byte), as: UInt64.self)
+        unsafe from += 1
+        unsafe to += 8
+        left &-= 8
       }
     }
+  }
+
+  /// The bits of a byte as bytes in memory order, the highest first.
+  @inline(__always)
+  private static func bits(_ byte: UInt8) -> UInt64 {
+    // Byte i keeps bit 7 - i, which then carries into the highest bit of its byte.
+    let kept = UInt64(byte) &* 0x0101_0101_0101_0101 & 0x0102_0408_1020_4080
+    let result = (kept &+ 0x7f7f_7f7f_7f7f_7f7f) &>> 7 & 0x0101_0101_0101_0101
+    return result.littleEndian
   }
 
   /// Splits each lane in two: its bits from `bits` up, and those below.

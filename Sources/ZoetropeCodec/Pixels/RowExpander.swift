@@ -292,26 +292,26 @@ extension FramePixels {
   /// of `rect`, which lies on a canvas of the form whose block is the storage; ``InPlaceLayout``
   /// explains why no row overwrites samples that are still to be read.
   func expandInPlace(at rect: PixelRect) {
-    guard let form = inPlaceLayout, storage.byteCount >= form.byteCount,
-      validPixels == width * height
+    let (storage, content) = (storage, content)
+    guard let form = inPlaceLayout, storage.byteCount >= form.byteCount, content.isComplete
     else { return }
     let place = rect.y * form.bytesPerRow + rect.x * 4
-    let source = unsafe UnsafeRawPointer(storage.baseAddress) + offset
+    let source = unsafe UnsafeRawPointer(storage.baseAddress) + content.offset
     let target = unsafe storage.baseAddress + place
     unsafe palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
-      for y in 0..<height {
+      for y in 0..<content.height {
         unsafe RowExpander.write(
-          layout, from: source + y * bytesPerRow,
+          content.layout, from: source + y * content.bytesPerRow,
           to: (target + y * form.bytesPerRow).assumingMemoryBound(to: UInt32.self),
-          count: width, palette: colors)
+          count: content.width, palette: colors)
       }
     }
     // After the loop, which has read all samples by now: some lie where the padding goes.
     storage.clearPadding(of: form.size, format: .rgba8)
-    layout = .rgba8
-    offset = place
-    bytesPerRow = form.bytesPerRow
-    isInPlace = true
+    self.content.layout = .rgba8
+    self.content.offset = place
+    self.content.bytesPerRow = form.bytesPerRow
+    self.content.isInPlace = true
   }
 }

@@ -16,10 +16,10 @@ package struct UndrawnPlay {
   /// came of it or writes the trace.
   package func run() -> ExitStatus {
     do throws(CommandFailure) {
-      let image = try input.open(settings.decoding)
+      let image = try input.open(settings.decoding, knownTo: settings.store)
       var options = settings.playback
       options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
-      let scheduler = FrameScheduler(image, options: options)
+      let scheduler = FrameScheduler(image, options: options, cache: settings.store)
       return try Signals.whileCaught { () throws(CommandFailure) in
         let ending = BlockingTask.run { [wallTime = settings.wallTime] in
           await Self.play(scheduler, for: wallTime)
@@ -96,7 +96,7 @@ package struct StillOutput {
     var report = PlayReport(inputs.count)
     for input in inputs {
       do throws(CommandFailure) {
-        let image = try input.open(settings.decoding)
+        let image = try input.open(settings.decoding, knownTo: settings.store)
         try OutputStream.print(try picture(of: image, name: input.name))
       } catch {
         if error.status == .success { return .success }
@@ -110,7 +110,7 @@ package struct StillOutput {
     let index = settings.start?.index(in: image, policy: settings.playback.delayPolicy) ?? 0
     let frame: CompositedFrame
     do throws(AnimatedImageError) {
-      frame = try FrameReader(image).frame(at: index)
+      frame = try CachedFrameReader(image, cache: settings.store).frame(at: index)
     } catch {
       throw CommandFailure(error, file: name, damage: settings.decoding.damage)
     }

@@ -82,7 +82,7 @@ final class Player {
     self.stage = stage
     self.decoder = decoder
     self.input = input
-    transport = Transport(image, options: settings.playback)
+    transport = Transport(image, options: settings.playback, store: settings.store)
     let capabilities = stage.capabilities
     fence = LinkFence(
       // A single picture has no successor, and the answer might reach the shell.
@@ -104,7 +104,7 @@ final class Player {
     (isPaused, isEnded) = (false, false)
     (sectionStart, wantsRepaint) = (nil, false)
     isMotionOff = settings.playback.reducesMotion
-    transport = Transport(image, options: settings.playback)
+    transport = Transport(image, options: settings.playback, store: settings.store)
     var options = settings.playback
     options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
     startAnew { $0.start(options) }

@@ -8,6 +8,7 @@ import ZoetropeProcess
 struct Playlist {
   private let inputs: [InputFile]
   private let options: DecodingOptions
+  private let store: FrameStore?
   private var index = 0
   private var unusable: Set<Int> = []
   /// Files that were left while they were being opened.
@@ -16,9 +17,10 @@ struct Playlist {
   private var kept: [Int: AnimatedImage] = [:]
   var report: PlayReport
 
-  init(_ inputs: [InputFile], options: DecodingOptions) {
+  init(_ inputs: [InputFile], options: DecodingOptions, store: FrameStore?) {
     self.inputs = inputs
     self.options = options
+    self.store = store
     report = PlayReport(inputs.count)
   }
 
@@ -36,7 +38,7 @@ struct Playlist {
   mutating func open() -> AnimatedImage? {
     for candidate in inputs.indices {
       do throws(CommandFailure) {
-        return use(try inputs[candidate].open(options), of: candidate)
+        return use(try inputs[candidate].open(options, knownTo: store), of: candidate)
       } catch {
         if fails(error, of: candidate) { return nil }
       }
@@ -62,7 +64,8 @@ struct Playlist {
     where !unusable.contains(candidate) {
       if let image = kept[candidate] { return use(image, of: candidate) }
       let opening =
-        openings[candidate] ?? InputOpening(inputs[candidate], options) { Signals.wake() }
+        openings[candidate]
+        ?? InputOpening(inputs[candidate], options, knownTo: store) { Signals.wake() }
       switch wait(opening, inputs[candidate], hasNext(after: candidate)) {
       case .success(let image):
         return use(image, of: candidate)

@@ -15,7 +15,7 @@ package struct TerminalPlay {
     guard let device = TerminalDevice() else {
       return refuse("the terminal cannot be opened")
     }
-    var playlist = Playlist(inputs, options: settings.decoding)
+    var playlist = Playlist(inputs, options: settings.decoding, store: settings.store)
     // Errors in the first file are reported before the terminal is touched.
     guard let first = playlist.open() else { return playlist.report.finish() }
     guard let terminal = TerminalTakeover(device) else {

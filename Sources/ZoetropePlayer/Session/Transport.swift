@@ -20,14 +20,14 @@ final class Transport {
   private(set) var inbox = FrameInbox()
   private let shared: SharedFrames
 
-  init(_ image: AnimatedImage, options: PlaybackOptions) {
+  init(_ image: AnimatedImage, options: PlaybackOptions, store: FrameStore? = nil) {
     self.image = image
     self.options = options
     starts =
       options.fixedDelay.map { delay in (0...image.frames.count).map { delay * $0 } }
       ?? image.startTimes(policy: options.delayPolicy)
     delays = zip(starts.dropFirst(), starts).map { Int(($0 - $1) / .milliseconds(1)) }
-    shared = SharedFrames(image, keeping: 0)
+    shared = SharedFrames(image, cache: store, keeping: 0)
     scheduler = FrameScheduler(sharing: shared, options: options, clock: LeadClock())
   }
 

@@ -40,9 +40,12 @@ package struct InputFile: Hashable {
   /// without catching signals (see ``Signals``); the player, which must react to keys, uses
   /// ``InputOpening``.
   ///
-  /// - Parameter isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
+  /// - Parameters:
+  ///   - store: Knows files that were opened before, which are then not scanned.
+  ///   - isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
   package func open(
-    _ options: DecodingOptions, isAbandoned: () -> Bool = { false }
+    _ options: DecodingOptions, knownTo store: FrameStore? = nil,
+    isAbandoned: () -> Bool = { false }
   ) throws(CommandFailure) -> AnimatedImage {
     do throws(AnimatedImageError) {
       guard let path else {
@@ -53,7 +56,9 @@ package struct InputFile: Hashable {
         return try AnimatedImage(
           bytes: Self.readPipe(path, options, isAbandoned: isAbandoned), options: options)
       }
-      return try AnimatedImage(source: FileSource(path: path), options: options)
+      let source = try FileSource(path: path)
+      guard let store else { return try AnimatedImage(source: source, options: options) }
+      return try AnimatedImage(source: source, options: options, knownTo: store)
     } catch {
       if let status = Signals.ending {
         throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
@@ -102,24 +107,26 @@ package final class InputOpening: Sendable {
   /// Starts to open `input`. `whenDone` is called once, on the other thread, when ``take()`` has
   /// the result, but not after ``abandon()``.
   package init(
-    _ input: InputFile, _ options: DecodingOptions, whenDone: @escaping @Sendable () -> Void
+    _ input: InputFile, _ options: DecodingOptions, knownTo store: FrameStore? = nil,
+    whenDone: @escaping @Sendable () -> Void
   ) {
-    let thread = SystemThread { [self] in open(input, options, whenDone) }
+    let thread = SystemThread { [self] in open(input, options, store, whenDone) }
     if let thread {
       thread.detach()
     } else {
       // Without a thread the file is opened here.
-      open(input, options, whenDone)
+      open(input, options, store, whenDone)
     }
   }
 
   private func open(
-    _ input: InputFile, _ options: DecodingOptions, _ whenDone: @Sendable () -> Void
+    _ input: InputFile, _ options: DecodingOptions, _ store: FrameStore?,
+    _ whenDone: @Sendable () -> Void
   ) {
     let opened: Result<AnimatedImage, CommandFailure>
     do throws(CommandFailure) {
       opened = .success(
-        try input.open(options) { self.isAbandoned.load(ordering: .relaxed) })
+        try input.open(options, knownTo: store) { self.isAbandoned.load(ordering: .relaxed) })
     } catch {
       opened = .failure(error)
     }
@@ -152,34 +159,5 @@ package enum FileStem {
     if name.allSatisfy({ $0 == UInt8(ascii: ".") }) { return [UInt8(ascii: "_")] }
     // File systems allow 255 bytes, some of which are needed for numbers and the extension.
     return Array(name.prefix(200))
-  }
-}
-
-/// The name of a file for reports: text, and its bytes where they are not valid UTF-8.
-package struct FileName: Hashable, Sendable {
-  package let text: String
-  /// Nil when `text` is the whole name.
-  package let bytes: [UInt8]?
-
-  package init(_ bytes: [UInt8]) {
-    text = String(decoding: bytes, as: UTF8.self)
-    self.bytes = bytes.elementsEqual(text.utf8) ? nil : bytes
-  }
-
-  package init(_ path: FilePath) { self.init(path.bytes) }
-
-  /// The name given as `argument` (see ``RawArguments``).
-  package init(argument: String) { self.init(RawArguments.bytes(of: argument)) }
-}
-
-extension JSONWriter {
-  /// Writes the field `key` with a file's name and, if that is not valid UTF-8, `base64Key` with
-  /// its bytes.
-  package mutating func field(_ key: StaticString, _ name: FileName?, base64Key: StaticString) {
-    field(key, name?.text)
-    guard let bytes = name?.bytes else { return }
-    var text: [UInt8] = []
-    Base64.append(bytes[...], to: &text)
-    field(base64Key, String(decoding: text, as: UTF8.self))
   }
 }

@@ -1,5 +1,6 @@
-internal import SystemPackage
+package import SystemPackage
 package import Zoetrope
+internal import ZoetropeTerminal
 
 /// The exit status. The numbers are part of the command-line contract.
 package enum ExitStatus: Int32, Error, Sendable {
@@ -117,4 +118,33 @@ package struct CommandFailure: Error, Hashable {
   }
 
   private var fileName: FileName? { file.map { FileName(argument: $0) } }
+}
+
+/// The name of a file for reports: text, and its bytes where they are not valid UTF-8.
+package struct FileName: Hashable, Sendable {
+  package let text: String
+  /// Nil when `text` is the whole name.
+  package let bytes: [UInt8]?
+
+  package init(_ bytes: [UInt8]) {
+    text = String(decoding: bytes, as: UTF8.self)
+    self.bytes = bytes.elementsEqual(text.utf8) ? nil : bytes
+  }
+
+  package init(_ path: FilePath) { self.init(path.bytes) }
+
+  /// The name given as `argument` (see ``RawArguments``).
+  package init(argument: String) { self.init(RawArguments.bytes(of: argument)) }
+}
+
+extension JSONWriter {
+  /// Writes the field `key` with a file's name and, if that is not valid UTF-8, `base64Key` with
+  /// its bytes.
+  package mutating func field(_ key: StaticString, _ name: FileName?, base64Key: StaticString) {
+    field(key, name?.text)
+    guard let bytes = name?.bytes else { return }
+    var text: [UInt8] = []
+    Base64.append(bytes[...], to: &text)
+    field(base64Key, String(decoding: text, as: UTF8.self))
+  }
 }

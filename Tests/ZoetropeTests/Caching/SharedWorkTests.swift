@@ -60,7 +60,7 @@ import ZoetropeTestSupport
         }
       }
     }
-    while entered.count < 2 { await Task.yield() }
+    await entered.reach(2)
     for index in 0..<4 { #expect(try await SharedFrames(image).frame(at: index).index == index) }
     gate.open(0)
     await loads.value

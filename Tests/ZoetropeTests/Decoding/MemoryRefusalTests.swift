@@ -42,10 +42,10 @@ import ZoetropeTestSupport
       size: size, format: .rgba8, bytesPerRow: size.width * 4,
       storage: PixelStorage(byteCount: 64))
     attempt { () throws(AnimatedImageError) in
-      var deblocker = GIFDeblocker()
+      var payload: [UInt8] = []
       let byte = PixelStorage(byteCount: 64)
       let source = unsafe UnsafeRawBufferPointer(start: byte.baseAddress, count: Self.tooMuch)
-      unsafe try deblocker.join(source) { _, _ in }
+      unsafe try LZWDecoder.join(source, in: &payload) { _, _ in }
     }
     attempt { () throws(AnimatedImageError) in
       var scratch: [UInt8] = []

@@ -62,24 +62,30 @@ import ZoetropeTestSupport
       ],
       exceptions: [
         Exception(
-          from: "Seeking", to: "Caching",
-          types: ["AnimationKey", "ContentIdentity", "FrameCaching", "MemoryFrameCache"],
-          reason: "`FrameAccess` holds what the copies of an image share, its cache included"),
-        Exception(
-          from: "Seeking", to: "Playback", types: ["RestingCost", "SharedFrames"],
-          reason: "`FrameAccess` holds what the copies of an image share, its players included"),
-        Exception(
           from: "Caching", to: "Tables", types: ["FrameFiller", "FrameStore"],
-          reason: "the cache in memory asks its second level on disk"),
-        Exception(
-          from: "Caching", to: "Playback", types: ["FrameProducing"],
-          reason: "a reader conforms to what a lane calls"),
+          reason: "the cache in memory asks its second level on disk")
       ]),
     Module(
       name: "ZoetropeTerminal",
       arrows: [
         "Wire": [], "Encoding": ["Wire"], "Delivery": ["Encoding", "Wire"],
         "Session": ["Encoding", "Wire"],
+      ]),
+    Module(
+      name: "ZoetropeProcess",
+      arrows: ["Process": [], "Input": ["Process"], "Output": ["Input", "Process"]]),
+    Module(
+      name: "ZoetropePlayer",
+      arrows: [
+        "/": [], "Device": [], "Keys": [], "View": ["/"],
+        "Session": ["/", "Device", "Keys", "View"],
+      ]),
+    Module(
+      name: "ZoetropeCLI",
+      arrows: [
+        "Options": [], "Reports": [], "Output": ["Reports"],
+        "Extraction": ["Options", "Output", "Reports"],
+        "Commands": ["Extraction", "Options", "Output", "Reports"],
       ]),
   ]
 

@@ -1,5 +1,4 @@
 import Synchronization
-import TestRunning
 
 #if SANITIZE_THREAD
   import Zoetrope
@@ -8,6 +7,7 @@ import TestRunning
 /// Closed until it is opened; waiting ends only then, cancelled or not.
 final class TaskGate: Sendable {
   private let state = Mutex(State())
+  private let arrivals = Tally()
   private struct State: Sendable {
     var isOpen = false
     var waiters: [CheckedContinuation<Void, Never>] = []
@@ -20,7 +20,7 @@ final class TaskGate: Sendable {
         if !state.isOpen { state.waiters.append(continuation) }
         return state.isOpen
       }
-      if isOpen { continuation.resume() }
+      if isOpen { continuation.resume() } else { arrivals.add() }
     }
   }
 
@@ -33,9 +33,6 @@ final class TaskGate: Sendable {
     waiters.forEach { $0.resume() }
   }
 
-  /// Tasks that wait.
-  var waiterCount: Int { state.withLock { $0.waiters.count } }
-
-  /// Returns when `count` tasks wait.
-  func waiters(count: Int) async { await eventually { waiterCount >= count } }
+  /// Returns when `count` tasks wait or have waited.
+  func waiters(count: Int) async { await arrivals.reach(count) }
 }

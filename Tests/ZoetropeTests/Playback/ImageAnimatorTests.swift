@@ -20,7 +20,6 @@ import ZoetropeTestSupport
     }
     action()
     for await _ in changes {}
-    await Task.yield()
   }
 
   @Test func `the current picture can be observed, stopped and started over`() async {

@@ -87,4 +87,25 @@ import ZoetropeTestSupport
     clock.advance(by: .seconds(1))
     #expect(try await sleepers[0].value == (1...20).map { .seconds($0) })
   }
+
+  @Test func `running passes every deadline until the work is done`() async throws {
+    let clock = ManualClock()
+    let times = try await clock.run(sleepers: 2) {
+      // Two that take turns, the second of them beyond the end of the first.
+      async let other: Void = clock.sleep(until: .init(offset: .seconds(7)))
+      var times: [Duration] = []
+      for second in [1, 4, 6] {
+        try await clock.sleep(until: .init(offset: .seconds(second)))
+        times.append(clock.now.offset)
+      }
+      clock.advance(by: .seconds(1))
+      try await other
+      return times
+    }
+    #expect(times == [.seconds(1), .seconds(4), .seconds(6)])
+    #expect(clock.now.offset == .seconds(7))
+    await #expect(throws: CancellationError.self) {
+      try await clock.run { throw CancellationError() }
+    }
+  }
 }

@@ -31,7 +31,6 @@ import Zoetrope
     for path in Self.files {
       guard let first = try? AnimatedImage(contentsOf: path, knownTo: store) else { continue }
       known += 1
-      #expect(records().count == known)
       let second = try AnimatedImage(contentsOf: path, knownTo: store)
       #expect(second.header == first.header)
       #expect(second.frames == first.frames)
@@ -42,6 +41,7 @@ import Zoetrope
       #expect(second.metadata == first.metadata)
     }
     #expect(known > 10)
+    #expect(records().count == known)
     #expect(store.lastError == nil)
   }
 

@@ -46,7 +46,7 @@ struct GIFFastDecoderTests {
       let pixels = FramePixels()
       // What an earlier frame left behind must not show.
       pixels.damage = Damage(.lzwNoData, "left behind", byteOffset: 0)
-      pixels.validPixels = 12345
+      pixels.content.validPixels = 12345
       pixels.palette = [UInt32](repeating: 1, count: 256)
       unsafe try decoder.decode(control, header: header, bytes: bytes.span.bytes, into: pixels)
       return pixels
@@ -61,15 +61,15 @@ struct GIFFastDecoderTests {
   }
 
   static func indices(_ pixels: FramePixels) -> [UInt8] {
-    let start = unsafe pixels.storage.baseAddress + pixels.offset
-    return unsafe Array(UnsafeRawBufferPointer(start: start, count: pixels.validPixels))
+    let start = unsafe pixels.storage.baseAddress + pixels.content.offset
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: pixels.content.validPixels))
   }
 
   @Test func `a sound frame gives its indices and the global palette`() throws {
     let pixels = try Frame(codes: Self.codes).decoded()
     #expect(pixels.damage == nil)
-    #expect(pixels.validPixels == 200 && pixels.isOpaque)
-    #expect(pixels.layout == .indexed8 && pixels.bytesPerRow == 20)
+    #expect(pixels.content.validPixels == 200 && pixels.content.isOpaque)
+    #expect(pixels.content.layout == .indexed8 && pixels.content.bytesPerRow == 20)
     #expect(Self.indices(pixels) == Self.picture)
     #expect(pixels.palette[0..<4] == [0xff00_00ff, 0xff00_ff00, 0xffff_0000, 0xffff_ffff])
     #expect(pixels.palette[4...].allSatisfy { $0 == 0xff00_0000 })
@@ -80,7 +80,8 @@ struct GIFFastDecoderTests {
     frame.localPalette = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
     frame.transparentIndex = 1
     let pixels = try frame.decoded()
-    #expect(pixels.damage == nil && !pixels.isOpaque && pixels.transparentIndex == 1)
+    #expect(
+      pixels.damage == nil && !pixels.content.isOpaque && pixels.content.transparentIndex == 1)
     #expect(pixels.palette[0..<4] == [0xff03_0201, 0, 0xff09_0807, 0xff0c_0b0a])
     #expect(Self.indices(pixels) == Self.picture)
   }
@@ -112,11 +113,13 @@ struct GIFFastDecoderTests {
       let pixels = try frame.decoded(cutTo: count)
       let damage = try #require(pixels.damage)
       #expect(damage.frameIndex == 3 && damage.byteOffset == frame.start + count)
-      #expect(pixels.validPixels >= last)
-      #expect(Self.indices(pixels) == Array(Self.picture.prefix(pixels.validPixels)))
-      #expect(damage.kind.isTolerated == (pixels.validPixels == 200))
-      #expect(damage.validRows == (pixels.validPixels == 200 ? nil : pixels.validPixels / 20))
-      last = pixels.validPixels
+      #expect(pixels.content.validPixels >= last)
+      #expect(Self.indices(pixels) == Array(Self.picture.prefix(pixels.content.validPixels)))
+      #expect(damage.kind.isTolerated == (pixels.content.validPixels == 200))
+      #expect(
+        damage.validRows
+          == (pixels.content.validPixels == 200 ? nil : pixels.content.validPixels / 20))
+      last = pixels.content.validPixels
     }
     #expect(last == 200)
   }

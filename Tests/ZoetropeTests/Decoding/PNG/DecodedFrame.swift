@@ -26,9 +26,9 @@ struct DecodedFrame: Equatable {
     let pixels = FramePixels()
     try unsafe decoder.decode(
       control, header: header, bytes: bytes.span.bytes, into: pixels)
-    layout = pixels.layout
+    layout = pixels.content.layout
     damage = pixels.damage
-    let count = image.width == 0 ? 0 : pixels.validPixels / image.width
+    let count = image.width == 0 ? 0 : pixels.content.validPixels / image.width
     for y in 0..<count {
       var row = [UInt32](repeating: 0, count: image.width)
       var deepRow = [SIMD4<UInt16>](repeating: .zero, count: image.width)
@@ -36,7 +36,7 @@ struct DecodedFrame: Equatable {
         guard let colors = palette.baseAddress else { return }
         let source =
           unsafe UnsafeRawPointer(pixels.storage.baseAddress)
-          + (pixels.offset + y * pixels.bytesPerRow)
+          + (pixels.content.offset + y * pixels.content.bytesPerRow)
         unsafe RowExpander.write(
           layout, from: source, to: &row, count: image.width, palette: colors)
         unsafe RowExpander.writeDeep(

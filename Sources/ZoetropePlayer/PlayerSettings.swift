@@ -24,6 +24,9 @@ package struct PlayerSettings: Sendable {
   package var start: PlayStart?
   package var playback = PlaybackOptions()
   package var decoding = DecodingOptions()
+  /// Decoded frames on disk; nil decodes everything. Not a cache in memory too: playing is to take a
+  /// few canvases, however long the animation is.
+  package var store: FrameStore?
   /// Where the trace goes; `-` is standard output.
   package var trace: String?
   /// Whether the trace may replace a file.

@@ -4,22 +4,24 @@ import Zoetrope
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)), .computes)
-struct GIFDeblockerTests {
-  static func join(_ source: [UInt8], with deblocker: inout GIFDeblocker) throws
-    -> ([UInt8], GIFDeblocker.Blocks)
+struct LZWSubBlockTests {
+  static func join(_ source: [UInt8], in payload: inout [UInt8]) throws
+    -> ([UInt8], LZWDecoder.Blocks)
   {
     try unsafe source.withUnsafeBytes { source in
-      try unsafe deblocker.join(source) { bytes, blocks in (unsafe Array(bytes), blocks) }
+      try unsafe LZWDecoder.join(source, in: &payload) { bytes, blocks in
+        (unsafe Array(bytes), blocks)
+      }
     }
   }
 
   static func offset(ofPayload offset: Int, in source: [UInt8]) -> Int {
-    GIFDeblocker.sourceOffset(ofPayload: offset, in: source.rawBytes)
+    LZWDecoder.sourceOffset(ofPayload: offset, in: source.rawBytes)
   }
 
   @Test func `blocks of every length are joined and each byte is found again`() throws {
     var random = SplitMix64(seed: 1)
-    var deblocker = GIFDeblocker()
+    var memory: [UInt8] = []
     for round in 0..<200 {
       var source: [UInt8] = []
       var payload: [UInt8] = []
@@ -38,7 +40,7 @@ struct GIFDeblockerTests {
       source.append(0)
       let count = source.count
       source += [UInt8](repeating: 9, count: Int.random(in: 0...300, using: &random))
-      let (joined, blocks) = try Self.join(source, with: &deblocker)
+      let (joined, blocks) = try Self.join(source, in: &memory)
       #expect(joined == payload, "round \(round)")
       #expect(blocks.payloadCount == payload.count && blocks.sourceCount == count)
       #expect(blocks.isTerminated && !blocks.isLastBlockCut)
@@ -49,12 +51,12 @@ struct GIFDeblockerTests {
   }
 
   @Test func `a missing terminator and a cut block are told apart`() throws {
-    var deblocker = GIFDeblocker()
-    let (whole, wholeBlocks) = try Self.join([2, 7, 8], with: &deblocker)
+    var memory: [UInt8] = []
+    let (whole, wholeBlocks) = try Self.join([2, 7, 8], in: &memory)
     #expect(whole == [7, 8] && !wholeBlocks.isTerminated && !wholeBlocks.isLastBlockCut)
-    let (cut, cutBlocks) = try Self.join([1, 6, 3, 7, 8], with: &deblocker)
+    let (cut, cutBlocks) = try Self.join([1, 6, 3, 7, 8], in: &memory)
     #expect(cut == [6, 7, 8] && !cutBlocks.isTerminated && cutBlocks.isLastBlockCut)
-    let (none, noBlocks) = try Self.join([], with: &deblocker)
+    let (none, noBlocks) = try Self.join([], in: &memory)
     #expect(none.isEmpty && !noBlocks.isTerminated && noBlocks.sourceCount == 0)
   }
 }

@@ -1,7 +1,7 @@
 package import SystemPackage
 
-/// Scans a whole source: the I/O around the pure scanners.
-enum ImageScan {
+// Scanning a whole source: the I/O around the pure scanners.
+extension ScannedImage {
   /// The structure of the file in `source`.
   static func scan(
     _ source: any ByteSource, options: DecodingOptions
@@ -45,35 +45,34 @@ enum ImageScan {
 
   /// Decides whether to keep a truncated last frame: if its pixels are complete, if it is the only one and
   /// has any rows, or if partial frames are requested.
-  static func settleCutFrame(
-    of scan: inout ScannedImage, header: ImageHeader, source: any ByteSource,
-    options: DecodingOptions
+  mutating func settleCutFrame(
+    header: ImageHeader, source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) {
-    guard let control = scan.cutFrame else { return }
+    guard let control = cutFrame else { return }
     let pixels = FramePixels()
     var decoder = FrameDecoder(header: header, options: options)
     try decoder.decode(control, from: source, into: pixels)
     let all = control.rect.size.area
-    if pixels.validPixels >= all {
-      scan.frames.append(control)
+    if pixels.content.validPixels >= all {
+      frames.append(control)
       return
     }
-    scan.damage.append(
+    damage.append(
       Damage(
-        .cutFrame, "the data ends after \(pixels.validPixels) of \(all) pixels",
-        frameIndex: scan.frames.count, byteOffset: scan.byteCount,
-        validRows: pixels.validPixels / max(pixels.width, 1)))
-    if pixels.validPixels > 0, scan.frames.isEmpty || options.damage == .partialRows {
-      scan.frames.append(control)
-    } else if scan.frames.isEmpty, scan.staticImage != nil {
-      scan.note(
+        .cutFrame, "the data ends after \(pixels.content.validPixels) of \(all) pixels",
+        frameIndex: frames.count, byteOffset: byteCount,
+        validRows: pixels.content.validPixels / max(pixels.content.width, 1)))
+    if pixels.content.validPixels > 0, frames.isEmpty || options.damage == .partialRows {
+      frames.append(control)
+    } else if frames.isEmpty, staticImage != nil {
+      note(
         .pngStaticOnly, "the data ends before the first row of the first frame",
-        at: scan.byteCount)
-      scan.showStaticImage()
-    } else if scan.frames.isEmpty {
+        at: byteCount)
+      showStaticImage()
+    } else if frames.isEmpty {
       throw AnimatedImageError(
         .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
-        byteOffset: scan.byteCount)
+        byteOffset: byteCount)
     }
   }
 }
@@ -87,6 +86,7 @@ extension StandardInput {
   ) throws(AnimatedImageError) -> [UInt8] {
     try readAll(
       from: descriptor, byteLimit: byteLimit, shouldStop: shouldStop,
-      checkingStart: { (start) throws(AnimatedImageError) in try ImageScan.checkSignature(start) })
+      checkingStart: { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start)
+      })
   }
 }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""How soon `zoetrope play` has its first frame: without a cache, with a new one, and with a full one.
+
+    compare_cached_play.py ZOETROPE FILE... [--rounds N] [--scratch DIR]
+
+Times whole processes that show one frame and end (`--protocol none --no-motion`), so starting the
+program counts too; `--version` is what that alone takes. Before a cold run, the file and everything in
+the cache are dropped from the system's file cache. The variants take turns in every round, and the
+medians are printed as a table. Needs a file system that can drop files (not tmpfs): see --scratch.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+
+def run(arguments):
+    """Milliseconds until the process has ended."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    actions = [(os.POSIX_SPAWN_DUP2, null, 1)]
+    began = time.perf_counter_ns()
+    child = os.posix_spawn(arguments[0], arguments, os.environ, file_actions=actions)
+    _, status = os.waitpid(child, 0)
+    ended = time.perf_counter_ns()
+    os.close(null)
+    if status:
+        sys.exit(f"{' '.join(arguments)}: status {status}")
+    return (ended - began) / 1e6
+
+
+def paths(place):
+    if os.path.isfile(place):
+        return [place]
+    return [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
+
+
+def drop(*places):
+    """Drops files from the system's file cache."""
+    for path in (path for place in places for path in paths(place)):
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+def measure(zoetrope, file, start, rounds, cache):
+    play = [zoetrope, "play", file, "--protocol", "none", "--no-motion"]
+    if start:
+        play += ["--start", str(start)]
+    kept = play + ["--cache", cache]
+    times = {}
+
+    def note(name, arguments):
+        times.setdefault(name, []).append(run(arguments))
+
+    for _ in range(rounds):
+        note("program", [zoetrope, "--version"])
+        shutil.rmtree(cache, ignore_errors=True)
+        drop(file)
+        note("cold none", play)
+        note("warm none", play)
+        drop(file)
+        note("cold new", kept)
+        shutil.rmtree(cache, ignore_errors=True)
+        note("warm new", kept)
+        drop(file, cache)
+        note("cold full", kept)
+        note("warm full", kept)
+    shutil.rmtree(cache, ignore_errors=True)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("zoetrope")
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--scratch", default=None, help="where the cache is made")
+    options = parser.parse_args()
+    cache = os.path.join(tempfile.mkdtemp(dir=options.scratch), "cache")
+    print("| file | MB | first frame | file is | no cache, ms | new cache, ms | full cache, ms | x sooner |")
+    print("|---|---|---|---|---|---|---|---|")
+    for file in options.files:
+        size = os.path.getsize(file) / 1e6
+        if time.time() - os.stat(file).st_ctime < 3:
+            time.sleep(3)  # A file that was just written is not recorded: it may still change.
+        for start in (0, -1):
+            found = measure(options.zoetrope, file, start, options.rounds, cache)
+            for state, name in (("cold", "on disk"), ("warm", "in memory")):
+                none, new, full = (found[f"{state} {word}"] for word in ("none", "new", "full"))
+                print(
+                    f"| {os.path.basename(file)} | {size:.0f} | {'last' if start else '0'} | {name} "
+                    f"| {none:.1f} | {new:.1f} | {full:.2f} | {none / full:.1f} |")
+            program = found["program"]
+    print(f"\nStarting the program takes {program:.2f} ms of each.")
+    os.rmdir(os.path.dirname(cache))
+
+
+main()

@@ -1,0 +1,34 @@
+import SystemPackage
+import Zoetrope
+
+/// Makes a thumbnail of each file, once: later runs find them on disk.
+///
+///     thumbnails STORE FILE...
+@main
+struct Thumbnails {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard arguments.count > 1, let directory = arguments.first else {
+      print("usage: thumbnails STORE FILE...")
+      return
+    }
+    // A frame is looked up in memory, then on disk; if it is in neither, it is decoded and stored.
+    let store = try FrameStore(at: FilePath(directory), byteLimit: 64 << 20)
+    let cache = MemoryFrameCache(backing: store)
+    let rendering = Rendering(target: TargetSize(width: 128, height: 128))
+    for path in arguments.dropFirst() {
+      do {
+        // A file that was opened before is not scanned again.
+        let image = try AnimatedImage(contentsOf: FilePath(path), knownTo: store)
+        let thumbnail = try await image.bitmap(at: 0, rendering: rendering, cache: cache)
+        print("\(path): \(image.frames.count) frames, \(thumbnail.size)")
+      } catch {
+        print("\(path): \(error)")
+      }
+    }
+    let statistics = store.statistics
+    print("\(statistics.hits) from disk, \(statistics.insertions) decoded")
+    // A store that cannot be used costs time, never a picture.
+    if let error = store.lastError { print("not all are stored: \(error)") }
+  }
+}

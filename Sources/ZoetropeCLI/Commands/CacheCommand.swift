@@ -1,0 +1,173 @@
+import ArgumentParser
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope cache`.
+struct CacheCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache",
+    abstract: "Fill, inspect, check and empty the cache of decoded frames on disk.",
+    discussion: """
+      The cache holds the frames that --cache of play, still and extract keeps, in tables of one size \
+      and pixel format each, and a record of every file that was opened, so that it need not be \
+      scanned again. Several programs may use it at once, and any of them may be killed. Frames are \
+      found by the bytes of their file: those of a file that was changed or removed are replaced in \
+      time, as the least recently used ones.
+
+      --json prints one object (schema zoetrope.cache/1). Exit status: 0 success, 1 frames that were \
+      not intact were dropped, 4 the cache cannot be used.
+      """,
+    subcommands: [
+      CacheStatCommand.self, CacheWarmCommand.self, CachePruneCommand.self,
+      CacheVerifyCommand.self, CacheClearCommand.self,
+    ])
+}
+
+/// Which cache a command works on, and how it reports.
+struct CacheStoreArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The cache's directory; default is ~/.cache/zoetrope/frames.", valueName: "dir"))
+  var cache = CacheArgument.standard
+
+  @Option(
+    help: ArgumentHelp(
+      "The most bytes on disk, such as 500M or 2G. (default: 256M)", valueName: "bytes"))
+  var cacheLimit: ByteCountArgument?
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func validate() throws {
+    if cache == .none { throw ValidationError("--cache names a directory here") }
+    if cache == .standard { _ = try CacheArgument.standardDirectory() }
+  }
+
+  var directory: FilePath { cache.directory ?? FilePath() }
+
+  var byteLimit: Int { cacheLimit?.count ?? CommandCache.defaultByteLimit }
+
+  /// Opens the store, creating it if it is missing.
+  func open() throws(CommandFailure) -> FrameStore {
+    do throws(AnimatedImageError) {
+      return try FrameStore(at: directory, byteLimit: byteLimit)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  func failure(_ error: AnimatedImageError) -> CommandFailure {
+    var failure = CommandFailure(.cannotWrite, code: error.code.name, error.detail)
+    failure.file = FileName(directory).text
+    return failure
+  }
+
+  /// Runs `body` with the store and prints its report; an empty one if there is no store, which is
+  /// then not created.
+  func report(
+    _ body: (FrameStore) throws(AnimatedImageError) -> StoreReport
+  ) -> ExitStatus {
+    var report = StoreReport(directory: directory, byteLimit: byteLimit)
+    do throws(CommandFailure) {
+      if FrameStore.exists(at: directory) {
+        let store = try open()
+        do throws(AnimatedImageError) {
+          report = try body(store)
+        } catch {
+          throw failure(error)
+        }
+      }
+      try OutputStream.print(
+        json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8))
+      return report.droppedCount ?? 0 > 0 ? .partial : .success
+    } catch {
+      if error.status != .success { error.report(asJSON: json) }
+      return error.status
+    }
+  }
+}
+
+/// `zoetrope cache stat`.
+struct CacheStatCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stat",
+    abstract: "Show what the cache holds: frames and bytes by size and pixel format.",
+    discussion: """
+      Bytes are those on disk. A table's capacity is the number of frames that it can hold, within the \
+      limit of the whole cache.
+      """)
+
+  @OptionGroup var store: CacheStoreArguments
+
+  func execute() -> ExitStatus { store.report { StoreReport($0) } }
+}
+
+/// `zoetrope cache prune`.
+struct CachePruneCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune",
+    abstract: "Remove the least recently used frames until the cache keeps its limit.",
+    discussion: """
+      Also removes the tables of other versions of this program, and what killed programs left \
+      behind. Whether a frame's file still exists is not known: frames are found by content, wherever \
+      the file is.
+
+      EXAMPLES
+        zoetrope cache prune --cache-limit 100M
+        zoetrope cache prune --cache thumbs.cache --cache-limit 1G --json
+      """)
+
+  @OptionGroup var store: CacheStoreArguments
+
+  func execute() -> ExitStatus {
+    store.report { (frames) throws(AnimatedImageError) in
+      let before = frames.statistics
+      try frames.prune(to: store.byteLimit)
+      return StoreReport(frames, since: before)
+    }
+  }
+}
+
+/// `zoetrope cache verify`.
+struct CacheVerifyCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Read every frame in the cache and drop those whose checksum is wrong.",
+    discussion: """
+      Wrong frames are never shown, so this is for curiosity and for disks under suspicion. Exit \
+      status: 0 all frames are intact, 1 some were dropped.
+      """)
+
+  @OptionGroup var store: CacheStoreArguments
+
+  func execute() -> ExitStatus {
+    store.report { (frames) throws(AnimatedImageError) in
+      let (intact, dropped) = try frames.verify()
+      var report = StoreReport(frames)
+      (report.intactCount, report.droppedCount) = (intact, dropped)
+      return report
+    }
+  }
+}
+
+/// `zoetrope cache clear`.
+struct CacheClearCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear",
+    abstract: "Remove all frames and records from the cache.",
+    discussion: """
+      Programs that show frames from it are not disturbed. Files in the directory that do not belong \
+      to the cache stay.
+      """)
+
+  @OptionGroup var store: CacheStoreArguments
+
+  func execute() -> ExitStatus {
+    store.report { frames in
+      let before = frames.statistics
+      frames.removeAll()
+      return StoreReport(frames, since: before)
+    }
+  }
+}

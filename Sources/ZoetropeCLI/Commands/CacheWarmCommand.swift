@@ -1,0 +1,210 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope cache warm`.
+struct CacheWarmCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "warm",
+    abstract: "Decode and scale frames into the cache, for later runs.",
+    discussion: """
+      Use the options with which the frames will be asked for: the frames of another size or filter \
+      are others. Without --size they are those that play shows. May be interrupted at any moment: \
+      what was stored stays, and the next run stores the rest. A file that cannot be read does not \
+      stop the others. Frames that do not fit are left out, from the end of the animation on (status \
+      5).
+
+      --json prints one object per file and line (schema zoetrope.warm/1): "stored" frames are new, \
+      "known" ones were there, "kept" ones are there now.
+
+      EXAMPLES
+        zoetrope cache warm *.gif --size 128x128
+        zoetrope cache warm film.png --cache-limit 2G && zoetrope play film.png --cache default
+      """)
+
+  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  var files: [String]
+
+  @OptionGroup var store: CacheStoreArguments
+
+  @OptionGroup var scaling: ScalingArguments
+
+  @OptionGroup var decoding: DecodingArguments
+
+  func execute() -> ExitStatus {
+    let frames: FrameStore
+    do throws(CommandFailure) {
+      frames = try store.open()
+    } catch {
+      error.report(asJSON: store.json)
+      return error.status
+    }
+    var room = WarmRoom(byteCount: store.byteLimit)
+    return CommandRunner.forEach(files, asJSON: store.json, schema: WarmReport.schema) {
+      input throws(CommandFailure) in
+      let image = try input.open(decoding.options, knownTo: frames)
+      try scaling.rendering?.check(against: image, file: input.name)
+      var warming = Warming(
+        image, input: input, rendering: scaling.rendering ?? Rendering(), store: frames)
+      // Signals are caught so that the line that says how far it came is written.
+      let report = try Signals.whileCaught { () throws(CommandFailure) in
+        try warming.run(room: &room)
+      }
+      let output =
+        store.json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
+      return (report.status, output)
+    }
+  }
+}
+
+/// Decodes the frames of one image into a store.
+struct Warming {
+  private let image: AnimatedImage
+  private let input: InputFile
+  private let rendering: Rendering
+  private let store: FrameStore
+  private var report: WarmReport
+
+  init(_ image: AnimatedImage, input: InputFile, rendering: Rendering, store: FrameStore) {
+    (self.image, self.input, self.rendering, self.store) = (image, input, rendering, store)
+    let rendition = Rendition(rendering, of: image.canvasSize, options: image.options)
+    report = WarmReport(input: input, rendition: rendition, frameCount: image.frames.count)
+  }
+
+  /// Stores the frames that are not there yet, with progress on a terminal.
+  ///
+  /// - Parameter room: What the files of this command may still store.
+  mutating func run(room: inout WarmRoom) throws(CommandFailure) -> WarmReport {
+    var progress = ProgressReporter(style: .auto, total: image.frames.count)
+    defer { progress.finish((report.known + report.stored, nil)) }
+    do throws(AnimatedImageError) {
+      let content = try store.identity(of: image) { Signals.ending != nil }
+      let keys = AnimationKey(content: content, rendition: report.rendition)
+      let reader = CachedFrameReader(image, rendering: rendering, cache: nil)
+      for index in image.frames.indices {
+        if let frame = store.frame(for: keys[index]) {
+          room.take(frame)
+          report.known += 1
+        } else {
+          guard room.hasRoom else { break }
+          let read = try reader.frame(at: index) { Signals.ending != nil }
+          let frame = CachedFrame(read.bitmap, damage: read.damage)
+          room.take(frame)
+          guard room.hasRoom else { break }
+          try keep(frame, for: keys[index])
+          room.takeTable(of: report.rendition, in: store)
+        }
+        progress.update((report.known + report.stored, nil))
+        if Signals.ending != nil { throw AnimatedImageError(.cancelled, "by a signal") }
+      }
+      // A frame that was stored may have been evicted since, by another program too.
+      report.kept = image.frames.indices.count { store.frame(for: keys[$0]) != nil }
+    } catch {
+      throw failure(error)
+    }
+    return report
+  }
+
+  private mutating func keep(
+    _ frame: CachedFrame, for key: FrameKey
+  ) throws(AnimatedImageError) {
+    do throws(AnimatedImageError) {
+      try store.keep(frame, for: key)
+      report.stored += 1
+    } catch {
+      // Other programs use every slot for this frame; there may be some for the next one.
+      guard error.code == .storeBusy else { throw error }
+    }
+  }
+
+  private func failure(_ error: AnimatedImageError) -> CommandFailure {
+    if let status = Signals.ending {
+      let count = report.known + report.stored
+      return CommandFailure(
+        status, code: "interrupted",
+        "interrupted, \(count) of \(report.frameCount) frames are in the cache", file: input.name)
+    }
+    let isStore = [
+      AnimatedImageError.Code.storeFull, .storeDenied, .storeDamaged, .storeUnsupported,
+    ].contains(error.code)
+    guard isStore else {
+      return CommandFailure(error, file: input.name, damage: image.options.damage)
+    }
+    return CommandFailure(
+      .cannotWrite, code: error.code.name,
+      "the cache holds \(report.known + report.stored) of \(report.frameCount) frames: "
+        + error.detail, file: input.name)
+  }
+}
+
+/// The bytes that one command may still store, so that its files do not evict each other's frames.
+struct WarmRoom {
+  private var byteCount: Int
+  /// The sizes and formats whose tables are accounted for.
+  private var tables: Set<Rendition> = []
+
+  init(byteCount: Int) { self.byteCount = byteCount }
+
+  var hasRoom: Bool { byteCount >= 0 }
+
+  mutating func take(_ frame: CachedFrame) {
+    let page = TableFile.pageSize
+    byteCount -= (frame.cost + page - 1) / page * page
+  }
+
+  /// Subtracts what the table takes besides its frames, once.
+  mutating func takeTable(of rendition: Rendition, in store: FrameStore) {
+    let shape = Rendition.canvas(rendition.size, format: rendition.format)
+    guard tables.insert(shape).inserted else { return }
+    let table = store.statistics.tables.first {
+      $0.size == shape.size && $0.format == shape.format
+    }
+    byteCount -= (table?.capacity ?? 0) * 257 + 3 * TableFile.pageSize
+  }
+}
+
+/// What `cache warm` did with one file.
+struct WarmReport {
+  static let schema = "zoetrope.warm/1"
+
+  let input: InputFile
+  let rendition: Rendition
+  let frameCount: Int
+  /// Frames that were in the store before.
+  var known = 0
+  /// Frames that were decoded and stored.
+  var stored = 0
+  /// Frames that are in the store now.
+  var kept = 0
+
+  init(input: InputFile, rendition: Rendition, frameCount: Int) {
+    (self.input, self.rendition, self.frameCount) = (input, rendition, frameCount)
+  }
+
+  /// A limit refused the frames that are missing.
+  var status: ExitStatus { kept < frameCount ? .limit : .success }
+
+  /// One line.
+  var text: String {
+    let name = input.name.sanitized
+    let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
+    let new = "\(stored) new at \(rendition.size)"
+    if kept == frameCount { return "\(name): \(frames), \(new)\n" }
+    return "\(name): \(kept) of \(frames), \(new); --cache-limit makes room for more\n"
+  }
+
+  /// Writes the report as one object of ``schema``.
+  func write(to json: inout JSONWriter) {
+    json.object {
+      $0.field("schema", Self.schema)
+      $0.field("file", input.fileName, base64Key: "file_base64")
+      $0.field("width", rendition.size.width)
+      $0.field("height", rendition.size.height)
+      $0.field("format", "\(rendition.format)")
+      $0.field("frame_count", frameCount)
+      $0.field("stored", stored)
+      $0.field("known", known)
+      $0.field("kept", kept)
+    }
+  }
+}

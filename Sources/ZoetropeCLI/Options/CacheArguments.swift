@@ -1,0 +1,102 @@
+import ArgumentParser
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// The options of commands that can keep decoded frames on disk.
+struct CacheArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Keep decoded frames for the next run: in a directory, default (~/.cache/zoetrope/frames) or \
+      none.
+      """,
+      valueName: "dir"))
+  var cache = CacheArgument.none
+
+  @Option(
+    help: ArgumentHelp(
+      "With --cache: the most bytes on disk, such as 500M or 2G. (default: 256M)",
+      valueName: "bytes"))
+  var cacheLimit: ByteCountArgument?
+
+  func validate() throws {
+    if cache == .none, cacheLimit != nil { throw ValidationError("--cache-limit wants --cache") }
+    if cache == .standard { _ = try CacheArgument.standardDirectory() }
+  }
+
+  /// The cache to open.
+  var settings: CommandCache {
+    CommandCache(
+      directory: cache.directory, byteLimit: cacheLimit?.count ?? CommandCache.defaultByteLimit)
+  }
+}
+
+/// The words of `--cache`.
+enum CacheArgument: ExpressibleByArgument, Hashable {
+  case none
+  /// The user's cache directory.
+  case standard
+  case directory(String)
+
+  init?(argument: String) {
+    switch argument {
+    case "": return nil
+    case "none": self = .none
+    case "default": self = .standard
+    default: self = .directory(argument)
+    }
+  }
+
+  var defaultValueDescription: String {
+    switch self {
+    case .none: "none"
+    case .standard: "default"
+    case .directory(let name): name
+    }
+  }
+
+  static var defaultCompletionKind: CompletionKind { .directory }
+
+  /// Nil for ``none``.
+  var directory: FilePath? {
+    switch self {
+    case .none: nil
+    case .standard: FrameStore.defaultDirectory
+    case .directory(let name): FilePath(bytes: RawArguments.bytes(of: name))
+    }
+  }
+
+  /// The user's cache directory.
+  static func standardDirectory() throws -> FilePath {
+    if let directory = FrameStore.defaultDirectory { return directory }
+    throw ValidationError("HOME is not set: name a directory, as in --cache DIR")
+  }
+}
+
+/// A number of bytes: a whole number or a decimal fraction, with an optional unit. K, M and G are
+/// powers of 1024; kB, MB and GB powers of 1000.
+struct ByteCountArgument: ExpressibleByArgument, Hashable {
+  let count: Int
+
+  private static let units: [(name: String, factor: Double)] = [
+    ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824),
+    ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
+    ("K", 1024), ("k", 1024), ("M", 1_048_576), ("G", 1_073_741_824), ("B", 1),
+  ]
+
+  init?(argument: String) {
+    let unit = Self.units.first { argument.hasSuffix($0.name) }
+    let digits = unit.map { argument.dropLast($0.name.count) } ?? argument[...]
+    // `Double` would also take signs, exponents, `inf` and hexadecimal numbers.
+    guard digits.first?.isASCIIDigit == true, digits.allSatisfy({ $0.isASCIIDigit || $0 == "." }),
+      let number = Double(digits),
+      let count = Int(exactly: (number * (unit?.factor ?? 1)).rounded())
+    else { return nil }
+    self.count = count
+  }
+}
+
+extension Character {
+  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+}

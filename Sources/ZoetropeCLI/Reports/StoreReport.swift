@@ -1,0 +1,106 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// What a frame store holds, and what a command of `zoetrope cache` did to it.
+struct StoreReport {
+  static let schema = "zoetrope.cache/1"
+
+  let directory: FilePath
+  let byteLimit: Int
+  private var frameCount = 0
+  private var byteCount = 0
+  private var tables: [FrameStoreStatistics.Table] = []
+  private var records = (count: 0, byteCount: 0)
+  /// How many frames and bytes the command removed; nil if that is not its purpose.
+  var removed: (frames: Int, bytes: Int)?
+  /// How many frames were found to be intact; nil if they were not read.
+  var intactCount: Int?
+  /// How many frames were not, and are removed.
+  var droppedCount: Int?
+
+  /// The report about a directory without a store.
+  init(directory: FilePath, byteLimit: Int) {
+    (self.directory, self.byteLimit) = (directory, byteLimit)
+  }
+
+  /// The report about `store` as it is now.
+  ///
+  /// - Parameter before: What it held before frames were removed, if any were.
+  init(_ store: FrameStore, since before: FrameStoreStatistics? = nil) {
+    self.init(directory: store.directory, byteLimit: store.byteLimit)
+    let statistics = store.statistics
+    (frameCount, byteCount) = (statistics.frameCount, statistics.byteCount)
+    tables = statistics.tables.sorted {
+      ($0.byteCount, $0.size.area) > ($1.byteCount, $1.size.area)
+    }
+    records = store.recordUsage
+    if let before {
+      removed = (max(before.frameCount - frameCount, 0), max(before.byteCount - byteCount, 0))
+    }
+  }
+
+  /// A line for the whole, and one for each table.
+  var text: String {
+    let size = ProgressBar.size
+    var text = ""
+    if let removed { text += "removed \(Self.frames(removed.frames)), \(size(removed.bytes))\n" }
+    if let intactCount {
+      text += "\(Self.frames(intactCount)) intact, \(droppedCount ?? 0) dropped\n"
+    }
+    text +=
+      "\(FileName(directory).text.sanitized): \(Self.frames(frameCount)), "
+      + "\(size(byteCount)) of \(size(byteLimit)); "
+      + "\(records.count) record\(records.count == 1 ? "" : "s"), \(size(records.byteCount))\n"
+    let rows = tables.map { table in
+      [
+        "\(table.size)", "\(table.format)", "\(table.frameCount)",
+        "of \(Self.frames(table.capacity))", size(table.byteCount),
+      ]
+    }
+    let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    for row in rows {
+      let cells = zip(row, widths).enumerated().map { column, cell in
+        column == 2 || column == 4
+          ? cell.0.paddedLeft(to: cell.1) : cell.0.paddedRight(to: cell.1)
+      }
+      text += "  " + cells.joined(separator: "  ") + "\n"
+    }
+    return text
+  }
+
+  private static func frames(_ count: Int) -> String { "\(count) frame\(count == 1 ? "" : "s")" }
+
+  /// Writes the report as one object of ``schema``.
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("schema", Self.schema)
+      json.field("directory", FileName(directory), base64Key: "directory_base64")
+      json.field("frame_count", frameCount)
+      json.field("byte_count", byteCount)
+      json.field("byte_limit", byteLimit)
+      json.field("record_count", records.count)
+      json.field("record_bytes", records.byteCount)
+      if let removed {
+        json.field("removed_frames", removed.frames)
+        json.field("removed_bytes", removed.bytes)
+      }
+      if let intactCount {
+        json.field("intact", intactCount)
+        json.field("dropped", droppedCount)
+      }
+      json.array("tables") { json in
+        for table in tables {
+          json.object {
+            $0.field("width", table.size.width)
+            $0.field("height", table.size.height)
+            $0.field("format", "\(table.format)")
+            $0.field("frame_count", table.frameCount)
+            $0.field("capacity", table.capacity)
+            $0.field("byte_count", table.byteCount)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package import SystemPackage
+package import Zoetrope
+
+/// Where a command keeps decoded frames for the next one, as `--cache` says.
+///
+/// A cache that cannot be used fails no command: the command warns once and decodes everything.
+package struct CommandCache: Hashable, Sendable {
+  /// Nil keeps nothing.
+  package var directory: FilePath?
+  /// The maximum number of bytes on disk.
+  package var byteLimit = defaultByteLimit
+  /// Whether warnings are suppressed.
+  package var isQuiet = false
+  /// Whether warnings are JSON, for a program that reads standard error.
+  package var reportsJSON = false
+
+  package static let defaultByteLimit = 256 << 20
+
+  package init(directory: FilePath? = nil, byteLimit: Int = defaultByteLimit) {
+    (self.directory, self.byteLimit) = (directory, byteLimit)
+  }
+
+  /// Opens the store; nil without one, and after a warning if it cannot be used.
+  package func open() -> FrameStore? {
+    guard let directory else { return nil }
+    do throws(AnimatedImageError) {
+      return try FrameStore(at: directory, byteLimit: byteLimit)
+    } catch {
+      warn(error, "nothing is kept for the next time")
+      return nil
+    }
+  }
+
+  /// Warns if `store` could not keep or look up frames. Call it once, when everything is done.
+  package func reportFailure(of store: FrameStore?) {
+    guard let error = store?.lastError else { return }
+    warn(error, "not every frame is kept for the next time")
+  }
+
+  private func warn(_ error: AnimatedImageError, _ consequence: String) {
+    if isQuiet { return }
+    let name = directory.map { FileName($0) }
+    guard reportsJSON else {
+      let place = (name?.text ?? "").sanitized
+      FileDescriptor.note(
+        "zoetrope: cache \(place): \(consequence) (\(error.code.name): \(error.detail.sanitized))\n"
+      )
+      return
+    }
+    var json = JSONWriter()
+    json.object { json in
+      json.object("warning") {
+        $0.field("code", error.code.name)
+        $0.field("message", "\(consequence): \(error.detail)")
+        $0.field("cache", name, base64Key: "cache_base64")
+      }
+    }
+    FileDescriptor.note(String(decoding: json.bytes, as: UTF8.self) + "\n")
+  }
+}

@@ -1,0 +1,194 @@
+import Glibc
+import SystemPackage
+import TestRunning
+import Testing
+
+/// `zoetrope cache stat`, `warm`, `prune`, `verify` and `clear`.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct CacheCommandTests {
+  private func stat(_ tool: Tool, _ arguments: String...) throws -> JSONLine {
+    try JSONLine.one(tool.run(["cache", "stat", "--json", "--cache", "c"] + arguments).output)
+  }
+
+  @Test func `where no cache is, nothing is made`() throws {
+    try withTool { (tool: Tool) throws in
+      for command in ["stat", "prune", "verify", "clear"] {
+        let result = try tool.run("cache", command, "--cache", "c")
+        #expect(result.status == 0)
+        #expect(result.text.hasSuffix("c: 0 frames, 0 B of 268.4 MB; 0 records, 0 B\n"))
+      }
+      #expect(try stat(tool)["frame_count"] == 0)
+      #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+
+  @Test func `warming stores what is missing, and stat counts it by size`() throws {
+    try withTool { (tool: Tool) throws in
+      let first = try tool.run("cache", "warm", "cat.gif", "--size", "3x2", "--cache", "c")
+      #expect(first.text == "cat.gif: 3 frames, 3 new at 3x2\n")
+      #expect(first.status == 0)
+      #expect(first.errors.isEmpty)
+      let second = try tool.run("cache", "warm", "cat.gif", "--size", "3x2", "--cache", "c")
+      #expect(second.text == "cat.gif: 3 frames, 0 new at 3x2\n")
+      let third = try JSONLine.one(
+        tool.run("cache", "warm", "cat.gif", "--cache", "c", "--json").output)
+      #expect(third["schema"] == "zoetrope.warm/1")
+      #expect(third["file"] == "cat.gif")
+      #expect(third["width"] == 6)
+      #expect(third["stored"] == 3)
+      #expect(third["known"] == 0)
+      #expect(third["kept"] == 3)
+      let found = try stat(tool, "--cache-limit", "1MB")
+      #expect(found["schema"] == "zoetrope.cache/1")
+      #expect(found["directory"] == "c")
+      #expect(found["frame_count"] == 6)
+      #expect(found["byte_limit"] == 1_000_000)
+      #expect(found["byte_count"].integer ?? 0 > 6 * 4096)
+      let sizes = found["tables"].elements.map { [$0["width"].integer, $0["frame_count"].integer] }
+      #expect(Set(sizes) == [[3, 3], [6, 3]])
+      let text = try tool.run("cache", "stat", "--cache", "c").text
+      #expect(text.hasPrefix("c: 6 frames, "))
+      #expect(text.split(separator: "\n").count == 3)
+      #expect(text.contains("  3x2  rgba8  3  of 8192 frames  "))
+    }
+  }
+
+  @Test func `a file that fails is told, and the others are warmed`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(Array("hello".utf8), to: "no.gif")
+      let result = try tool.run("cache", "warm", "no.gif", "none", "cat.gif", "--cache", "c")
+      #expect(result.status == 1)
+      #expect(result.text == "cat.gif: 3 frames, 3 new at 6x4\n")
+      let lines = result.errors.split(separator: "\n")
+      #expect(lines.count == 2)
+      #expect(lines.first?.hasPrefix("zoetrope: no.gif: ") == true)
+      let json = try JSONLine.all(
+        tool.run("cache", "warm", "none", "cat.gif", "--cache", "c", "--json").output)
+      #expect(json.map { $0["schema"] } == ["zoetrope.warm/1", "zoetrope.warm/1"])
+      #expect(json[0]["error"]["code"] == "io")
+      #expect(json[1]["known"] == 3)
+    }
+  }
+
+  @Test func `frames beyond the limit are left out, from the end on`() throws {
+    var gif = SampleGIF(width: 200, height: 200)
+    gif.frames = (0..<40).map { (UInt8($0 % 3), 4) }
+    try withTool(gif) { (tool: Tool) throws in
+      let warm = ["cache", "warm", "cat.gif", "--cache", "c", "--cache-limit", "2M", "--json"]
+      let result = try tool.run(warm)
+      #expect(result.status == 5)
+      let report = try JSONLine.one(result.output)
+      let kept = report["kept"].integer ?? 0
+      #expect((8..<13).contains(kept))
+      #expect(report["stored"].integer == kept)
+      let found = try stat(tool)
+      #expect(found["byte_count"].integer ?? .max <= 2 << 20)
+      // They are the first ones, and are still there.
+      let again = try JSONLine.one(tool.run(warm).output)
+      #expect(again["known"].integer == kept)
+      #expect(again["stored"] == 0)
+    }
+  }
+
+  @Test func `an interrupted warming keeps what it stored, and the next one goes on`() throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<60).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      // The first table that is there asks for the signal. A machine that is through by then waits
+      // for the second input.
+      let script = """
+        mkfifo in; { (until ls c/*.frames || ! kill -0 $$; do :; done; kill -INT $$) >noise 2>&1 & \
+        exec "$ZOETROPE" cache warm cat.gif in --cache c >out 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == SIGINT)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      if try tool.read("out").isEmpty {
+        #expect(errors.hasPrefix("zoetrope: cat.gif: interrupted, "))
+        #expect(errors.hasSuffix(" of 60 frames are in the cache\n"))
+      }
+      let report = try JSONLine.one(
+        tool.run("cache", "warm", "cat.gif", "--cache", "c", "--json").output)
+      #expect(report["kept"] == 60)
+      #expect((report["known"].integer ?? 0) + (report["stored"].integer ?? 0) == 60)
+      let verified = try JSONLine.one(
+        tool.run("cache", "verify", "--cache", "c", "--json").output)
+      #expect(verified["intact"] == 60)
+    }
+  }
+
+  @Test func `verifying drops what was changed, and says so in the status`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("cache", "warm", "cat.gif", "--cache", "c").status == 0)
+      let table = try #require(try tool.list("c").first { $0.hasSuffix(".frames") })
+      let path = "c/\(table)"
+      var bytes = try tool.read(path)
+      // The first byte of a frame's pixels: opaque red, green or blue, and no page of holes is.
+      let page = sysconf(Int32(_SC_PAGESIZE))
+      let start = try #require(
+        stride(from: bytes.count - page, to: 0, by: -page).first { bytes[$0 + 3] == 255 })
+      bytes[start] ^= 1
+      try tool.write(bytes, to: path)
+      let result = try tool.run("cache", "verify", "--cache", "c")
+      #expect(result.status == 1)
+      #expect(result.text.hasPrefix("2 frames intact, 1 dropped\nc: 2 frames, "))
+      let again = try tool.run("cache", "verify", "--cache", "c")
+      #expect(again.status == 0)
+      #expect(again.text.hasPrefix("2 frames intact, 0 dropped\n"))
+    }
+  }
+
+  @Test func `pruning keeps the limit, clearing leaves nothing but files of others`() throws {
+    try withTool { (tool: Tool) throws in
+      let fixture = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent().appending("Fixtures/Demo/variable-delay.gif")
+      #expect(try tool.run("cache", "warm", fixture.string, "cat.gif", "--cache", "c").status == 0)
+      // Old, so that they could pass for leftovers.
+      let others = "notes.txt other.new secret.new a.frames.txt index/list.html"
+      #expect(try tool.shell("cd c && touch -d 2001-01-01 \(others)") == 0)
+      let before = try stat(tool)
+      #expect(before["record_count"].integer ?? 0 > 0)
+      let half = (before["byte_count"].integer ?? 0) / 2
+      let pruned = try JSONLine.one(
+        tool.run("cache", "prune", "--cache", "c", "--cache-limit", "\(half)", "--json").output)
+      #expect(pruned["byte_count"].integer ?? .max <= half)
+      #expect(pruned["removed_frames"].integer ?? 0 > 0)
+      #expect(pruned["record_count"] == before["record_count"])
+      let cleared = try tool.run("cache", "clear", "--cache", "c")
+      #expect(cleared.status == 0)
+      #expect(cleared.text.hasSuffix("\nc: 0 frames, 0 B of 268.4 MB; 0 records, 0 B\n"))
+      #expect(
+        try tool.list("c") == [
+          "a.frames.txt", "index", "notes.txt", "other.new", "secret", "secret.new",
+        ])
+      #expect(try tool.list("c/index") == ["list.html"])
+    }
+  }
+
+  @Test(arguments: ["stat", "prune", "verify", "clear", "warm"])
+  func `a cache that cannot be used is a failure of its own commands`(_ command: String) throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("cache", "warm", "cat.gif", "--cache", "c").status == 0)
+      #expect(try tool.shell("chmod 755 c") == 0)
+      let arguments = ["cache", command, "--cache", "c"] + (command == "warm" ? ["cat.gif"] : [])
+      let result = try tool.run(arguments)
+      #expect(result.status == 4)
+      #expect(result.output.isEmpty)
+      #expect(result.errors.hasPrefix("zoetrope: c: "))
+      let json = try JSONLine.one(Array(tool.run(arguments + ["--json"]).errors.utf8))
+      #expect(json["error"]["code"] == "storeDenied")
+      #expect(try tool.run("cache", command, "--cache", "none").status == 2)
+    }
+  }
+
+  @Test func `the commands are told, each with its help`() throws {
+    try withTool { (tool: Tool) throws in
+      let help = try tool.run("cache")
+      #expect(help.status == 0)
+      for command in ["stat", "warm", "prune", "verify", "clear"] {
+        #expect(help.text.contains("  \(command) "))
+        #expect(try tool.run("cache", command, "--help").status == 0)
+      }
+      #expect(try tool.run("cache", "what").status == 2)
+    }
+  }
+}
