@@ -11,7 +11,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/zoetrope-store-test-XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$dir"' EXIT
 limit=$(( (1 << 20) + 8 * 16384 ))
 
-tables() { find "$dir/store" -maxdepth 1 -type f -printf '%b\n' | awk '{ sum += $1 * 512 } END { print sum + 0 }'; }
+tables() { find "$dir/store" -maxdepth 1 -type f -printf '%b\n' 2> /dev/null | awk '{ sum += $1 * 512 } END { print sum + 0 }'; }
 
 echo "eight processes, $seconds s"
 pids=()
