@@ -56,13 +56,13 @@ import ZoetropeTestSupport
         "Reading": ["/", "Memory", "Scaling"],
         "Seeking": ["/", "Memory", "Reading"],
         "Caching": ["/", "Memory", "Reading", "Scaling", "Seeking"],
-        "Tables": ["/", "Caching", "Opening", "Reading", "Scaling"],
+        "Tables": ["/", "Caching", "Opening", "Reading", "Scaling", "Seeking"],
         "Playback": ["/", "Caching", "Memory", "Reading", "Scaling", "Seeking", "Text"],
         "Loading": ["/", "Caching", "Memory", "Playback", "Reading"],
       ],
       exceptions: [
         Exception(
-          from: "Caching", to: "Tables", types: ["FrameStore"],
+          from: "Caching", to: "Tables", types: ["FrameFiller", "FrameStore"],
           reason: "the cache in memory asks its second level on disk")
       ]),
     Module(
