@@ -146,7 +146,7 @@ def sweeping():
         if max(own[1], other[1]) < SLOW:
             continue
         repeats = max(3, min(200, int(30 / max(own[1], other[1]))))
-        ratios = {library: [], "av": []}
+        ratios, times = {library: [], "av": []}, []
         for _ in range(ROUNDS):
             settle()
             own = ours(repeats)
@@ -154,7 +154,9 @@ def sweeping():
                 other = theirs(who, repeats)
                 if own and other and other[0] == own[0] and own[1]:
                     ratios[who].append(other[1] / own[1])
-        if own and ratios[library]:
+                    if who == library: times.append(max(own[1], other[1]))
+        # The first look, at a file that was not read yet, can be far too long.
+        if own and ratios[library] and statistics.median(times) >= SLOW:
             av = f"{statistics.median(ratios['av']):.1f}" if ratios["av"] else ""
             found[kind].append((statistics.median(ratios[library]), os.path.relpath(path, corpus or here), own[1], av))
     for kind, library in (("gif", "giflib"), ("png", "libpng")):

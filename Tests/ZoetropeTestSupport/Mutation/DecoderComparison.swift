@@ -52,7 +52,7 @@ package struct DecoderComparison {
         return "frame \(control.index): \(error)"
       }
       frames += 1
-      if pair.0.validPixels < control.rect.size.area { brokenFrames += 1 }
+      if pair.0.content.validPixels < control.rect.size.area { brokenFrames += 1 }
       let found =
         image.format == .gif
         ? differentIndices(pair.0, pair.1)
@@ -65,29 +65,33 @@ package struct DecoderComparison {
   /// GIF: the rows that giflib gives are the ones the fast decoder gives; it may give none where giflib
   /// takes more than browsers do (a code past the next free one), and giflib none of a broken row.
   private mutating func differentIndices(_ fast: FramePixels, _ giflib: FramePixels) -> String? {
-    let rows = giflib.validPixels / max(giflib.width, 1)
-    let own = fast.validPixels / max(fast.width, 1)
+    let rows = giflib.content.validPixels / max(giflib.content.width, 1)
+    let own = fast.content.validPixels / max(fast.content.width, 1)
     let isBadCode = fast.damage?.kind == .lzwInvalidCode
     if own < rows && !isBadCode || own > rows && fast.damage == nil {
-      return "\(own) of \(fast.height) rows, giflib \(rows), \(fast.damage, default: "sound")"
+      return
+        "\(own) of \(fast.content.height) rows, giflib \(rows), \(fast.damage, default: "sound")"
     }
-    if fast.palette != giflib.palette || fast.transparentIndex != giflib.transparentIndex {
+    if fast.palette != giflib.palette
+      || fast.content.transparentIndex != giflib.content.transparentIndex
+    {
       return "other colours"
     }
     for row in 0..<min(rows, own) where !Self.areEqual(fast, giflib, row: row) {
-      return "row \(row) of \(fast.height)"
+      return "row \(row) of \(fast.content.height)"
     }
-    pixels += min(rows, own) * fast.width
+    pixels += min(rows, own) * fast.content.width
     return nil
   }
 
   private static func areEqual(_ fast: FramePixels, _ giflib: FramePixels, row: Int) -> Bool {
     let (left, right) = (fast.storage, giflib.storage)
     let (own, other) = (
-      fast.offset + row * fast.bytesPerRow, giflib.offset + row * giflib.bytesPerRow
+      fast.content.offset + row * fast.content.bytesPerRow,
+      giflib.content.offset + row * giflib.content.bytesPerRow
     )
-    let theirs = right.bytes.extracting(other..<other + fast.width)
-    return left.bytes.extracting(own..<own + fast.width).hasSameBytes(as: theirs)
+    let theirs = right.bytes.extracting(other..<other + fast.content.width)
+    return left.bytes.extracting(own..<own + fast.content.width).hasSameBytes(as: theirs)
   }
 
   /// PNG: the same rows, the same losses, and the same picture on an empty canvas. Of what costs
@@ -101,7 +105,7 @@ package struct DecoderComparison {
     let takesReserved = isSound[0] && libpng.damage?.kind == .pngStream
     if takesReserved {
       reservedCodes += 1
-    } else if fast.validPixels != libpng.validPixels {
+    } else if fast.content.validPixels != libpng.content.validPixels {
       return "other rows: \(damage)"
     } else if fast.damage?.kind != libpng.damage?.kind, isSound != [true, true] {
       return damage
@@ -121,13 +125,13 @@ package struct DecoderComparison {
         return "\(error)"
       }
     }
-    let count = libpng.validPixels / max(libpng.width, 1) * pictures[1].bytesPerRow
+    let count = libpng.content.validPixels / max(libpng.content.width, 1) * pictures[1].bytesPerRow
     let (own, theirs) = (pictures[0].storage, pictures[1].storage)
     let rows = theirs.bytes.extracting(first: count)
     guard own.bytes.extracting(first: count).hasSameBytes(as: rows) else {
       return "other pixels: \(damage)"
     }
-    pixels += libpng.validPixels
+    pixels += libpng.content.validPixels
     return nil
   }
 }

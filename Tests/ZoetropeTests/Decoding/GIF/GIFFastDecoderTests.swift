@@ -128,21 +128,21 @@ struct GIFFastDecoderTests {
     var packer = LZWPacker(minimumCodeSize: 2)
     for code in [4, 1, 2, 5] { packer.put(code, width: 3) }
     let early = try Frame(codes: packer.finish()).decoded()
-    #expect(early.damage?.kind == .lzwEndCodeEarly && early.validPixels == 2)
+    #expect(early.damage?.kind == .lzwEndCodeEarly && early.content.validPixels == 2)
     // Bits 9 to 11, so the code starts in the second byte, behind descriptor, size and length.
     #expect(early.damage?.byteOffset == 1000 + 11 + 1 + 1)
 
     for code in [4, 1, 7] { packer.put(code, width: 3) }
     let invalid = try Frame(codes: packer.finish()).decoded()
-    #expect(invalid.damage?.kind == .lzwInvalidCode && invalid.validPixels == 1)
+    #expect(invalid.damage?.kind == .lzwInvalidCode && invalid.content.validPixels == 1)
 
     let none = try Frame(codes: []).decoded()
-    #expect(none.damage?.kind == .lzwNoData && none.validPixels == 0)
+    #expect(none.damage?.kind == .lzwNoData && none.content.validPixels == 0)
 
     var bad = Frame(codes: Self.codes)
     bad.minimumCodeSize = 9
     let badSize = try bad.decoded()
-    #expect(badSize.damage?.kind == .lzwBadMinimumCodeSize && badSize.validPixels == 0)
+    #expect(badSize.damage?.kind == .lzwBadMinimumCodeSize && badSize.content.validPixels == 0)
     #expect(badSize.damage?.byteOffset == 1000 + 10)
 
     var empty = Frame(codes: Self.codes)
@@ -150,16 +150,16 @@ struct GIFFastDecoderTests {
     #expect(try empty.decoded().damage?.kind == .gifEmptyFrame)
 
     let surplus = try Frame(codes: Self.codes + [1, 2, 3]).decoded()
-    #expect(surplus.damage?.kind == .lzwSurplus && surplus.validPixels == 200)
+    #expect(surplus.damage?.kind == .lzwSurplus && surplus.content.validPixels == 200)
 
     // One byte that a writer flushed behind the end code is no deviation; two are, or a value.
     #expect(try Frame(codes: Self.codes + [0]).decoded().damage == nil)
     for behind: [UInt8] in [[0, 0], [1]] {
       let more = try Frame(codes: Self.codes + behind).decoded()
-      #expect(more.damage?.kind == .lzwSurplus && more.validPixels == 200)
+      #expect(more.damage?.kind == .lzwSurplus && more.content.validPixels == 200)
     }
 
     let open = try Frame(codes: Self.codes, isTerminated: false).decoded()
-    #expect(open.damage?.kind == .gifMissingTerminator && open.validPixels == 200)
+    #expect(open.damage?.kind == .gifMissingTerminator && open.content.validPixels == 200)
   }
 }
