@@ -12,7 +12,7 @@ extension FrameTable {
     guard try beginWriting(slot) else { return }
     defer { endWriting(slot) }
     // Skip if another writer has filled the slot since.
-    if isEmpty(slot) { file.punchHole(layout.pixels(of: slot)) }
+    if isEmpty(slot) { file.punchHole(layout.pages(of: slot)) }
   }
 
   /// Removes every frame of the image with this content.
@@ -43,7 +43,7 @@ extension FrameTable {
       } else if try beginWriting(slot) {
         defer { endWriting(slot) }
         try empty(slot)
-        file.punchHole(layout.pixels(of: slot))
+        file.punchHole(layout.pages(of: slot))
         freed += layout.stride
       }
     }

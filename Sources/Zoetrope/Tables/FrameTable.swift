@@ -291,7 +291,7 @@ package final class FrameTable: Sendable {
         try file.write(bytes, at: layout.entry(of: slot))
       }
     } catch {
-      file.punchHole(layout.pixels(of: slot))
+      file.punchHole(layout.pages(of: slot))
       throw error
     }
   }

@@ -82,6 +82,12 @@ struct TableLayout: Sendable, Hashable {
     return start..<start + shape.frameBytes
   }
 
+  /// The pages of `slot`. A hole for fewer bytes would leave its last page allocated.
+  func pages(of slot: Int) -> Range<Int> {
+    let start = pixelsOffset + slot * stride
+    return start..<start + stride
+  }
+
   /// The byte range of a frame of `size` in `slot`; nil if it does not fit.
   func pixels(of slot: Int, size: PixelSize) -> Range<Int>? {
     guard shape.holds(size) else { return nil }

@@ -17,6 +17,9 @@ import Zoetrope
     let process = Process()
     process.executableURL = URL(filePath: Self.program)
     process.arguments = arguments
+    // The handler of Swift's backtraces swallows signals that were sent.
+    process.environment = ProcessInfo.processInfo.environment
+      .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
     process.standardOutput = FileHandle.nullDevice
     try process.run()
     return process
