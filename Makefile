@@ -143,5 +143,10 @@ ROUNDS ?= 1000
 kill-test: release ## kills an extraction at a random moment, ROUNDS times
 	Scripts/kill-test.sh $(ROUNDS) $(ZOETROPE)
 
+.PHONY: store-test
+store-test: install ## a frame store under load: kills, eight processes: make store-test [KILLS=2000] [SECONDS=60]
+	swift build -c release --product table-churn
+	Scripts/store-test.sh $(or $(KILLS),2000) $(or $(SECONDS),60) $(RELEASE)/table-churn
+
 clean:
 	rm -rf .build .build-*

@@ -34,9 +34,9 @@ extension AnimatedImage {
       if let key, let bitmap = cache?.bitmap(for: key) { return bitmap }
     }
     access.shownFrames = key.flatMap { ShownFrames($0.animation, of: self, in: cache) }
-    var frame = try await access.frames(of: self).frame(at: index)
+    let composited = try await access.frames(of: self).frame(at: index)
+    var frame = composited
     if rendering != Rendering() {
-      let composited = frame
       frame = try await onThread(.shared) { (image, flag) throws(AnimatedImageError) in
         var renderer = FrameRenderer(rendering, of: image.canvasSize, options: image.options)
         return try renderer.render(composited) { flag.isRaised }
@@ -47,8 +47,10 @@ extension AnimatedImage {
       let stored = CachedFrame(frame.bitmap, damage: frame.damage)
       if cache.mayBlock {
         // Cancelled meanwhile, the frame is there all the same.
-        try? await onThread(.shared) { (_, _) throws(AnimatedImageError) in
+        try? await onThread(.shared) { (image, flag) throws(AnimatedImageError) in
           cache.store(stored, for: key)
+          var filler = cache.backing?.filler(besides: rendering, of: image, key.animation.content)
+          filler?.fillIfPossible(composited) { flag.isRaised }
         }
       } else {
         cache.store(stored, for: key)

@@ -31,7 +31,9 @@ static uintptr_t zt_page_mask;
 // the second replaces zeros with zeros.
 static void zt_handle(int number, siginfo_t *info, void *context) {
   uintptr_t address = (uintptr_t)info->si_addr;
-  for (int index = 0; index < zt_slot_count; index++) {
+  // Otherwise a program sent the signal, and there is no address.
+  bool is_fault = info->si_code > 0;
+  for (int index = 0; is_fault && index < zt_slot_count; index++) {
     zt_slot *slot = &zt_slots[index];
     uintptr_t start = atomic_load(&slot->start), end = atomic_load(&slot->end);
     if (start == 0 || address < start || address >= end) continue;
@@ -50,9 +52,11 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
   } else if (zt_previous.sa_handler != SIG_DFL && zt_previous.sa_handler != SIG_IGN) {
     zt_previous.sa_handler(number);
   } else {
+    if (!is_fault && zt_previous.sa_handler == SIG_IGN) return;
     // On return the instruction runs again, and now ends the process as it would have without this
-    // handler.
+    // handler. A signal that was sent has to be sent again; it arrives on return.
     signal(SIGBUS, SIG_DFL);
+    if (!is_fault) raise(SIGBUS);
   }
 }
 
@@ -114,6 +118,21 @@ void zt_unmap(const uint8_t *bytes) {
 bool zt_map_has_gap(const uint8_t *bytes) {
   zt_slot *slot = zt_find((uintptr_t)bytes);
   return slot && atomic_load(&slot->has_gap);
+}
+
+void zt_will_need(const void *bytes, size_t count) {
+  uintptr_t start = (uintptr_t)bytes & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+  madvise((void *)start, (uintptr_t)bytes + count - start, MADV_WILLNEED);
+}
+
+void zt_will_scatter(const void *bytes, size_t count) {
+  madvise((void *)bytes, count, MADV_RANDOM);
+}
+
+void zt_touch(const void *bytes, size_t count) {
+  // Volatile, or the compiler drops the reads.
+  const volatile uint8_t *at = bytes, *end = at + count;
+  for (; at < end; at += 4096) (void)*at;
 }
 
 int zt_lock_byte(int descriptor, int64_t offset, int kind) {

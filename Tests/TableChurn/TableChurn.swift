@@ -1,3 +1,5 @@
+import Foundation
+import Synchronization
 import SystemPackage
 import Zoetrope
 
@@ -7,8 +9,11 @@ import Zoetrope
 
 /// Reads and writes a frame store as fast as it can, and checks every pixel that it is given.
 ///
-/// `table-churn DIRECTORY SEED SECONDS [readers]`: several at once, some killed, show that no frame is
-/// ever torn. Prints how many frames were found; status 1 after a wrong one.
+/// `table-churn DIRECTORY SEED SECONDS [readers | check | stop:N | hold | guard]`: several at once, some killed, show
+/// that no frame is ever torn. Prints how many frames were found; status 1 after a wrong one. `stop:N`,
+/// in a debug build, kills the program before its system call N on a file of the store. `check` looks every frame up
+/// once and prints how many there are. `hold` reads
+/// every frame of a large table, keeps all, and prints the memory that this process takes.
 @main enum TableChurn {
   static let sizes = [PixelSize(width: 40, height: 30), PixelSize(width: 64, height: 48)]
   static let limit = 1 << 20
@@ -17,8 +22,62 @@ import Zoetrope
     let arguments = CommandLine.arguments
     guard arguments.count > 3, let seed = UInt64(arguments[2]), let time = Double(arguments[3])
     else { return fail("usage: table-churn DIRECTORY SEED SECONDS [readers]") }
-    guard let store = open(FilePath(arguments[1])) else { return }
-    let onlyReads = arguments.count > 4
+    let mode = arguments.count > 4 ? arguments[4] : ""
+    if mode == "hold" { return hold(FilePath(arguments[1]), time) }
+    if mode.hasPrefix("guard") { return raiseFault(FilePath(arguments[1]), mode) }
+    if mode == "check" { return check(FilePath(arguments[1])) }
+    #if DEBUG
+      if mode.hasPrefix("stop:"), let place = Int(mode.dropFirst(5)) {
+        let count = Atomic(0)
+        return TableCall.$plan.withValue({ _ in
+          count.add(1, ordering: .relaxed).oldValue == place ? .kill : nil
+        }) { churn(FilePath(arguments[1]), seed, time, onlyReads: false) }
+      }
+    #endif
+    churn(FilePath(arguments[1]), seed, time, onlyReads: mode == "readers")
+  }
+
+  /// Sends SIGBUS to this process while a table is mapped, or after the store was closed.
+  ///
+  /// With `host` in the mode, this program has a handler of its own, which ends it with status 42.
+  static func raiseFault(_ path: FilePath, _ mode: String) {
+    if mode.contains("host") { signal(SIGBUS) { _ in _exit(42) } }
+    do {
+      guard let store = open(path) else { return }
+      let key = key(0, 0, sizes[0])
+      store.store(CachedFrame(make(sizes[0], 1)), for: key)
+      let frame = store.frame(for: key)
+      if !mode.contains("closed") { raise(SIGBUS) }
+      guard frame != nil else { return fail("no frame") }
+    }
+    if mode.contains("closed") { raise(SIGBUS) }
+    print("survived")
+  }
+
+  /// Every frame that may be there.
+  static func check(_ path: FilePath) {
+    guard let store = open(path) else { return }
+    var found = 0
+    for choice in 0..<7 * 40 * sizes.count {
+      let (animation, index) = (choice % 7, choice / 7 % 40)
+      let key = key(animation, index, sizes[choice / 280 % sizes.count])
+      guard let frame = store.frame(for: key) else { continue }
+      guard isRight(frame, UInt64(animation) << 32 | UInt64(index) << 8 | 1) else {
+        return fail("a wrong frame: \(key)")
+      }
+      found += 1
+    }
+    if let error = store.lastError, error.code != .storeDamaged { return fail("\(error)") }
+    print(found)
+  }
+
+  static func key(_ animation: Int, _ index: Int, _ size: PixelSize) -> FrameKey {
+    AnimationKey(
+      content: ContentIdentity(high: UInt64(animation), low: 1), rendition: .canvas(size))[index]
+  }
+
+  static func churn(_ path: FilePath, _ seed: UInt64, _ time: Double, onlyReads: Bool) {
+    guard let store = open(path) else { return }
     var random = seed
     let end = ContinuousClock.now + .seconds(time)
     var leases: [(UInt64, CachedFrame)] = []
@@ -28,8 +87,7 @@ import Zoetrope
       let choice = Int(random >> 33)
       let (animation, index) = (choice % 7, choice / 7 % 40)
       let size = sizes[choice / 280 % sizes.count]
-      let key = AnimationKey(
-        content: ContentIdentity(high: UInt64(animation), low: 1), rendition: .canvas(size))[index]
+      let key = key(animation, index, size)
       let seed = UInt64(animation) << 32 | UInt64(index) << 8 | 1
       if let frame = store.frame(for: key) {
         found += 1
@@ -57,8 +115,35 @@ import Zoetrope
     print("found \(found), kept \(kept), refused \(refused)")
   }
 
+  /// Holds all frames of one table of 64 MB for `time` seconds, then prints what of its memory is this
+  /// process's share (Pss) and what is there (Rss).
+  static func hold(_ path: FilePath, _ time: Double) {
+    guard let store = open(path, 256 << 20) else { return }
+    let size = PixelSize(width: 512, height: 512)
+    let animation = AnimationKey(
+      content: ContentIdentity(high: 1, low: 1), rendition: .canvas(size))
+    var frames: [CachedFrame] = []
+    var sum: UInt64 = 0
+    for index in 0..<64 {
+      if store.frame(for: animation[index]) == nil {
+        store.store(CachedFrame(make(size, UInt64(index))), for: animation[index])
+      }
+      guard let frame = store.frame(for: animation[index]) else { return fail("no frame \(index)") }
+      for y in 0..<size.height { sum &+= UInt64(frame.bitmap.pixels(row: y)[y].word) }
+      frames.append(frame)
+    }
+    let end = ContinuousClock.now + .seconds(time)
+    while ContinuousClock.now < end { usleep(100_000) }
+    let rollup = (try? String(contentsOfFile: "/proc/self/smaps_rollup", encoding: .utf8)) ?? ""
+    for line in rollup.split(separator: "\n")
+    where ["Rss:", "Pss:", "Anonymous:"].contains(where: { line.hasPrefix($0) }) {
+      print(line)
+    }
+    print("held \(frames.count), sum \(sum)")
+  }
+
   /// The store; ends the program with status 3 and the reason when it cannot be used.
-  static func open(_ path: FilePath) -> FrameStore? {
+  static func open(_ path: FilePath, _ limit: Int = limit) -> FrameStore? {
     do throws(AnimatedImageError) {
       return try FrameStore(at: path, byteLimit: limit)
     } catch {

@@ -11,6 +11,8 @@ package final class CachedFrameReader {
   private let reader: SeekingReader
   private var renderer: FrameRenderer
   private var hold: FrameHold?
+  /// Stores decoded frames in the other formats of the family; nil without a family.
+  private var filler: FrameFiller?
   /// The last frame read; -1 before the first.
   private var lastIndex = -1
   /// Whether the identity of the image's bytes was requested.
@@ -61,11 +63,12 @@ package final class CachedFrameReader {
         index: index, bitmap: frame.bitmap, dirtyRect: PixelRect(frame.bitmap.size),
         damage: frame.damage)
     }
-    let frame = try renderer.render(
-      reader.frame(at: index, isCancelled: isCancelled), isCancelled: isCancelled)
+    let composited = try reader.frame(at: index, isCancelled: isCancelled)
+    let frame = try renderer.render(composited, isCancelled: isCancelled)
     // If the file has been overwritten, these pixels do not match the identity in the key.
     if let key, image.source.isUnchanged {
       cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+      filler?.fillIfPossible(composited, isCancelled: isCancelled)
     }
     return frame
   }
@@ -79,6 +82,7 @@ package final class CachedFrameReader {
         let identity = try cache.identity(of: image, isCancelled: isCancelled)
         let animation = AnimationKey(content: identity, rendition: renderer.rendition)
         self.animation = animation
+        filler = cache.backing?.filler(besides: renderer.rendering, of: image, identity)
         if let shown = ShownFrames(animation, of: image, in: cache) {
           reader.shownCanvas = { [frames = image.frames] range in shown.last(in: range, of: frames)
           }
@@ -109,7 +113,7 @@ package struct ShownFrames: Sendable {
   /// of cache cannot be searched.
   init?(_ animation: AnimationKey, of image: AnimatedImage, in cache: (any FrameCaching)?) {
     guard let cache = cache as? MemoryFrameCache, animation.rendition.scaling == nil,
-      animation.rendition.format == image.options.canvasFormat
+      animation.rendition.drawing == nil, animation.rendition.format == image.options.canvasFormat
     else { return nil }
     self.cache = cache
     self.animation = animation

@@ -39,6 +39,11 @@ public protocol FrameCaching: Sendable {
   /// True keeps these calls on the library's own threads, away from the cooperative pool and from
   /// the thread that delivers frames on time.
   var mayBlock: Bool { get }
+  /// The store on disk behind this cache. Default: nil, none.
+  ///
+  /// Frames decoded for one format are stored there in all formats of its family, and ``FrameLoader``
+  /// opens files and shows their posters from there.
+  var backing: FrameStore? { get }
   /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in
   /// this process, ``AnimatedImage/contentIdentity()``.
   ///
@@ -60,6 +65,9 @@ extension FrameCaching {
 
   /// False.
   public var mayBlock: Bool { false }
+
+  /// Nil.
+  public var backing: FrameStore? { nil }
 
   /// The identity in this process.
   public func identity(

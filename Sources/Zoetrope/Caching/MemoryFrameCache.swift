@@ -102,6 +102,15 @@ public final class MemoryFrameCache: FrameCaching {
     remove { $0.content == content }
   }
 
+  /// Removes the frames of one format, here and in the ``backing``: of the image with this content, or
+  /// of all images.
+  public func remove(_ content: ContentIdentity? = nil, in format: FrameFormat) {
+    backing?.remove(content, in: format)
+    remove {
+      $0.rendition.table == format.rendering.table && (content == nil || $0.content == content)
+    }
+  }
+
   /// Removes every frame, floors included. Bitmaps in use elsewhere stay valid.
   ///
   /// Also releases the seek checkpoints of all images charged to the same budget.

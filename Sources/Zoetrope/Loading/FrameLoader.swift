@@ -41,7 +41,14 @@ public actor FrameLoader {
   private let progress = LoadProgress()
   private let loads = FrameCoalescer<LoadIdentifier, AnimatedImage>()
   /// The identity and size of recently opened images, for posters of images no longer on the shelf.
-  private var known: [LoadIdentifier: (identity: ContentIdentity, canvasSize: PixelSize)] = [:]
+  private var known: [LoadIdentifier: KnownImage] = [:]
+
+  private struct KnownImage {
+    let identity: ContentIdentity
+    /// Its identity in the cache's keys.
+    let cached: ContentIdentity
+    let canvasSize: PixelSize
+  }
 
   /// Creates a loader.
   ///
@@ -209,7 +216,9 @@ public actor FrameLoader {
     if let shown { phases.yield(.poster(shown.bitmap)) }
     let image = try await open(request, shown == nil ? phases : nil)
     let shared = SharedFrames(image, rendering: request.rendering, cache: cache)
-    if shown == nil || shown?.identity != image.access.identity {
+    var isShown = false
+    if let shown { isShown = await identity(of: image) == shown.identity }
+    if !isShown {
       phases.yield(.poster(try await shared.frame(at: 0).bitmap))
     }
     if image.frames.count > 1 {
@@ -226,19 +235,40 @@ public actor FrameLoader {
     return try await shared.frame(at: 0).bitmap
   }
 
-  /// The cached poster, unless the file was modified.
+  /// The cached poster, unless the file was modified, and the image's identity in the cache's keys.
+  ///
+  /// A store also has the posters of files that other processes opened.
   private func knownPoster(
     of request: Request
   ) async -> (bitmap: Bitmap, identity: ContentIdentity)? {
-    // A lookup that may wait for a disk is not for this actor.
-    guard !cache.mayBlock, let known = known[request.id],
-      await request.source.isCurrent(known.identity)
-    else {
-      return nil
+    var key: FrameKey?
+    if let known = known[request.id], await request.source.isCurrent(known.identity) {
+      let rendition = Rendition(request.rendering, of: known.canvasSize, options: decoding)
+      key = AnimationKey(content: known.cached, rendition: rendition)[0]
     }
-    let rendition = Rendition(request.rendering, of: known.canvasSize, options: decoding)
-    let key = AnimationKey(content: known.identity, rendition: rendition)[0]
-    return cache.bitmap(for: key).map { ($0, known.identity) }
+    guard cache.mayBlock else {
+      guard let key, let bitmap = cache.bitmap(for: key) else { return nil }
+      return (bitmap, key.animation.content)
+    }
+    // A lookup that may wait for a disk is not for this actor.
+    return await DecodeThreads.checking.result { [key, cache, decoding] in
+      var key = key
+      if key == nil, case .file(let path) = request.source {
+        key =
+          cache.backing?.knownKey(
+            ofFileAt: path, rendering: request.rendering, options: decoding)?[0]
+      }
+      guard let key, let bitmap = cache.bitmap(for: key) else { return nil }
+      return (bitmap, key.animation.content)
+    }
+  }
+
+  /// The identity of `image` in the cache's keys.
+  private func identity(of image: AnimatedImage) async -> ContentIdentity? {
+    guard cache.mayBlock else { return image.access.identity }
+    return try? await image.onThread(.loading) { [cache] (image, flag) throws(AnimatedImageError) in
+      try cache.identity(of: image) { flag.isRaised }
+    }
   }
 
   /// The image from the shelf, or from a shared load whose progress is reported to `phases`.
@@ -251,21 +281,26 @@ public actor FrameLoader {
     let watcher = phases.map { progress.watch(id, $0) }
     defer { if let watcher { progress.stopWatching(id, watcher) } }
     let image = try await loads.value(for: id, priority: request.priority) {
-      [self, loads, gate, progress, shelf, decoding, budget]
+      [self, loads, gate, progress, shelf, decoding, budget, cache]
       () async throws(AnimatedImageError) in
       // Check again here, and shelve before the run ends: otherwise a load that arrives between two
       // runs of one name would fetch again.
       if let image = await shelvedImage(id, source) { return image }
       let urgency = loads.urgency(of: id)
       let image = try await gate.run(urgency) { () async throws(AnimatedImageError) in
-        try await source.open(options: decoding, budget: budget) { progress.report($0, of: id) }
+        try await source.open(options: decoding, budget: budget, cache: cache) {
+          progress.report($0, of: id)
+        }
       }
       shelf.put(image, for: id)
       return image
     }
     // Cleared when full: that loses only the posters of images that have left the shelf.
     if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
-    if let identity = image.access.identity { known[id] = (identity, image.canvasSize) }
+    if let identity = image.access.identity, let cached = await self.identity(of: image) {
+      known[id] = KnownImage(
+        identity: identity, cached: cached, canvasSize: image.canvasSize)
+    }
     return image
   }
 

@@ -8,9 +8,9 @@ package enum LoadSource: Sendable {
   case file(FilePath)
 
   /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on
-  /// ``DecodeThreads/loading``.
+  /// ``DecodeThreads/loading``. A file that the store behind `cache` knows is not scanned.
   package func open(
-    options: DecodingOptions, budget: MemoryBudget,
+    options: DecodingOptions, budget: MemoryBudget, cache: (any FrameCaching)? = nil,
     progress: @escaping @Sendable (Double) -> Void
   ) async throws(AnimatedImageError) -> AnimatedImage {
     switch self {
@@ -24,7 +24,12 @@ package enum LoadSource: Sendable {
       }
     case .file(let path):
       return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
-        let image = try AnimatedImage(contentsOf: path, options: options).charged(to: budget)
+        let image: AnimatedImage
+        if let store = cache?.backing {
+          image = try store.open(path, options: options).charged(to: budget)
+        } else {
+          image = try AnimatedImage(contentsOf: path, options: options).charged(to: budget)
+        }
         // Hash the opened file: the path may name another one by now.
         _ = try image.contentIdentity { flag.isRaised }
         return image

@@ -1,4 +1,4 @@
-/// How frames are rendered: size, fit, filter and pixel format.
+/// How frames are rendered: size, fit, filter, drawing and pixel format.
 public struct Rendering: Sendable, Hashable {
   /// The box that frames are scaled into. Default: nil, the canvas size.
   public var target: TargetSize?
@@ -10,17 +10,22 @@ public struct Rendering: Sendable, Hashable {
   public var linearLight: Bool
   /// The pixel format of the bitmaps. Default: nil, the format that decoding yields.
   public var format: PixelFormat?
+  /// What is drawn on every frame after scaling, such as rounded corners. Default: nil, nothing.
+  public var drawing: FrameDrawing?
+  /// The table of a store that holds these frames; nil for the one of their size and format.
+  package var table: TableName?
 
   /// Creates a rendering. The default leaves frames as decoded.
   public init(
     target: TargetSize? = nil, fit: ScalingFit = .fit, filter: ScalingFilter = .bilinear,
-    linearLight: Bool = false, format: PixelFormat? = nil
+    linearLight: Bool = false, format: PixelFormat? = nil, drawing: FrameDrawing? = nil
   ) {
     self.target = target
     self.fit = fit
     self.filter = filter
     self.linearLight = linearLight
     self.format = format
+    self.drawing = drawing
   }
 }
 
@@ -38,6 +43,10 @@ public struct Rendition: Sendable, Hashable {
   public let damage: DamagePolicy
   /// How the canvas was scaled to ``size``; nil if it was not.
   package let scaling: Scaling?
+  /// What was drawn on the frames after scaling.
+  package let drawing: FrameDrawing?
+  /// The table of a store that holds the frames; nil for the one of their size and format.
+  package let table: TableName?
 
   /// What affects the pixels of a scaled bitmap besides its size.
   package struct Scaling: Sendable, Hashable {
@@ -59,12 +68,14 @@ public struct Rendition: Sendable, Hashable {
 
   package init(
     size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage,
-    scaling: Scaling? = nil
+    scaling: Scaling? = nil, drawing: FrameDrawing? = nil, table: TableName? = nil
   ) {
     self.size = size
     self.format = format
     self.damage = damage
     self.scaling = scaling
+    self.drawing = drawing
+    self.table = table
   }
 
   /// The canvas at its own size.
@@ -91,7 +102,7 @@ public struct Rendition: Sendable, Hashable {
     }
     self.init(
       size: size, format: rendering.format ?? options.canvasFormat, damage: options.damage,
-      scaling: scaling)
+      scaling: scaling, drawing: rendering.drawing, table: rendering.table)
   }
 }
 
@@ -101,6 +112,7 @@ public struct Rendition: Sendable, Hashable {
 /// is scaled.
 package struct FrameRenderer: Sendable {
   package let rendition: Rendition
+  package let rendering: Rendering
   /// Nil if frames keep the canvas size.
   package let scaler: FrameScaler?
   private var last: (index: Int, bitmap: Bitmap)?
@@ -112,6 +124,7 @@ package struct FrameRenderer: Sendable {
 
   /// A renderer of frames of `canvasSize`, opened with `options`.
   package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
+    self.rendering = rendering
     rendition = Rendition(rendering, of: canvasSize, options: options)
     if rendition.scaling != nil, let target = rendering.target {
       scaler = FrameScaler(
@@ -142,6 +155,7 @@ package struct FrameRenderer: Sendable {
       }
       last = (frame.index, bitmap)
     }
+    if let drawing = rendition.drawing { bitmap = try drawing.applied(to: bitmap) }
     return CompositedFrame(
       index: frame.index, bitmap: try bitmap.converted(asking: rendition.format),
       dirtyRect: dirty, damage: frame.damage)

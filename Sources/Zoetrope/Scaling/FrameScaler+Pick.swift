@@ -153,6 +153,10 @@ enum PixelRows {
     case .bgra8: unsafe swapRedAndBlue(source, target, count)
     case .rgba8Premultiplied:
       unsafe map(pixels, target, count, PixelConversion.premultiply)
+    case .bgra8Premultiplied:
+      unsafe map(pixels, target, count) {
+        PixelConversion.swapped(PixelConversion.premultiply($0))
+      }
     case .rgbx8: unsafe map(pixels, target, count, PixelConversion.flatten)
     case .rgb565:
       unsafe map(pixels, target, count) {
@@ -180,6 +184,10 @@ enum PixelRows {
     case .bgra8: unsafe swapRedAndBlue(source, target, count)
     case .rgba8Premultiplied:
       unsafe map(pixels, target, count, PixelConversion.unpremultiply)
+    case .bgra8Premultiplied:
+      unsafe map(pixels, target, count) {
+        PixelConversion.unpremultiply(PixelConversion.swapped($0))
+      }
     case .rgbx8:
       unsafe map(pixels, target, count) {
         RGBA(red: $0.red, green: $0.green, blue: $0.blue)

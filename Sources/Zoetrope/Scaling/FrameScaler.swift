@@ -228,7 +228,7 @@ extension FrameScaler {
     switch (plan, format) {
     case (.pick, _), (.same, _), (.nothing, _): nil
     case (_, .rgb565), (_, .grey8): .rgbx8
-    case (_, .rgba8Premultiplied): isLinearLight ? .rgba8 : nil
+    case (_, .rgba8Premultiplied), (_, .bgra8Premultiplied): isLinearLight ? .rgba8 : nil
     default: nil
     }
   }

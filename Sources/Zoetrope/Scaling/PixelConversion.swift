@@ -118,6 +118,12 @@ enum PixelConversion {
       blue: multiply(pixel.blue, by: pixel.alpha), alpha: pixel.alpha)
   }
 
+  /// The pixel with red and blue exchanged.
+  @inline(__always)
+  static func swapped(_ pixel: RGBA) -> RGBA {
+    RGBA(red: pixel.blue, green: pixel.green, blue: pixel.red, alpha: pixel.alpha)
+  }
+
   /// The pixel blended over black.
   @inline(__always)
   static func flatten(_ pixel: RGBA) -> RGBA {

@@ -63,7 +63,7 @@ struct RegionScaler<Codec: BlendCodec> {
     let columns = axes.horizontal.sources(of: region.x..<region.maxX)
     unsafe self.columns = columns
     let isFixed = axes.horizontal.isFixedPoint && axes.vertical.isFixedPoint
-    let premultiplied = bitmap.format == .rgba8Premultiplied
+    let premultiplied = bitmap.format.kind.isPremultiplied
     unsafe isPremultiplied = premultiplied
     if !Codec.allowsFixedPoint {
       unsafe arithmetic = .blended

@@ -26,10 +26,13 @@ public final class FrameStore: Sendable {
   /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it
   /// by one frame each.
   public let byteLimit: Int
+  /// The formats whose families are filled together.
+  public let formats: [FrameFormat]
 
-  private let state: Mutex<State>
+  let state: Mutex<State>
+  let passes = StorePasses()
 
-  private struct State: Sendable {
+  struct State: Sendable {
     var secret: StoreSecret
     var tables: [TableShape: FrameTable] = [:]
     /// Shapes whose table could not be opened, the error, and when to try again.
@@ -54,13 +57,16 @@ public final class FrameStore: Sendable {
   /// - Parameters:
   ///   - directory: The directory; missing ones are created.
   ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
+  ///   - formats: When a frame is decoded for one of these formats, it is stored in all formats of
+  ///     its ``FrameFormat/family``. Default: none. Other formats may be used all the same.
   /// - Throws: `storeDenied` if this user may not write to the directory or others may,
   ///   `storeFull` if the disk is full, `io`.
   public init(
-    at directory: FilePath, byteLimit: Int = 256 << 20
+    at directory: FilePath, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
   ) throws(AnimatedImageError) {
     self.directory = directory
     self.byteLimit = max(byteLimit, 0)
+    self.formats = formats
     state = Mutex(State(secret: try StoreSecret.load(in: directory)))
   }
 
@@ -109,9 +115,18 @@ public final class FrameStore: Sendable {
     }
   }
 
+  /// Whether there is a frame under `key`. Does not read its pixels, counts as no lookup and does not
+  /// keep the frame from being evicted.
+  public func contains(_ key: FrameKey) -> Bool {
+    attempt(shape: TableShape(key), creating: false) {
+      (table, secret) throws(AnimatedImageError) in
+      table.contains(TableKey(key, secret: secret.hash))
+    } ?? false
+  }
+
   /// Runs `body` with the table of `shape`. Returns nil without a table, and after an error,
   /// which it records.
-  private func attempt<Result>(
+  func attempt<Result>(
     shape: TableShape, creating: Bool,
     _ body: (FrameTable, StoreSecret) throws(AnimatedImageError) -> Result
   ) -> Result? {
@@ -133,7 +148,7 @@ public final class FrameStore: Sendable {
   // MARK: Tables
 
   /// The table of `shape`; nil if there is none and it is not to be created.
-  private func table(
+  func table(
     _ shape: TableShape, creating: Bool
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret)? {
     let now = ContinuousClock.now
@@ -162,6 +177,7 @@ public final class FrameStore: Sendable {
         }
         state.tables[shape] = table
         state.failures[shape] = nil
+        if creating, let name = shape.name { removeTables(supersededBy: name, state.secret) }
         return (table, state.secret)
       } catch {
         state.failures[shape] = (error, now + .seconds(1))
@@ -173,135 +189,18 @@ public final class FrameStore: Sendable {
   /// The maximum number of open tables.
   private static var maximumTableCount: Int { 16 }
 
-  private func forget(_ shape: TableShape) {
+  func forget(_ shape: TableShape) {
     let table = state.withLock { $0.tables.removeValue(forKey: shape) }
     _ = consume table
   }
 
   /// Opens and returns all tables on disk.
-  private func allTables() -> [FrameTable] {
+  func allTables() -> [FrameTable] {
     let secret = state.withLock { $0.secret }
     return TableDirectory.files(in: directory).compactMap { file in
       guard let shape = secret.shape(ofTable: file.name) else { return nil }
       return try? table(shape, creating: false)?.0
     }
-  }
-
-  // MARK: Limits
-
-  /// Whether `table` may occupy space for one more frame, after evicting others if necessary.
-  private func makeRoom(for table: FrameTable) -> Bool {
-    let needed = table.layout.stride
-    if usedBytes + needed <= byteLimit { return true }
-    // Evict from this table first. If refused, the caller replaces a frame of the same set, and
-    // asks again if all of those are in use.
-    let freed = (try? table.reclaim(needed)) ?? 0
-    if freed >= needed, usedBytes + needed <= byteLimit { return true }
-    let secret = state.withLock { $0.secret }
-    let others = files().filter { $0.name != secret.tableName(of: table.layout.shape) }
-    for file in others.sorted(by: { $0.status.modified < $1.status.modified }) {
-      TableDirectory.remove(directory.appending(file.name))
-      if usedBytes + needed <= byteLimit { return true }
-    }
-    return false
-  }
-
-  /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
-  private func files() -> [(name: String, status: TableFile.Status)] {
-    TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
-  }
-
-  private var usedBytes: Int { files().reduce(0) { $0 + $1.status.allocatedBytes } }
-
-  /// Evicts frames, from the least recently used tables first, until the store takes at most
-  /// `byteCount` bytes. Also removes tables of other versions and leftovers of killed processes.
-  public func prune(to byteCount: Int) throws(AnimatedImageError) {
-    let secret = state.withLock { $0.secret }
-    let now = FileStamp.now()
-    for file in files() where secret.shape(ofTable: file.name) == nil {
-      // A new table has its temporary name for milliseconds only.
-      if now - file.status.modified > 60_000_000_000 {
-        TableDirectory.remove(directory.appending(file.name))
-      }
-    }
-    if byteCount <= 0 { index.prune(to: 0) }
-    for table in allTables() { try table.shrink() }
-    for file in files().sorted(by: { $0.status.modified < $1.status.modified }) {
-      let surplus = usedBytes - max(byteCount, 0)
-      guard surplus > 0 else { return }
-      guard let shape = secret.shape(ofTable: file.name) else { continue }
-      if let table = try table(shape, creating: false)?.0,
-        file.status.allocatedBytes - table.layout.pixelsOffset > surplus
-      {
-        if try table.reclaim(surplus) >= surplus { return }
-      } else {
-        TableDirectory.remove(directory.appending(file.name))
-        forget(shape)
-      }
-    }
-  }
-
-  // MARK: Removing
-
-  /// Removes every frame of the image with this content, in every size and format.
-  public func remove(_ content: ContentIdentity) {
-    for table in allTables() {
-      do throws(AnimatedImageError) { try table.remove(content) } catch { note(error) }
-    }
-  }
-
-  /// Removes the frames of one size and format: of the image with this content, or of all images.
-  public func remove(
-    _ content: ContentIdentity? = nil, size: PixelSize, format: PixelFormat = .rgba8
-  ) {
-    let shape = TableShape(size: size, format: format)
-    guard let content else {
-      let secret = state.withLock { $0.secret }
-      TableDirectory.remove(directory.appending(secret.tableName(of: shape)))
-      return forget(shape)
-    }
-    _ = attempt(shape: shape, creating: false) { (table, _) throws(AnimatedImageError) in
-      try table.remove(content)
-    }
-  }
-
-  /// Removes all frames, for every process. Bitmaps in use stay valid; the disk space is freed
-  /// when the last process that has the table open closes it.
-  public func removeAll() {
-    index.prune(to: 0)
-    for file in files() { TableDirectory.remove(directory.appending(file.name)) }
-    let tables = state.withLock { state in
-      defer { state.tables = [:] }
-      return state.tables
-    }
-    _ = consume tables
-  }
-
-  /// Reads every frame and removes those whose checksum is wrong.
-  ///
-  /// - Returns: The number of intact frames, and of removed ones.
-  public func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
-    var sum = (intact: 0, dropped: 0)
-    for table in allTables() {
-      let counts = try table.verify()
-      sum = (sum.intact + counts.intact, sum.dropped + counts.dropped)
-    }
-    return sum
-  }
-
-  /// The contents of the store and the counters of this process. Reads the entries of all tables.
-  public var statistics: FrameStoreStatistics {
-    var statistics = state.withLock { $0.statistics }
-    for table in allTables() {
-      guard let usage = try? table.usage() else { continue }
-      statistics.frameCount += usage.frames
-      statistics.tables.append(
-        FrameStoreStatistics.Table(
-          size: table.layout.shape.size, format: table.layout.shape.format,
-          frameCount: usage.frames, capacity: table.layout.slotCount, byteCount: usage.bytes))
-    }
-    statistics.byteCount = usedBytes
-    return statistics
   }
 
   // MARK: Identities
@@ -323,44 +222,19 @@ public final class FrameStore: Sendable {
   }
 }
 
-/// The contents of a ``FrameStore``, and the counters of this process.
-public struct FrameStoreStatistics: Sendable, Hashable {
-  /// The frames of one size and format.
-  public struct Table: Sendable, Hashable {
-    /// The size of the frames.
-    public let size: PixelSize
-    /// The format of the frames.
-    public let format: PixelFormat
-    /// Number of frames stored.
-    public let frameCount: Int
-    /// The maximum number of frames.
-    public let capacity: Int
-    /// Bytes on disk.
-    public let byteCount: Int
-  }
-
-  /// Number of frames stored, in all sizes and formats.
-  public internal(set) var frameCount = 0
-  /// Bytes on disk, of all tables.
-  public internal(set) var byteCount = 0
-  /// The tables.
-  public internal(set) var tables: [Table] = []
-  /// Lookups by this process that found a frame.
-  public internal(set) var hits = 0
-  /// Lookups by this process that found none.
-  public internal(set) var misses = 0
-  /// Frames stored by this process.
-  public internal(set) var insertions = 0
-}
-
 extension FrameStore: FrameCaching {
   /// True: lookups read the disk and stores write it.
   public var mayBlock: Bool { true }
+  /// The store itself.
+  public var backing: FrameStore? { self }
 }
 
 extension TableShape {
   /// The shape of the table that holds the frame.
   init(_ key: FrameKey) {
-    self.init(size: key.animation.rendition.size, format: key.animation.rendition.format)
+    let rendition = key.animation.rendition
+    self.init(
+      size: rendition.table?.box ?? rendition.size, format: rendition.format,
+      name: rendition.table)
   }
 }

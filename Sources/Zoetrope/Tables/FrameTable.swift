@@ -12,12 +12,12 @@ package import SystemPackage
 /// Calls may read and write the disk.
 package final class FrameTable: Sendable {
   let layout: TableLayout
-  private let secret: HashSecret
-  private let file: TableFile
-  private let mapping: TableMapping
-  private let state: Mutex<State>
+  let secret: HashSecret
+  let file: TableFile
+  let mapping: TableMapping
+  let state: Mutex<State>
 
-  private struct State {
+  struct State {
     /// Leases of each slot held by this process; -1 while it writes there.
     var leases: [Int32]
     /// For each slot, the generation of the entry whose pixels were verified.
@@ -32,6 +32,10 @@ package final class FrameTable: Sendable {
     guard let mapping = TableMapping(file, byteCount: layout.fileBytes) else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
     }
+    // A lookup reads up to 16 entries far apart, then one frame: without advice, from a cold file, it
+    // would wait for the former one by one, and for the read-ahead (8 MB on some disks) of the latter.
+    mapping.willNeed(0..<layout.pixelsOffset)
+    mapping.willScatter(layout.pixelsOffset..<layout.fileBytes)
     self.layout = layout
     self.secret = secret
     self.file = file
@@ -125,7 +129,9 @@ package final class FrameTable: Sendable {
   func frame(for key: TableKey) throws(AnimatedImageError) -> CachedFrame? {
     for slot in layout.slots(of: key) where names(slot, key) {
       guard let lease = try lease(slot) else { continue }
-      guard let entry = entry(slot), entry.high == key.high, entry.low == key.low else { continue }
+      guard let entry = entry(slot), entry.high == key.high, entry.low == key.low,
+        entry.size == key.size, let range = layout.pixels(of: slot, size: entry.size)
+      else { continue }
       guard isRight(entry, slot) else {
         // After a power failure, or if another program wrote to the file.
         try? clear(slot)
@@ -134,13 +140,22 @@ package final class FrameTable: Sendable {
       // If pages were cut off since, the mapping reads zeros in their place.
       guard !mapping.hasGap else { continue }
       if mapping.byte(at: layout.use(of: slot)) == 0 { try? mark(slot, 1) }
-      let storage = mapping.lend(layout.pixels(of: slot), by: lease)
+      let storage = mapping.lend(range, by: lease)
+      let format = layout.shape.format
       let bitmap = Bitmap(
-        size: layout.shape.size, format: layout.shape.format,
-        bytesPerRow: layout.shape.bytesPerRow, storage: storage)
+        size: entry.size, format: format, bytesPerRow: format.bytesPerRow(width: entry.size.width),
+        storage: storage)
       return CachedFrame(bitmap, damage: entry.damage)
     }
     return nil
+  }
+
+  /// Whether there is an entry for `key`. Does not read its pixels.
+  func contains(_ key: TableKey) -> Bool {
+    layout.slots(of: key).contains { slot in
+      guard names(slot, key), let entry = entry(slot) else { return false }
+      return entry.high == key.high && entry.low == key.low
+    }
   }
 
   /// Whether the entry of `slot` holds `key`, without checking its checksum.
@@ -150,9 +165,9 @@ package final class FrameTable: Sendable {
       && mapping.word(at: offset) != 0
   }
 
-  private func isEmpty(_ slot: Int) -> Bool { mapping.word(at: layout.entry(of: slot)) == 0 }
+  func isEmpty(_ slot: Int) -> Bool { mapping.word(at: layout.entry(of: slot)) == 0 }
 
-  private func entry(_ slot: Int) -> TableEntry? {
+  func entry(_ slot: Int) -> TableEntry? {
     let offset = layout.entry(of: slot)
     return mapping.withBytes(in: offset..<offset + TableEntry.byteCount) {
       TableEntry(copying: $0, in: slot, of: layout, secret: secret)
@@ -160,10 +175,15 @@ package final class FrameTable: Sendable {
   }
 
   /// Whether the pixels in `slot` are those of `entry`. The caller holds a lease of the slot.
-  private func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
-    if state.withLock({ $0.checked[slot] == entry.generation }) { return true }
-    mapping.willRead(layout.pixels(of: slot))
-    let hash = mapping.withBytes(in: layout.pixels(of: slot)) { secret.hash64($0) }
+  func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
+    guard let range = layout.pixels(of: slot, size: entry.size) else { return false }
+    if state.withLock({ $0.checked[slot] == entry.generation }) {
+      // Wait for pages that were evicted since here, not where the frame is drawn.
+      mapping.touch(range)
+      return true
+    }
+    mapping.willNeed(range)
+    let hash = mapping.withBytes(in: range) { secret.hash64($0) }
     guard hash == entry.pixelHash, !mapping.hasGap else { return false }
     state.withLock { $0.checked[slot] = entry.generation }
     return true
@@ -172,11 +192,11 @@ package final class FrameTable: Sendable {
   // MARK: Leases
 
   /// Keeps every process from replacing the pixels of a slot while this object exists.
-  private final class Lease: Sendable {
+  final class Lease: Sendable {
     private let table: FrameTable
     private let slot: Int
 
-    init(_ table: FrameTable, _ slot: Int) {
+    fileprivate init(_ table: FrameTable, _ slot: Int) {
       self.table = table
       self.slot = slot
     }
@@ -185,7 +205,7 @@ package final class FrameTable: Sendable {
   }
 
   /// Leases `slot`; nil if it is being written.
-  private func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
+  func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
     let isLeased = try withState { (state) throws(AnimatedImageError) in
       guard state.leases[slot] >= 0, state.leases[slot] < .max else { return false }
       if state.leases[slot] == 0 {
@@ -198,14 +218,18 @@ package final class FrameTable: Sendable {
   }
 
   private func endLease(of slot: Int) {
-    state.withLock { state in
+    let isLast = state.withLock { state in
       state.leases[slot] -= 1
-      if state.leases[slot] == 0 { _ = try? file.setLock(.none, at: layout.entry(of: slot)) }
+      guard state.leases[slot] == 0 else { return false }
+      _ = try? file.setLock(.none, at: layout.entry(of: slot))
+      return true
     }
+    // Removed while it was in use: its disk space could not be freed then.
+    if isLast, isEmpty(slot) { try? free(slot) }
   }
 
   /// Locks `slot` for writing; false if it is in use.
-  private func beginWriting(_ slot: Int) throws(AnimatedImageError) -> Bool {
+  func beginWriting(_ slot: Int) throws(AnimatedImageError) -> Bool {
     try withState { (state) throws(AnimatedImageError) in
       guard state.leases[slot] == 0,
         try file.setLock(.exclusive, at: layout.entry(of: slot))
@@ -215,7 +239,7 @@ package final class FrameTable: Sendable {
     }
   }
 
-  private func endWriting(_ slot: Int) {
+  func endWriting(_ slot: Int) {
     state.withLock { state in
       state.leases[slot] = 0
       state.checked[slot] = 0
@@ -241,8 +265,9 @@ package final class FrameTable: Sendable {
     _ frame: CachedFrame, for key: TableKey, mayGrow: () -> Bool = { true }
   ) throws(AnimatedImageError) {
     let bitmap = frame.bitmap
-    guard bitmap.size == layout.shape.size, bitmap.format == layout.shape.format,
-      bitmap.bytesPerRow == layout.shape.bytesPerRow
+    guard bitmap.size == key.size, bitmap.format == layout.shape.format,
+      layout.shape.holds(bitmap.size),
+      bitmap.bytesPerRow == bitmap.format.bytesPerRow(width: bitmap.width)
     else { throw AnimatedImageError(.parameter, "a frame of another size or format") }
     try checkFile()
     let hash = secret.hash64(bitmap.bytes)
@@ -266,7 +291,7 @@ package final class FrameTable: Sendable {
         try file.write(bytes, at: layout.entry(of: slot))
       }
     } catch {
-      file.punchHole(layout.pixels(of: slot))
+      file.punchHole(layout.pages(of: slot))
       throw error
     }
   }
@@ -307,95 +332,13 @@ package final class FrameTable: Sendable {
     return nil
   }
 
-  private func mark(_ slot: Int, _ used: UInt8) throws(AnimatedImageError) {
+  func mark(_ slot: Int, _ used: UInt8) throws(AnimatedImageError) {
     try file.write([used].rawBytes, at: layout.use(of: slot))
   }
 
   /// Writes an empty entry.
-  private func empty(_ slot: Int) throws(AnimatedImageError) {
+  func empty(_ slot: Int) throws(AnimatedImageError) {
     let zeros = [UInt8](repeating: 0, count: TableEntry.byteCount)
     try file.write(zeros.rawBytes, at: layout.entry(of: slot))
-  }
-
-  // MARK: Removing
-
-  /// Removes the frame in `slot`, and frees its disk space unless a lease still uses it.
-  private func clear(_ slot: Int) throws(AnimatedImageError) {
-    try empty(slot)
-    guard try beginWriting(slot) else { return }
-    defer { endWriting(slot) }
-    // Skip if another writer has filled the slot since.
-    if isEmpty(slot) { file.punchHole(layout.pixels(of: slot)) }
-  }
-
-  /// Removes every frame of the image with this content.
-  func remove(_ content: ContentIdentity) throws(AnimatedImageError) {
-    for slot in 0..<layout.slotCount {
-      let offset = layout.entry(of: slot)
-      if mapping.word(at: offset + 24) == content.high,
-        mapping.word(at: offset + 32) == content.low, !isEmpty(slot)
-      {
-        try clear(slot)
-      }
-    }
-  }
-
-  /// Evicts frames, those not recently used first, until `byteCount` bytes of disk are free.
-  ///
-  /// - Returns: The number of bytes freed.
-  func reclaim(_ byteCount: Int) throws(AnimatedImageError) -> Int {
-    var freed = 0
-    for round in 0..<2 * layout.slotCount where freed < byteCount {
-      let slot = state.withLock { state in
-        state.hand = (state.hand + 1) % layout.slotCount
-        return state.hand
-      }
-      guard !isEmpty(slot) else { continue }
-      if round < layout.slotCount, mapping.byte(at: layout.use(of: slot)) != 0 {
-        try mark(slot, 0)
-      } else if try beginWriting(slot) {
-        defer { endWriting(slot) }
-        try empty(slot)
-        file.punchHole(layout.pixels(of: slot))
-        freed += layout.stride
-      }
-    }
-    return freed
-  }
-
-  /// Frees the disk space of empty slots whose frames were in use when they were removed.
-  func shrink() throws(AnimatedImageError) {
-    for slot in 0..<layout.slotCount where isEmpty(slot) {
-      guard try beginWriting(slot) else { continue }
-      if isEmpty(slot) { file.punchHole(layout.pixels(of: slot)) }
-      endWriting(slot)
-    }
-  }
-
-  /// Reads every frame and removes those that are not intact.
-  ///
-  /// - Returns: The number of intact frames, and of removed ones.
-  func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
-    var counts = (intact: 0, dropped: 0)
-    try checkFile()
-    for slot in 0..<layout.slotCount where !isEmpty(slot) {
-      guard let lease = try lease(slot) else { continue }
-      state.withLock { $0.checked[slot] = 0 }
-      let isIntact = entry(slot).map { isRight($0, slot) } ?? false
-      _ = consume lease
-      if isIntact {
-        counts.intact += 1
-      } else if !isEmpty(slot) {
-        try clear(slot)
-        counts.dropped += 1
-      }
-    }
-    return counts
-  }
-
-  /// Number of occupied slots, and bytes on disk.
-  func usage() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
-    let frames = (0..<layout.slotCount).count { !isEmpty($0) }
-    return (frames, try file.status.allocatedBytes)
   }
 }

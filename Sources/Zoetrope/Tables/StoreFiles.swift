@@ -45,7 +45,7 @@ extension FrameStore {
   }
 
   /// The records about known files: their number, and their bytes on disk.
-  package var recordUsage: (count: Int, byteCount: Int) {
+  var recordUsage: (count: Int, byteCount: Int) {
     let records = index.records()
     return (records.count, records.reduce(0) { $0 + $1.status.allocatedBytes })
   }

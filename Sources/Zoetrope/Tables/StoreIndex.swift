@@ -134,6 +134,21 @@ extension FrameStore {
     return image
   }
 
+  /// The key of the file's frames, if the file was opened and hashed through this store and is
+  /// unchanged. Reads the records alone.
+  func knownKey(
+    ofFileAt path: FilePath, rendering: Rendering, options: DecodingOptions
+  ) -> AnimationKey? {
+    let index = index
+    guard let stamp = FileStamp(at: path), stamp.isSettled(at: FileStamp.now()),
+      var record = index.read(.identity, of: stamp), let identity = record.identity(),
+      var structure = index.read(.structure, of: stamp, conditions: options.scanConditions),
+      let header = structure.image()?.header
+    else { return nil }
+    let rendition = Rendition(rendering, of: header.canvasSize, options: options)
+    return AnimationKey(content: identity, rendition: rendition)
+  }
+
   /// Like ``identity(of:)``, but throws `cancelled` once `isCancelled` returns true.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
@@ -142,11 +157,9 @@ extension FrameStore {
     let stamp = image.source.currentStamp
     let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? false
     if let stamp, isSettled, image.source.isUnchanged,
-      var record = index.read(.identity, of: stamp)
+      var record = index.read(.identity, of: stamp), let identity = record.identity()
     {
-      let identity = ContentIdentity(
-        high: record.number(UInt64.self), low: record.number(UInt64.self))
-      if record.isComplete { return identity }
+      return identity
     }
     let identity = try image.identity(keyedWith: index.secret, isCancelled: isCancelled)
     if let stamp, isSettled, image.source.currentStamp == stamp {
@@ -158,6 +171,14 @@ extension FrameStore {
       } catch { note(error) }
     }
     return identity
+  }
+}
+
+extension RecordReader {
+  /// Reads the record of an identity.
+  fileprivate mutating func identity() -> ContentIdentity? {
+    let identity = ContentIdentity(high: number(UInt64.self), low: number(UInt64.self))
+    return isComplete ? identity : nil
   }
 }
 

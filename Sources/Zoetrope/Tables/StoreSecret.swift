@@ -60,18 +60,23 @@ struct StoreSecret: Sendable {
 
   /// The file name of the table of `shape`, for this secret and this version.
   func tableName(of shape: TableShape) -> String {
-    "\(shape.size)-\(shape.format)\(suffix)"
+    (shape.name.map { "\($0.text)-" } ?? "") + "\(shape.size)-\(shape.format)\(suffix)"
   }
 
   /// The shape of the table with this file name; nil if it is no table of this secret and version.
   func shape(ofTable name: String) -> TableShape? {
-    let parts = name.split(separator: "-")
-    guard parts.count > 1 else { return nil }
-    let sides = parts[0].split(separator: "x").compactMap { Int($0) }
-    guard sides.count == 2,
-      let format = PixelFormat.all.first(where: { $0.description == parts[1] })
+    var parts = name.split(separator: "-")[...]
+    let text = parts.count == 5 ? parts.popFirst() : nil
+    guard parts.count == 4, let first = parts.popFirst(), let second = parts.popFirst() else {
+      return nil
+    }
+    let sides = first.split(separator: "x").compactMap { Int($0) }
+    guard sides.count == 2, let format = PixelFormat.all.first(where: { $0.description == second })
     else { return nil }
-    let shape = TableShape(size: PixelSize(width: sides[0], height: sides[1]), format: format)
+    let size = PixelSize(width: sides[0], height: sides[1])
+    let shape = TableShape(
+      size: size, format: format,
+      name: text.flatMap { TableName(text: String($0), box: size) })
     return tableName(of: shape) == name ? shape : nil
   }
 

@@ -6,8 +6,8 @@
 struct TableEntry: Sendable {
   static let byteCount = 256
   private static let wordCount = byteCount / 8
-  /// Words 10 to 30 hold the text of the damage.
-  private static let textStart = 10
+  /// Words 11 to 30 hold the text of the damage.
+  private static let textStart = 11
   private static let textBytes = (wordCount - 1 - textStart) * 8
 
   private var words = InlineArray<32, UInt64>(repeating: 0)
@@ -26,6 +26,7 @@ struct TableEntry: Sendable {
     words[4] = key.content.low
     words[5] = UInt64(key.index)
     words[6] = pixelHash
+    words[10] = UInt64(UInt32(truncatingIfNeeded: key.size.width)) | UInt64(key.size.height) << 32
     if let damage, !pack(damage) { return nil }
     words[31] = checksum(in: slot, of: layout, secret)
   }
@@ -52,6 +53,9 @@ struct TableEntry: Sendable {
   var low: UInt64 { words[2] }
   var content: ContentIdentity { ContentIdentity(high: words[3], low: words[4]) }
   var pixelHash: UInt64 { words[6] }
+  var size: PixelSize {
+    PixelSize(width: Int(words[10] & 0xffff_ffff), height: Int(words[10] >> 32))
+  }
 
   private func checksum(in slot: Int, of layout: TableLayout, _ secret: HashSecret) -> UInt64 {
     var copy = words

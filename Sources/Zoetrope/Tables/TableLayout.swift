@@ -1,11 +1,21 @@
-/// What all frames of one table have in common: size and format.
+/// What all frames of one table have in common: pixel format and size, or the ``FrameFormat``.
 package struct TableShape: Sendable, Hashable {
+  /// The size of every frame; in the table of a ``FrameFormat``, of the largest.
   package let size: PixelSize
   package let format: PixelFormat
+  /// Nil if this is not the table of a ``FrameFormat``.
+  package let name: TableName?
 
-  package init(size: PixelSize, format: PixelFormat) {
+  package init(size: PixelSize, format: PixelFormat, name: TableName? = nil) {
     self.size = size
     self.format = format
+    self.name = name
+  }
+
+  /// Whether a frame of `size` fits in a slot.
+  func holds(_ size: PixelSize) -> Bool {
+    if name == nil { return size == self.size }
+    return !size.isEmpty && size.width <= self.size.width && size.height <= self.size.height
   }
 
   package var bytesPerRow: Int { format.bytesPerRow(width: size.width) }
@@ -23,7 +33,7 @@ package struct TableShape: Sendable, Hashable {
 /// never changes. Numbers are in native byte order; a header in the other one is invalid.
 struct TableLayout: Sendable, Hashable {
   /// Increment if the layout changes.
-  static let version: UInt64 = 1
+  static let version: UInt64 = 2
   /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
   /// are then no longer found.
   static let pixelVersion: UInt64 = 1
@@ -49,7 +59,8 @@ struct TableLayout: Sendable, Hashable {
     self.pageSize = pageSize
     self.number = number
     let stride = (frame + pageSize - 1) / pageSize * pageSize
-    let count = min(max(byteLimit / stride, 1), Self.maximumSlotCount)
+    let maximum = min(shape.name?.maximumCount ?? .max, Self.maximumSlotCount)
+    let count = min(max(byteLimit / stride, 1), max(maximum, 1))
     slotCount = count < Self.ways ? count : count / Self.ways * Self.ways
   }
 
@@ -69,6 +80,19 @@ struct TableLayout: Sendable, Hashable {
   func pixels(of slot: Int) -> Range<Int> {
     let start = pixelsOffset + slot * stride
     return start..<start + shape.frameBytes
+  }
+
+  /// The pages of `slot`. A hole for fewer bytes would leave its last page allocated.
+  func pages(of slot: Int) -> Range<Int> {
+    let start = pixelsOffset + slot * stride
+    return start..<start + stride
+  }
+
+  /// The byte range of a frame of `size` in `slot`; nil if it does not fit.
+  func pixels(of slot: Int, size: PixelSize) -> Range<Int>? {
+    guard shape.holds(size) else { return nil }
+    let start = pixelsOffset + slot * stride
+    return start..<start + shape.format.bytesPerRow(width: size.width) * size.height
   }
 
   /// The slots that may hold the frame: one set. Consecutive frames map to consecutive sets, so the
@@ -124,6 +148,8 @@ struct TableKey: Sendable, Hashable {
   let animation: UInt64
   let index: Int
   let content: ContentIdentity
+  /// The size of the frame.
+  let size: PixelSize
 
   /// Creates the table key of `key`, hashed with the store's secret.
   init(_ key: FrameKey, secret: HashSecret) {
@@ -140,12 +166,19 @@ struct TableKey: Sendable, Hashable {
         scaling.pixelAspect.bitPattern,
       ]
     }
+    if let drawing = rendition.drawing {
+      words += [
+        1, UInt64(bitPattern: Int64(drawing.version)),
+        secret.hash64(Array(drawing.name.utf8).rawBytes),
+      ]
+    }
     animation = secret.hash64(words.span.rawBytes)
     words.append(UInt64(bitPattern: Int64(key.index)))
     let hash = secret.hash128(words.span.rawBytes)
     (high, low) = (hash.high, hash.low)
     index = max(key.index, 0)
     content = key.animation.content
+    size = rendition.size
   }
 }
 

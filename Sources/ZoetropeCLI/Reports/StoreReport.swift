@@ -34,7 +34,7 @@ struct StoreReport {
     tables = statistics.tables.sorted {
       ($0.byteCount, $0.size.area) > ($1.byteCount, $1.size.area)
     }
-    records = store.recordUsage
+    records = (statistics.recordCount, statistics.recordByteCount)
     if let before {
       removed = (max(before.frameCount - frameCount, 0), max(before.byteCount - byteCount, 0))
     }
@@ -55,15 +55,16 @@ struct StoreReport {
     let rows = tables.map { table in
       [
         "\(table.size)", "\(table.format)", "\(table.frameCount)",
-        "of \(Self.frames(table.capacity))", size(table.byteCount),
+        "of \(Self.frames(table.capacity))", size(table.byteCount), table.name ?? "",
       ]
     }
-    let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = (0..<6).map { column in rows.map { $0[column].count }.max() ?? 0 }
     for row in rows {
-      let cells = zip(row, widths).enumerated().map { column, cell in
+      var cells = zip(row, widths).enumerated().map { column, cell in
         column == 2 || column == 4
           ? cell.0.paddedLeft(to: cell.1) : cell.0.paddedRight(to: cell.1)
       }
+      if row[5].isEmpty { cells.removeLast() }
       text += "  " + cells.joined(separator: "  ") + "\n"
     }
     return text
@@ -92,6 +93,7 @@ struct StoreReport {
       json.array("tables") { json in
         for table in tables {
           json.object {
+            if let name = table.name { $0.field("name", name) }
             $0.field("width", table.size.width)
             $0.field("height", table.size.height)
             $0.field("format", "\(table.format)")

@@ -6,7 +6,11 @@ public struct PixelFormat: Sendable, Hashable {
   package let kind: Kind
 
   package enum Kind: UInt8, Sendable {
-    case rgba8, rgba8Premultiplied, bgra8, rgbx8, rgb565, grey8, rgba16
+    // Raw values are stored in tables on disk: append only.
+    case rgba8, rgba8Premultiplied, bgra8, rgbx8, rgb565, grey8, rgba16, bgra8Premultiplied
+
+    /// Whether the colours are multiplied by alpha.
+    package var isPremultiplied: Bool { self == .rgba8Premultiplied || self == .bgra8Premultiplied }
   }
 
   /// Red, green, blue, alpha; 8 bits each, straight alpha. The decoder's output format.
@@ -15,6 +19,8 @@ public struct PixelFormat: Sendable, Hashable {
   public static let rgba8Premultiplied = PixelFormat(kind: .rgba8Premultiplied)
   /// Blue, green, red, alpha; 8 bits each, straight alpha.
   public static let bgra8 = PixelFormat(kind: .bgra8)
+  /// Like ``bgra8``, with each colour multiplied by alpha and rounded to nearest.
+  public static let bgra8Premultiplied = PixelFormat(kind: .bgra8Premultiplied)
   /// Like ``rgba8``, blended over black; the fourth byte is 255.
   public static let rgbx8 = PixelFormat(kind: .rgbx8)
   /// 5 bits red, 6 green, 5 blue in one 16-bit word, blended over black, red in the top bits.
@@ -26,13 +32,13 @@ public struct PixelFormat: Sendable, Hashable {
 
   /// All formats.
   public static let all: [PixelFormat] = [
-    .rgba8, .rgba8Premultiplied, .bgra8, .rgbx8, .rgb565, .grey8, .rgba16,
+    .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgb565, .grey8, .rgba16,
   ]
 
   /// Bytes per pixel.
   public var bytesPerPixel: Int {
     switch kind {
-    case .rgba8, .rgba8Premultiplied, .bgra8, .rgbx8: 4
+    case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8: 4
     case .rgb565: 2
     case .grey8: 1
     case .rgba16: 8

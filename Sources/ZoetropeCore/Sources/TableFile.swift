@@ -80,10 +80,12 @@ package final class TableFile: Sendable {
     if creating { options.formUnion([.create, .exclusiveCreate]) }
     let file: TableFile
     do {
+      if TableCall.open.fails { throw Errno(rawValue: errno) }
       file = TableFile(
         try FileDescriptor.open(
           path, .readWrite, options: options, permissions: creating ? [.ownerReadWrite] : nil))
     } catch {
+      if error as? Errno == .interrupted { return try open(path, creating: creating) }
       guard let error = error as? Errno else { throw .store(EIO, "open \(path)") }
       if error == .noSuchFileOrDirectory, !creating { return nil }
       throw .store(error.rawValue, "open \(path)")
@@ -101,7 +103,9 @@ package final class TableFile: Sendable {
   package var status: Status {
     get throws(AnimatedImageError) {
       var status = stat()
-      guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw .store(errno, "stat") }
+      while unsafe TableCall.stat.fails || fstat(descriptor.rawValue, &status) != 0 {
+        if errno != EINTR { throw .store(errno, "stat") }
+      }
       return Status(status)
     }
   }
@@ -111,10 +115,13 @@ package final class TableFile: Sendable {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
+      let wanted = TableCall.read.granted(count - done)
       let step = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe pread(
-          descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, count - done,
-          off_t(offset + done))
+        unsafe wanted < 0
+          ? -1
+          : pread(
+            descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, wanted,
+            off_t(offset + done))
       }
       if step == 0 { break }
       if step > 0 { done += step } else if errno != EINTR { throw .store(errno, "read") }
@@ -127,10 +134,13 @@ package final class TableFile: Sendable {
   package func write(_ bytes: borrowing RawSpan, at offset: Int) throws(AnimatedImageError) {
     var done = 0
     while done < bytes.byteCount {
+      let wanted = TableCall.write.granted(bytes.byteCount - done)
       let step = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe pwrite(
-          descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done,
-          off_t(offset + done))
+        unsafe wanted < 0
+          ? -1
+          : pwrite(
+            descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, wanted,
+            off_t(offset + done))
       }
       // Nothing written and no error: unexpected, but it must not loop forever.
       if step == 0 { throw .store(EIO, "write") }
@@ -141,11 +151,16 @@ package final class TableFile: Sendable {
   /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated`. Only
   /// for a file that nobody else has open.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
-    guard ftruncate(descriptor.rawValue, off_t(byteCount)) == 0 else {
-      throw .store(errno, "resize")
+    while TableCall.resize.fails || ftruncate(descriptor.rawValue, off_t(byteCount)) != 0 {
+      if errno != EINTR { throw .store(errno, "resize") }
     }
-    let error = posix_fallocate(descriptor.rawValue, 0, off_t(allocated))
-    guard error == 0 else { throw .store(error, "allocate") }
+    while true {
+      let error =
+        TableCall.allocate.fails
+        ? errno : posix_fallocate(descriptor.rawValue, 0, off_t(allocated))
+      if error == 0 { return }
+      if error != EINTR { throw .store(error, "allocate") }
+    }
   }
 
   /// Frees the disk space of `range`, which then reads as zeros. Best effort.
@@ -163,7 +178,10 @@ package final class TableFile: Sendable {
       case .shared: 1
       case .exclusive: 2
       }
-    let error = zt_lock_byte(descriptor.rawValue, Int64(offset), kind)
+    var error: Int32
+    repeat {
+      error = TableCall.lock.fails ? errno : zt_lock_byte(descriptor.rawValue, Int64(offset), kind)
+    } while error == EINTR
     guard error == 0 || error == EAGAIN else { throw .store(error, "lock") }
     return error == 0
   }
@@ -177,15 +195,17 @@ package final class TableFile: Sendable {
 ///
 /// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
 @safe
-package final class TableMapping: @unchecked Sendable {
-  // Sendable: neither property changes, the bytes are only read, and the mapping ends in `deinit`,
-  // when no reference to this object is left.
-  private let start: UnsafePointer<UInt8>
+package final class TableMapping: Sendable {
+  // The pointer never changes, the bytes are only read, and the mapping ends in `deinit`, when no
+  // reference to this object is left.
+  private nonisolated(unsafe) let start: UnsafePointer<UInt8>
   private let byteCount: Int
 
   /// Maps the first `byteCount` bytes of `file`; nil if the system cannot.
   package init?(_ file: TableFile, byteCount: Int) {
-    guard byteCount > 0, let start = unsafe zt_map(file.descriptor.rawValue, byteCount) else {
+    guard byteCount > 0, !TableCall.map.fails,
+      let start = unsafe zt_map(file.descriptor.rawValue, byteCount)
+    else {
       return nil
     }
     unsafe self.start = start
@@ -206,17 +226,28 @@ package final class TableMapping: @unchecked Sendable {
     unsafe PixelStorage(lent: buffer(range), by: owner)
   }
 
-  /// Tells the system that all of `range` is about to be read: one large read from the disk instead
-  /// of one for every 128 KiB. The range starts at a page. Best effort.
-  package func willRead(_ range: Range<Int>) {
-    let bytes = unsafe UnsafeMutableRawPointer(mutating: buffer(range).baseAddress)
-    _ = unsafe madvise(bytes, range.count, MADV_WILLNEED)
-  }
-
   /// Calls `body` with the bytes of `range`.
   package func withBytes<Result>(
     in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
   ) -> Result { body(unsafe buffer(range).bytes) }
+
+  /// Asks for the bytes of `range` from the disk, all at once. Does not wait.
+  package func willNeed(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_will_need(start, bytes.count) }
+  }
+
+  /// Keeps the system from reading more than it is asked for in `range`, which starts with a page.
+  package func willScatter(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_will_scatter(start, bytes.count) }
+  }
+
+  /// Reads one byte of each page of `range`, so that they are in memory.
+  package func touch(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_touch(start, bytes.count) }
+  }
 
   /// The 64-bit word at `offset`, a multiple of 8.
   package func word(at offset: Int) -> UInt64 {
@@ -243,7 +274,11 @@ package enum TableDirectory {
       guard next.removeLastComponent() else { break }
     }
     for directory in missing.reversed()
-    where unsafe directory.withPlatformString({ unsafe mkdir($0, 0o700) }) != 0 && errno != EEXIST {
+    where unsafe TableCall.makeDirectory.fails
+      || directory.withPlatformString({ unsafe mkdir($0, 0o700) }) != 0
+    {
+      if errno == EEXIST { continue }
+      if errno == EINTR { return try make(path) }
       throw .store(errno, "make \(directory)")
     }
     var status = stat()
@@ -296,10 +331,13 @@ package enum TableDirectory {
   ) throws(AnimatedImageError) -> Bool {
     let result = unsafe temporary.withPlatformString { from in
       unsafe path.withPlatformString { to in
-        unsafe replacing ? rename(from, to) : link(from, to)
+        unsafe TableCall.publish.fails ? -1 : replacing ? rename(from, to) : link(from, to)
       }
     }
     let number = errno
+    if result != 0, number == EINTR {
+      return try publish(temporary, as: path, replacing: replacing)
+    }
     if !replacing { remove(temporary) }
     if result == 0 { return true }
     guard number == EEXIST else { throw .store(number, "name \(path)") }

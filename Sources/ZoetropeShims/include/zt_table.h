@@ -17,6 +17,16 @@ void zt_unmap(const uint8_t *_Nonnull bytes);
 /// Whether zeros have replaced bytes of the mapping that starts at `bytes`.
 bool zt_map_has_gap(const uint8_t *_Nonnull bytes);
 
+/// Asks the system to read the `count` bytes at `bytes` from the disk, all at once, without waiting.
+void zt_will_need(const void *_Nonnull bytes, size_t count);
+
+/// Tells the system that reading one of the `count` bytes at `bytes`, a page's first, says nothing about
+/// its neighbours.
+void zt_will_scatter(const void *_Nonnull bytes, size_t count);
+
+/// Reads one byte of each page of the `count` bytes at `bytes`.
+void zt_touch(const void *_Nonnull bytes, size_t count);
+
 /// Locks the byte at `offset` of an open file description: 0 unlocks, 1 is shared, 2 exclusive.
 /// Does not wait.
 ///

@@ -57,7 +57,7 @@ import ZoetropeTestSupport
         "Reading": ["/", "Memory", "Scaling"],
         "Seeking": ["/", "Memory", "Reading"],
         "Caching": ["/", "Memory", "Reading", "Scaling", "Seeking"],
-        "Tables": ["/", "Caching", "Opening", "Reading", "Scaling"],
+        "Tables": ["/", "Caching", "Opening", "Reading", "Scaling", "Seeking"],
         "Streaming": ["/", "Opening", "Reading", "Seeking"],
         "Playback": [
           "/", "Caching", "Memory", "Reading", "Scaling", "Seeking", "Streaming", "Text",
@@ -66,7 +66,7 @@ import ZoetropeTestSupport
       ],
       exceptions: [
         Exception(
-          from: "Caching", to: "Tables", types: ["FrameStore"],
+          from: "Caching", to: "Tables", types: ["FrameFiller", "FrameStore"],
           reason: "the cache in memory asks its second level on disk")
       ]),
     Module(

@@ -88,4 +88,23 @@ import Testing
       break
     }
   }
+
+  @Test func `a playback on the system's clock is paused, moved, sped up and resumed`() async throws
+  {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(6), options: .everyFrame)
+    var frames = scheduler.frames().stream.makeAsyncIterator()
+    #expect(await frames.next()?.index == 0)
+    scheduler.pause()
+    scheduler.rate = 20
+    try scheduler.seek(toFrame: 4)
+    // Frame 1 may have been on its way.
+    var frame = await frames.next()
+    while let early = frame, early.seekCount == 0 { frame = await frames.next() }
+    #expect(frame?.index == 4 && scheduler.state == .paused)
+    scheduler.resume()
+    let last = await frames.next()
+    #expect(last?.index == 5 && last?.duration == .milliseconds(5))
+    #expect(await frames.next() == nil)
+    #expect(scheduler.state == .finished)
+  }
 }

@@ -112,6 +112,32 @@ struct PixelConversionTests {
     #expect(premultiplied.converted(to: .rgbx8) == flat)
   }
 
+  @Test func `premultiplied BGRA is premultiplied RGBA with red and blue exchanged`() {
+    let expected = Self.plane.converted(to: .rgba8Premultiplied)
+    let swapped = Self.plane.converted(to: .bgra8Premultiplied)
+    let wrong = Self.count { x, y in
+      let (pixel, other) = (expected[x, y], swapped[x, y])
+      return pixel.red != other.blue || pixel.green != other.green || pixel.blue != other.red
+        || pixel.alpha != other.alpha
+    }
+    #expect(wrong == 0)
+    #expect(swapped.converted(to: .rgba8) == expected.converted(to: .rgba8))
+    // Scaled as four equal channels, it stays exchanged.
+    let target = TargetSize(width: 100, height: 90)
+    let small = swapped.scaled(to: target)
+    #expect(small.format == .bgra8Premultiplied)
+    let again = Bitmap(size: small.size, format: .rgba8Premultiplied) { y, row in
+      let pixels = small.pixels(row: y)
+      for x in 0..<small.width {
+        let pixel = pixels[x]
+        row.storeBytes(
+          of: RGBA(red: pixel.blue, green: pixel.green, blue: pixel.red, alpha: pixel.alpha).word,
+          toByteOffset: x * 4, as: UInt32.self)
+      }
+    }
+    #expect(again == expected.scaled(to: target))
+  }
+
   @Test func `swapping channels twice changes nothing`() {
     let swapped = Self.plane.converted(to: .bgra8)
     #expect(swapped[10, 20].blue == Self.plane[10, 20].red)

@@ -7,8 +7,11 @@ import Zoetrope
 final class ScratchDirectory: Sendable {
   let path: FilePath
 
-  init() throws {
-    var template = Array("/tmp/zoetrope-store-XXXXXX".utf8CString)
+  /// Default: in `/tmp`. Tests that make hundreds of files ask for memory, if there is a `/dev/shm`.
+  init(inMemory: Bool = false) throws {
+    let isThere = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm")
+    let parent = isThere ? "/dev/shm" : "/tmp"
+    var template = Array("\(parent)/zoetrope-store-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
     path = FilePath(
       String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))

@@ -1,0 +1,84 @@
+internal import Synchronization
+
+extension FrameTable {
+  /// Removes the frame in `slot`, and frees its disk space unless a lease still uses it.
+  func clear(_ slot: Int) throws(AnimatedImageError) {
+    try empty(slot)
+    try free(slot)
+  }
+
+  /// Frees the disk space of `slot` if it is empty and nobody uses it.
+  func free(_ slot: Int) throws(AnimatedImageError) {
+    guard try beginWriting(slot) else { return }
+    defer { endWriting(slot) }
+    // Skip if another writer has filled the slot since.
+    if isEmpty(slot) { file.punchHole(layout.pages(of: slot)) }
+  }
+
+  /// Removes every frame of the image with this content.
+  func remove(_ content: ContentIdentity) throws(AnimatedImageError) {
+    for slot in 0..<layout.slotCount {
+      let offset = layout.entry(of: slot)
+      if mapping.word(at: offset + 24) == content.high,
+        mapping.word(at: offset + 32) == content.low, !isEmpty(slot)
+      {
+        try clear(slot)
+      }
+    }
+  }
+
+  /// Evicts frames, those not recently used first, until `byteCount` bytes of disk are free.
+  ///
+  /// - Returns: The number of bytes freed.
+  func reclaim(_ byteCount: Int) throws(AnimatedImageError) -> Int {
+    var freed = 0
+    for round in 0..<2 * layout.slotCount where freed < byteCount {
+      let slot = state.withLock { state in
+        state.hand = (state.hand + 1) % layout.slotCount
+        return state.hand
+      }
+      guard !isEmpty(slot) else { continue }
+      if round < layout.slotCount, mapping.byte(at: layout.use(of: slot)) != 0 {
+        try mark(slot, 0)
+      } else if try beginWriting(slot) {
+        defer { endWriting(slot) }
+        try empty(slot)
+        file.punchHole(layout.pages(of: slot))
+        freed += layout.stride
+      }
+    }
+    return freed
+  }
+
+  /// Frees the disk space of empty slots, also of those whose process was killed.
+  func shrink() throws(AnimatedImageError) {
+    for slot in 0..<layout.slotCount where isEmpty(slot) { try free(slot) }
+  }
+
+  /// Reads every frame and removes those that are not intact.
+  ///
+  /// - Returns: The number of intact frames, and of removed ones.
+  func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
+    var counts = (intact: 0, dropped: 0)
+    try checkFile()
+    for slot in 0..<layout.slotCount where !isEmpty(slot) {
+      guard let lease = try lease(slot) else { continue }
+      state.withLock { $0.checked[slot] = 0 }
+      let isIntact = entry(slot).map { isRight($0, slot) } ?? false
+      _ = consume lease
+      if isIntact {
+        counts.intact += 1
+      } else if !isEmpty(slot) {
+        try clear(slot)
+        counts.dropped += 1
+      }
+    }
+    return counts
+  }
+
+  /// Number of occupied slots, and bytes on disk.
+  func usage() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
+    let frames = (0..<layout.slotCount).count { !isEmpty($0) }
+    return (frames, try file.status.allocatedBytes)
+  }
+}
