@@ -37,8 +37,9 @@ struct DeltaCacheTests {
     var writer = Self.writer(mode, threshold: threshold)
     var bytes: [UInt8] = []
     let followers = Self.frames(40).suffix(3)
-    for frame in Self.frames(30) {
+    for (number, frame) in Self.frames(30).enumerated() {
       writer.frame(frame, into: &bytes)
+      guard number % 3 == 0 else { continue }
       var other = writer
       other.encoder = writer.encoder.withoutPicture()
       other.encoder.resume(showing: frame)

@@ -7,7 +7,7 @@
 
   /// Every system call of a store fails once, in every way that it may, and at every place.
   @Suite(.timeLimit(.minutes(2))) struct StoreFaultTests {
-    private let size = PixelSize(width: 20, height: 10)
+    private static let size = PixelSize(width: 20, height: 10)
     private let film = FilePath(#filePath).removingLastComponent().removingLastComponent()
       .removingLastComponent().removingLastComponent()
       .appending("Fixtures/Demo/variable-delay.gif")
@@ -41,11 +41,12 @@
       }
     }
 
-    private func key(_ index: Int) -> FrameKey {
-      makeAnimation(1, width: size.width, height: size.height)[index]
-    }
+    private static let animation = makeAnimation(1, width: size.width, height: size.height)
+    private static let frames = (0..<10).map { CachedFrame(makePixels(size, seed: $0)) }
 
-    private func frame(_ seed: Int) -> CachedFrame { CachedFrame(makePixels(size, seed: seed)) }
+    private func key(_ index: Int) -> FrameKey { Self.animation[index] }
+
+    private func frame(_ seed: Int) -> CachedFrame { Self.frames[seed] }
 
     /// Uses a store in every way, and returns the errors. Stores frame `i` with seed `i`; fails the
     /// test if a frame is found that differs.
