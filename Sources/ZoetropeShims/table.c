@@ -38,13 +38,14 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
     uintptr_t start = atomic_load(&slot->start), end = atomic_load(&slot->end);
     if (start == 0 || address < start || address >= end) continue;
     int error = errno;
+    // First, since other threads read the zeros as soon as they are there.
+    atomic_store(&slot->has_gap, true);
     // To the end: what follows a missing page is missing too.
     uintptr_t page = address & zt_page_mask;
     void *filled = mmap((void *)page, end - page, PROT_READ,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     errno = error;
     if (filled == MAP_FAILED) break;
-    atomic_store(&slot->has_gap, true);
     return;
   }
   if (zt_previous.sa_flags & SA_SIGINFO) {
@@ -60,6 +61,29 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
   }
 }
 
+static bool zt_is_default(const struct sigaction *action) {
+  return !(action->sa_flags & SA_SIGINFO) &&
+         (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
+}
+
+// Installs the handler unless it is. Called with the lock.
+static void zt_install(void) {
+  // Once: the handler may be reading it.
+  if (zt_page_mask == 0) zt_page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+  // SA_ONSTACK: the host may run its threads on small stacks with an alternate signal stack.
+  struct sigaction action = {.sa_sigaction = zt_handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  sigemptyset(&action.sa_mask);
+  struct sigaction current;
+  sigaction(SIGBUS, NULL, &current);
+  // If the host has set a handler over this one, which may chain to it, keep the original previous
+  // one. If the host has set none instead, nothing chains.
+  if (zt_is_installed && !zt_is_default(&current)) return;
+  // Saved before the handler can run.
+  zt_previous = current;
+  sigaction(SIGBUS, &action, NULL);
+  zt_is_installed = true;
+}
+
 static zt_slot *zt_find(uintptr_t start) {
   for (int index = 0; index < zt_slot_count; index++)
     if (atomic_load(&zt_slots[index].start) == start) return &zt_slots[index];
@@ -72,21 +96,8 @@ const uint8_t *zt_map(int descriptor, size_t count) {
   zt_slot *slot = zt_find(0);
   void *bytes = slot ? mmap(NULL, count, PROT_READ, MAP_SHARED, descriptor, 0) : MAP_FAILED;
   if (bytes != MAP_FAILED) {
-    if (zt_used++ == 0) {
-      zt_page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-      // SA_ONSTACK: the host may run its threads on small stacks with an alternate signal stack.
-      struct sigaction action = {
-          .sa_sigaction = zt_handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-      sigemptyset(&action.sa_mask);
-      // Saved before the handler can run.
-      struct sigaction current;
-      sigaction(SIGBUS, NULL, &current);
-      // If already installed, the host has set a handler over this one; keep the original previous
-      // one.
-      if (!zt_is_installed) zt_previous = current;
-      if (!zt_is_installed) sigaction(SIGBUS, &action, NULL);
-      zt_is_installed = true;
-    }
+    zt_used++;
+    zt_install();
     atomic_store(&slot->has_gap, false);
     atomic_store(&slot->end, (uintptr_t)bytes + count);
     atomic_store(&slot->start, (uintptr_t)bytes);

@@ -143,7 +143,7 @@ import Testing
         .removingLastComponent().appending("Fixtures/Demo/variable-delay.gif")
       #expect(try tool.run("cache", "warm", fixture.string, "cat.gif", "--cache", "c").status == 0)
       // Old, so that they could pass for leftovers.
-      let others = "notes.txt other.new secret.new a.frames.txt index/list.html"
+      let others = "notes.txt other.new secret.new a.frames.txt video.frames index/list.html"
       #expect(try tool.shell("cd c && touch -d 2001-01-01 \(others)") == 0)
       let before = try stat(tool)
       #expect(before["record_count"].integer ?? 0 > 0)
@@ -159,6 +159,7 @@ import Testing
       #expect(
         try tool.list("c") == [
           "a.frames.txt", "index", "notes.txt", "other.new", "secret", "secret.new",
+          "video.frames",
         ])
       #expect(try tool.list("c/index") == ["list.html"])
     }

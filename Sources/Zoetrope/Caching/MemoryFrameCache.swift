@@ -103,11 +103,13 @@ public final class MemoryFrameCache: FrameCaching {
   }
 
   /// Removes the frames of one format, here and in the ``backing``: of the image with this content, or
-  /// of all images.
+  /// of all images. The latter includes frames of formats with this name and other parameters.
   public func remove(_ content: ContentIdentity? = nil, in format: FrameFormat) {
     backing?.remove(content, in: format)
+    guard let name = format.rendering.table else { return }
     remove {
-      $0.rendition.table == format.rendering.table && (content == nil || $0.content == content)
+      if let content { return $0.rendition.table == name && $0.content == content }
+      return $0.rendition.table?.prefix == name.prefix
     }
   }
 

@@ -144,18 +144,23 @@ package struct TableName: Sendable, Hashable {
 
   /// `name` in letters, digits and `_`; other bytes as `%` and two digits.
   ///
-  /// The name is cut down to what a file name has room for.
+  /// Cut to 96 bytes, which leaves room for the rest of a file name of 255 bytes.
   package static func encoded(_ name: String) -> String {
     var text = ""
-    for byte in name.utf8.prefix(48) {
-      let scalar = Unicode.Scalar(byte)
-      if byte < 128, Character(scalar).isLetter || Character(scalar).isNumber || byte == 0x5f {
-        text.unicodeScalars.append(scalar)
-      } else {
-        text += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
-      }
+    for scalar in name.unicodeScalars {
+      let piece = String(scalar).utf8.map(encoded).joined()
+      guard text.utf8.count + piece.utf8.count <= 96 else { return text + "%" + digest(name) }
+      text += piece
     }
-    return name.utf8.count > 48 ? text + "%" + digest(name) : text
+    return text
+  }
+
+  private static func encoded(_ byte: UInt8) -> String {
+    let scalar = Unicode.Scalar(byte)
+    if byte < 128, Character(scalar).isLetter || Character(scalar).isNumber || byte == 0x5f {
+      return String(scalar)
+    }
+    return (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
   }
 
   private static func decoded(_ text: Substring) -> String {

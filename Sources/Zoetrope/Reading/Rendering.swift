@@ -39,6 +39,8 @@ public struct Rendition: Sendable, Hashable {
   public let size: PixelSize
   /// The pixel format of the bitmaps.
   public let format: PixelFormat
+  /// The pixel format of the canvas, from which frames were scaled and converted.
+  package let canvasFormat: PixelFormat
   /// How damaged frames were handled.
   public let damage: DamagePolicy
   /// How the canvas was scaled to ``size``; nil if it was not.
@@ -67,22 +69,26 @@ public struct Rendition: Sendable, Hashable {
   }
 
   package init(
-    size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage,
-    scaling: Scaling? = nil, drawing: FrameDrawing? = nil, table: TableName? = nil
+    size: PixelSize, format: PixelFormat = .rgba8, canvasFormat: PixelFormat = .rgba8,
+    damage: DamagePolicy = .salvage, scaling: Scaling? = nil, drawing: FrameDrawing? = nil,
+    table: TableName? = nil
   ) {
     self.size = size
     self.format = format
+    self.canvasFormat = canvasFormat
     self.damage = damage
     self.scaling = scaling
     self.drawing = drawing
     self.table = table
   }
 
-  /// The canvas at its own size.
+  /// The canvas at its own size. It has 16 bits per channel if `format` has.
   public static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {
-    Rendition(size: size, format: format, damage: damage)
+    Rendition(
+      size: size, format: format, canvasFormat: format == .rgba16 ? .rgba16 : .rgba8,
+      damage: damage)
   }
 
   /// The result of `rendering` for frames of `canvasSize`, opened with `options`.
@@ -101,8 +107,9 @@ public struct Rendition: Sendable, Hashable {
       }
     }
     self.init(
-      size: size, format: rendering.format ?? options.canvasFormat, damage: options.damage,
-      scaling: scaling, drawing: rendering.drawing, table: rendering.table)
+      size: size, format: rendering.format ?? options.canvasFormat,
+      canvasFormat: options.canvasFormat, damage: options.damage, scaling: scaling,
+      drawing: rendering.drawing, table: rendering.table)
   }
 }
 

@@ -25,17 +25,27 @@ struct FrameFiller {
   }
 
   /// Stores `frame` in the formats that lack it, and returns their number.
+  ///
+  /// - Throws: The first error, after every format was tried; `cancelled` at once.
   mutating func fill(
     _ frame: CompositedFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int {
     var count = 0
+    var failure: AnimatedImageError?
     for place in renderers.indices {
       let key = key(renderers[place], frame.index)
       if store.contains(key) { continue }
-      let rendered = try renderers[place].render(frame, isCancelled: isCancelled)
-      try store.keep(CachedFrame(rendered.bitmap, damage: rendered.damage), for: key)
-      count += 1
+      do throws(AnimatedImageError) {
+        let rendered = try renderers[place].render(frame, isCancelled: isCancelled)
+        try store.keep(CachedFrame(rendered.bitmap, damage: rendered.damage), for: key)
+        count += 1
+      } catch {
+        if error.code == .cancelled { throw error }
+        // One full format does not keep the others from being filled.
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
     return count
   }
 

@@ -45,13 +45,18 @@ extension FrameStore {
 
   /// Stores frames of `image` in every one of ``formats`` with this family. See
   /// ``prefetch(_:of:renderings:)``.
+  ///
+  /// - Throws: Also `parameter` if no format has this family.
   @discardableResult
   public func prefetch(
     _ indices: [Int]? = nil, of image: AnimatedImage, family: String
   ) async throws(AnimatedImageError) -> Int {
-    try await prefetch(
-      indices, of: image,
-      renderings: formats.filter { $0.family == family }.map(\.rendering))
+    let members = formats.filter { $0.family == family }
+    if members.isEmpty {
+      throw AnimatedImageError(
+        .parameter, "no format of the store has the family \"\(family)\"", format: image.format)
+    }
+    return try await prefetch(indices, of: image, renderings: members.map(\.rendering))
   }
 }
 

@@ -12,10 +12,27 @@ extension FrameStore {
     let secret = state.withLock { $0.secret }
     let others = files().filter { $0.name != secret.tableName(of: table.layout.shape) }
     for file in others.sorted(by: { $0.status.modified < $1.status.modified }) {
-      TableDirectory.remove(directory.appending(file.name))
-      if usedBytes + needed <= byteLimit { return true }
+      let surplus = usedBytes + needed - byteLimit
+      if surplus <= 0 { return true }
+      if !evict(surplus, fromTable: file.name, secret) {
+        TableDirectory.remove(directory.appending(file.name))
+      }
     }
-    return false
+    return usedBytes + needed <= byteLimit
+  }
+
+  /// Evicts frames of another table, as few as free `byteCount` bytes.
+  ///
+  /// - Returns: False if there was nothing to evict, or nothing is left: the table may go.
+  private func evict(_ byteCount: Int, fromTable name: String, _ secret: StoreSecret) -> Bool {
+    guard let shape = secret.shape(ofTable: name) else { return false }
+    let isWorthKeeping = try? withTable(shape) { (table) throws(AnimatedImageError) in
+      let freed = try table.reclaim(byteCount)
+      if freed >= byteCount { return true }
+      if freed == 0 { return false }
+      return try table.usage().frames > 0
+    }
+    return isWorthKeeping ?? false
   }
 
   /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
@@ -37,19 +54,30 @@ extension FrameStore {
       }
     }
     if byteCount <= 0 { index.prune(to: 0) }
-    for table in allTables() { try table.shrink() }
+    forEachTable { (table) throws(AnimatedImageError) in try table.shrink() }
     for file in files().sorted(by: { $0.status.modified < $1.status.modified }) {
       let surplus = usedBytes - max(byteCount, 0)
       guard surplus > 0 else { return }
       guard let shape = secret.shape(ofTable: file.name) else { continue }
-      if let table = try table(shape, creating: false)?.0,
-        file.status.allocatedBytes - table.layout.pixelsOffset > surplus
-      {
-        if try table.reclaim(surplus) >= surplus { return }
-      } else {
-        TableDirectory.remove(directory.appending(file.name))
-        forget(shape)
-      }
+      if try shrink(shape, file.status, by: surplus) { continue }
+      TableDirectory.remove(directory.appending(file.name))
+      forget(shape)
+    }
+  }
+
+  /// Evicts frames of the table until `byteCount` bytes are free; false if all of it should go.
+  private func shrink(
+    _ shape: TableShape, _ status: TableFile.Status, by byteCount: Int
+  ) throws(AnimatedImageError) -> Bool {
+    do throws(AnimatedImageError) {
+      return try withTable(shape) { (table) throws(AnimatedImageError) in
+        guard status.allocatedBytes - table.layout.pixelsOffset > byteCount else { return false }
+        _ = try table.reclaim(byteCount)
+        return true
+      } ?? false
+    } catch {
+      guard error.code == .storeDamaged else { throw error }
+      return false
     }
   }
 
@@ -57,9 +85,7 @@ extension FrameStore {
 
   /// Removes every frame of the image with this content, in every size and format.
   public func remove(_ content: ContentIdentity) {
-    for table in allTables() {
-      do throws(AnimatedImageError) { try table.remove(content) } catch { note(error) }
-    }
+    forEachTable { (table) throws(AnimatedImageError) in try table.remove(content) }
   }
 
   /// Removes the frames of one size and format: of the image with this content, or of all images.
@@ -123,12 +149,19 @@ extension FrameStore {
 
   /// Reads every frame and removes those whose checksum is wrong.
   ///
-  /// - Returns: The number of intact frames, and of removed ones.
+  /// - Returns: The number of intact frames, and of removed ones. A table whose header is damaged is
+  ///   removed and counts as one.
   public func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var sum = (intact: 0, dropped: 0)
-    for table in allTables() {
+    try forEachTable { (table) throws(AnimatedImageError) in
       let counts = try table.verify()
       sum = (sum.intact + counts.intact, sum.dropped + counts.dropped)
+    } failed: { (error, path) throws(AnimatedImageError) in
+      guard error.code == .storeDamaged else { throw error }
+      // Another process may have removed it meanwhile.
+      guard TableDirectory.exists(path) else { return }
+      TableDirectory.remove(path)
+      sum.dropped += 1
     }
     return sum
   }
@@ -136,8 +169,8 @@ extension FrameStore {
   /// The contents of the store and the counters of this process. Reads the entries of all tables.
   public var statistics: FrameStoreStatistics {
     var statistics = state.withLock { $0.statistics }
-    for table in allTables() {
-      guard let usage = try? table.usage() else { continue }
+    forEachTable { (table) throws(AnimatedImageError) in
+      let usage = try table.usage()
       statistics.frameCount += usage.frames
       statistics.tables.append(
         FrameStoreStatistics.Table(

@@ -171,7 +171,7 @@ public final class FrameStore: Sendable {
         }
         let table = try FrameTable.open(
           directory.appending(state.secret.tableName(of: shape)), shape, byteLimit: limit,
-          state.secret.hash)
+          state.secret.hash, creating: creating)
         if state.tables.count >= Self.maximumTableCount, let other = state.tables.first?.key {
           state.tables[other] = nil
         }
@@ -180,7 +180,8 @@ public final class FrameStore: Sendable {
         if creating, let name = shape.name { removeTables(supersededBy: name, state.secret) }
         return (table, state.secret)
       } catch {
-        state.failures[shape] = (error, now + .seconds(1))
+        // A damaged table is replaced when a frame is next stored there.
+        if error.code != .storeDamaged { state.failures[shape] = (error, now + .seconds(1)) }
         throw error
       }
     }
@@ -194,12 +195,41 @@ public final class FrameStore: Sendable {
     _ = consume table
   }
 
-  /// Opens and returns all tables on disk.
-  func allTables() -> [FrameTable] {
+  /// Runs `body` with the table of `shape`, and closes it unless it was open before: there may be
+  /// more tables than can be mapped at once. Nil without a table.
+  func withTable<Result>(
+    _ shape: TableShape, _ body: (FrameTable) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result? {
+    let wasOpen = state.withLock { $0.tables[shape] != nil }
+    defer { if !wasOpen { forget(shape) } }
+    guard let (table, _) = try table(shape, creating: false) else { return nil }
+    return try body(table)
+  }
+
+  /// Runs `body` with every table on disk in turn.
+  ///
+  /// - Parameter failed: Called with the errors of opening a table and of `body`, and the table's file.
+  func forEachTable(
+    _ body: (FrameTable) throws(AnimatedImageError) -> Void,
+    failed: (AnimatedImageError, FilePath) throws(AnimatedImageError) -> Void
+  ) throws(AnimatedImageError) {
     let secret = state.withLock { $0.secret }
-    return TableDirectory.files(in: directory).compactMap { file in
-      guard let shape = secret.shape(ofTable: file.name) else { return nil }
-      return try? table(shape, creating: false)?.0
+    for file in TableDirectory.files(in: directory) {
+      guard let shape = secret.shape(ofTable: file.name) else { continue }
+      do throws(AnimatedImageError) {
+        _ = try withTable(shape, body)
+      } catch {
+        try failed(error, directory.appending(file.name))
+      }
+    }
+  }
+
+  /// Runs `body` with every table on disk in turn, and records errors.
+  func forEachTable(_ body: (FrameTable) throws(AnimatedImageError) -> Void) {
+    do throws(AnimatedImageError) {
+      try forEachTable(body) { (error, _) throws(AnimatedImageError) in note(error) }
+    } catch {
+      note(error)
     }
   }
 

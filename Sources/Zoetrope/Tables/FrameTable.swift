@@ -24,6 +24,8 @@ package final class FrameTable: Sendable {
     var checked: [UInt64]
     /// Where the next search for a slot to replace starts.
     var hand = 0
+    /// When this process last checked that the file's time is recent.
+    var refreshed: ContinuousClock.Instant?
   }
 
   private init(
@@ -48,15 +50,17 @@ package final class FrameTable: Sendable {
 
   // MARK: Opening
 
-  /// Opens the table at `path`, or creates it. Replaces one that is damaged or of another version.
+  /// Opens the table at `path`, or creates it. Replaces one that is damaged.
   package static func open(
     _ path: FilePath, shape: TableShape, byteLimit: Int, secretBytes: [UInt8]
   ) throws(AnimatedImageError) -> FrameTable {
     try open(path, shape, byteLimit: byteLimit, HashSecret(secretBytes))
   }
 
+  /// - Parameter creating: False throws `storeDamaged` if there is no table, or a damaged one.
   static func open(
-    _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret
+    _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret,
+    creating: Bool = true
   ) throws(AnimatedImageError) -> FrameTable {
     let pageSize = TableFile.pageSize
     var replaces = false
@@ -72,6 +76,10 @@ package final class FrameTable: Sendable {
           return try FrameTable(layout, file, secret)
         }
         replaces = true
+      }
+      guard creating else {
+        throw AnimatedImageError(
+          .storeDamaged, "\(path) \(replaces ? "has a damaged header" : "was removed")")
       }
       let number = UInt64.random(in: 1...UInt64.max)
       guard
@@ -140,6 +148,7 @@ package final class FrameTable: Sendable {
       // If pages were cut off since, the mapping reads zeros in their place.
       guard !mapping.hasGap else { continue }
       if mapping.byte(at: layout.use(of: slot)) == 0 { try? mark(slot, 1) }
+      noteUse()
       let storage = mapping.lend(range, by: lease)
       let format = layout.shape.format
       let bitmap = Bitmap(
@@ -148,6 +157,20 @@ package final class FrameTable: Sendable {
       return CachedFrame(bitmap, damage: entry.damage)
     }
     return nil
+  }
+
+  /// Makes the file's time recent, by which tables are evicted. Writes at most once a minute.
+  private func noteUse() {
+    let now = ContinuousClock.now
+    let isDue = state.withLock { state in
+      if let last = state.refreshed, now - last < .seconds(60) { return false }
+      state.refreshed = now
+      return true
+    }
+    guard isDue, let modified = try? file.status.modified,
+      FileStamp.now() - modified > 60_000_000_000
+    else { return }
+    file.refreshTimes()
   }
 
   /// Whether there is an entry for `key`. Does not read its pixels.
@@ -259,7 +282,8 @@ package final class FrameTable: Sendable {
   ///
   /// - Parameter mayGrow: Called before filling a slot that occupies no disk space yet. False
   ///   allows only slots that do.
-  /// - Throws: `storeBusy` if every slot for the frame is in use, `storeFull`, `storeDamaged`;
+  /// - Throws: `storeBusy` if every slot for the frame is in use, `storeFull` if `mayGrow` refuses
+  ///   all of them, `storeDamaged`;
   ///   `parameter` if the frame has another shape, or its damage does not fit in an entry.
   func store(
     _ frame: CachedFrame, for key: TableKey, mayGrow: () -> Bool = { true }
@@ -297,7 +321,7 @@ package final class FrameTable: Sendable {
   }
 
   /// Locks a slot for `key` for writing: an empty one, else one not recently used. Nil if all are
-  /// in use.
+  /// in use. Throws `storeFull` if all are empty and none may be filled.
   private func takeSlot(
     for key: TableKey, mayGrow: () -> Bool
   ) throws(AnimatedImageError) -> Int? {
@@ -325,7 +349,12 @@ package final class FrameTable: Sendable {
       }
     }
     // Space may have been freed since growing was refused.
-    guard asked == false, mayGrow() else { return nil }
+    guard asked == false else { return nil }
+    guard mayGrow() else {
+      if slots.contains(where: { !isEmpty($0) }) { return nil }
+      throw AnimatedImageError(
+        .storeFull, "the store's limit leaves no room for frame \(key.index)")
+    }
     for slot in slots where isEmpty(slot) {
       if try beginWriting(slot) { return slot }
     }

@@ -12,9 +12,27 @@ enum StoreFiles {
 
   /// Whether the file is a table, or a table or secret that was being written.
   static func isTable(_ name: String) -> Bool {
-    if name.hasSuffix(tableSuffix) { return true }
+    if isTableName(name[...]) { return true }
     guard let finalName = finalName(of: name) else { return false }
-    return finalName.hasSuffix(tableSuffix) || finalName == StoreSecret.fileName
+    return isTableName(finalName) || finalName == StoreSecret.fileName
+  }
+
+  /// Whether the name is `[NAME.DIGEST.COUNT-]WxH-FORMAT-SECRET-vN.N.frames`: other programs also
+  /// have files that end in `.frames`.
+  private static func isTableName(_ name: Substring) -> Bool {
+    guard name.hasSuffix(tableSuffix) else { return false }
+    var parts = name.dropLast(tableSuffix.utf8.count)
+      .split(separator: "-", omittingEmptySubsequences: false)
+    if parts.count == 5 {
+      let format = parts.removeFirst().split(separator: ".", omittingEmptySubsequences: false)
+      guard format.count == 3, isHexadecimal(format[1]), isDecimal(format[2]) else { return false }
+    }
+    guard parts.count == 4, parts[3].first == "v" else { return false }
+    let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false)
+    let versions = parts[3].dropFirst().split(separator: ".", omittingEmptySubsequences: false)
+    let numbers = sides + versions
+    return sides.count == 2 && versions.count == 2 && numbers.allSatisfy { isDecimal($0) }
+      && !parts[1].isEmpty && isHexadecimal(parts[2])
   }
 
   /// Whether the file in a store's `index` is a record, or one that was being written.
@@ -33,15 +51,26 @@ enum StoreFiles {
     return rest[..<dot]
   }
 
+  private static func isDecimal(_ text: Substring) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
   private static func isHexadecimal(_ text: Substring) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
   }
 }
 
 extension FrameStore {
-  /// Whether there is a store in `directory`, which opening one would create.
-  package static func exists(at directory: FilePath) -> Bool {
-    TableDirectory.exists(directory.appending(StoreSecret.fileName))
+  /// Whether there is a store in `directory`, which opening one would create: its secret, or any
+  /// file of a store that lost it.
+  ///
+  /// - Throws: `storeDenied` or `io` if that cannot be found out.
+  package static func exists(at directory: FilePath) throws(AnimatedImageError) -> Bool {
+    if try TableDirectory.isPresent(directory.appending(StoreSecret.fileName)) { return true }
+    guard try TableDirectory.isPresent(directory) else { return false }
+    return TableDirectory.files(in: directory).contains { StoreFiles.isTable($0.name) }
+      || TableDirectory.files(in: directory.appending("index"))
+        .contains { StoreFiles.isRecord($0.name) }
   }
 
   /// The records about known files: their number, and their bytes on disk.

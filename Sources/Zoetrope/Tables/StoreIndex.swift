@@ -57,8 +57,9 @@ struct StoreIndex: Sendable {
       TableDirectory.remove(temporary)
       throw error
     }
-    // Listing the directory on every write would take longer than the records save.
-    if hash.low % 64 == 0 { prune() }
+    // Listing the directory on every write would take longer than the records save. 64 large ones
+    // would exceed the limit by far.
+    if hash.low % 64 == 0 || writer.bytes.count > 256 << 10 { prune() }
   }
 
   /// Removes the oldest records until the limits are met.

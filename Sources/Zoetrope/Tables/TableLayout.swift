@@ -32,8 +32,8 @@ package struct TableShape: Sendable, Hashable {
 /// pixels, page-aligned for each slot. The header is written before the file gets its name and
 /// never changes. Numbers are in native byte order; a header in the other one is invalid.
 struct TableLayout: Sendable, Hashable {
-  /// Increment if the layout changes.
-  static let version: UInt64 = 2
+  /// Increment if the layout or the key of frames changes.
+  static let version: UInt64 = 3
   /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
   /// are then no longer found.
   static let pixelVersion: UInt64 = 1
@@ -171,6 +171,9 @@ struct TableKey: Sendable, Hashable {
         1, UInt64(bitPattern: Int64(drawing.version)),
         secret.hash64(Array(drawing.name.utf8).rawBytes),
       ]
+    }
+    if rendition.canvasFormat != .rgba8 {
+      words += [2, UInt64(rendition.canvasFormat.kind.rawValue)]
     }
     animation = secret.hash64(words.span.rawBytes)
     words.append(UInt64(bitPattern: Int64(key.index)))

@@ -70,7 +70,13 @@ struct CacheStoreArguments: ParsableArguments {
   ) -> ExitStatus {
     var report = StoreReport(directory: directory, byteLimit: byteLimit)
     do throws(CommandFailure) {
-      if FrameStore.exists(at: directory) {
+      let exists: Bool
+      do throws(AnimatedImageError) {
+        exists = try FrameStore.exists(at: directory)
+      } catch {
+        throw failure(error)
+      }
+      if exists {
         let store = try open()
         do throws(AnimatedImageError) {
           report = try body(store)

@@ -84,10 +84,15 @@ struct Warming {
       for index in image.frames.indices {
         if let frame = store.frame(for: keys[index]) {
           room.take(frame)
+          room.takeTable(of: report.rendition, in: store)
           report.known += 1
         } else {
           guard room.hasRoom else { break }
           let read = try reader.frame(at: index) { Signals.ending != nil }
+          // If the file has been overwritten, these pixels do not match its identity.
+          guard image.source.isUnchanged else {
+            throw AnimatedImageError(.io, "the file has changed", format: image.format)
+          }
           let frame = CachedFrame(read.bitmap, damage: read.damage)
           room.take(frame)
           guard room.hasRoom else { break }
@@ -112,8 +117,12 @@ struct Warming {
       try store.keep(frame, for: key)
       report.stored += 1
     } catch {
-      // Other programs use every slot for this frame; there may be some for the next one.
-      guard error.code == .storeBusy else { throw error }
+      // Other programs use every slot for this frame; there may be some for the next one. Or the
+      // limit, and not the disk, leaves no room beside the table itself.
+      let isLimit =
+        error.code == .storeFull
+        && store.statistics.byteCount + frame.cost + TableFile.pageSize > store.byteLimit
+      guard error.code == .storeBusy || isLimit else { throw error }
     }
   }
 

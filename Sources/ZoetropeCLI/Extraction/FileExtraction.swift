@@ -199,7 +199,7 @@ final class FrameSource {
   }
 
   private func next(_ index: Int) throws(AnimatedImageError) -> CompositedFrame? {
-    if let kept { return try kept.frame(at: index) }
+    if let kept { return try kept.frame(at: index) { Signals.ending != nil } }
     let frame = try composited.frame(at: index)
     guard renderer != nil else { return frame }
     return try renderer?.render(frame)

@@ -163,6 +163,9 @@ package final class TableFile: Sendable {
     }
   }
 
+  /// Sets the time of modification to now. Best effort.
+  package func refreshTimes() { _ = unsafe futimens(descriptor.rawValue, nil) }
+
   /// Frees the disk space of `range`, which then reads as zeros. Best effort.
   package func punchHole(_ range: Range<Int>) {
     zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
@@ -311,6 +314,13 @@ package enum TableDirectory {
       found.append((name, TableFile.Status(status)))
     }
     return found
+  }
+
+  /// Whether anything exists at `path`. Unlike ``exists(_:)``, throws if that cannot be found out.
+  package static func isPresent(_ path: FilePath) throws(AnimatedImageError) -> Bool {
+    if exists(path) { return true }
+    if errno == ENOENT { return false }
+    throw .store(errno, "look for \(path)")
   }
 
   /// Whether anything exists at `path`.

@@ -86,6 +86,10 @@ import ZoetropeTestSupport
       try await store.prefetch([count], of: image, family: "f")
     }
     #expect(error?.code == .parameter)
+    let unknown = await #expect(throws: AnimatedImageError.self) {
+      try await store.prefetch(of: image, family: "g")
+    }
+    #expect(unknown?.code == .parameter)
   }
 
   @Test func `concurrent prefetches of one image decode each frame once`() async throws {
@@ -185,6 +189,13 @@ import ZoetropeTestSupport
     #expect(try isKept(a))
     cache.remove(in: b)
     #expect(try isKept(a) && !isKept(b))
+    // A former version of the format.
+    let memory = MemoryFrameCache(budget: MemoryBudget(byteLimit: 8 << 20))
+    memory.store(CachedFrame(try rendered(a)[0]), for: try key(a, 0, in: store))
+    memory.remove(in: format("c"))
+    #expect(memory.statistics.count == 1)
+    memory.remove(in: format("a", 24))
+    #expect(memory.statistics.count == 0)
     try fill()
     cache.remove(content)
     #expect(try !isKept(a) && !isKept(b))
@@ -217,7 +228,10 @@ import ZoetropeTestSupport
     #expect(store.statistics.insertions == 2 * count)
   }
 
-  @Test(arguments: ["list", "a b/c", "../x", "ä-ö.%", String(repeating: "long", count: 40)])
+  @Test(arguments: [
+    "list", "a b/c", "../x", "ä-ö.%", String(repeating: "long", count: 40),
+    String(repeating: "漢字", count: 20),
+  ])
   func `a format may have any name`(name: String) throws {
     let store = try FrameStore(at: directory)
     let format = format(name)

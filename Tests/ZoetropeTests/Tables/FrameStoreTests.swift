@@ -45,6 +45,7 @@ import Zoetrope
       Rendition(size: size, scaling: .init(fit: .fit, filter: .bilinear)),
       Rendition(size: size, scaling: .init(fit: .fit, filter: .box, linearLight: true)),
       Rendition(size: size, scaling: .init(fit: .fit, filter: .box, pixelAspect: 2)),
+      Rendition(size: size, canvasFormat: .rgba16),
     ]
     for (seed, rendition) in renditions.enumerated() {
       try store.keep(
@@ -107,6 +108,14 @@ import Zoetrope
     leases = []
     try writer.keep(frame(99), for: key(2, 0))
     #expect(reader.bitmap(for: key(2, 0)) == frame(99).bitmap)
+  }
+
+  @Test func `without room for one frame the store is full, not busy`() throws {
+    let store = try open(8192)
+    let error = #expect(throws: AnimatedImageError.self) {
+      try store.keep(frame(1), for: key(1, 0))
+    }
+    #expect(error?.code == .storeFull)
   }
 
   @Test func `it behaves as a dictionary that may forget`() throws {

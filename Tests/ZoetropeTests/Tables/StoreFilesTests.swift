@@ -13,7 +13,8 @@ import Zoetrope
     let limit = 8192 * 18
     let store = try FrameStore(at: directory, byteLimit: limit)
     let others = [
-      "letter.txt", "frames", "a.new", "a.frames.txt", "secret.txt", "secret.x.new",
+      "letter.txt", "frames", "a.new", "a.frames.txt", "video.frames", "video.frames.12ab.new",
+      "secret.txt", "secret.x.new",
       "index/page.html", "index/0123456789abcdef", "index/0123456789abcdef0123456789abcdeg",
     ]
     try FileManager.default.createDirectory(
@@ -65,5 +66,98 @@ import Zoetrope
       #expect(!FileManager.default.fileExists(atPath: directory.appending(name).string), "\(name)")
     }
     #expect(store.frame(for: key) != nil)
+  }
+
+  @Test func `more tables than can be open at once are all counted, verified and emptied`() throws {
+    let scratch = try ScratchDirectory(inMemory: true)
+    let store = try FrameStore(at: scratch.path.appending("store"), byteLimit: 4 << 20)
+    let content = ContentIdentity(high: 1, low: 7)
+    for width in 1...80 {
+      let size = PixelSize(width: width, height: 2)
+      let table = FrameFormat("\(width)", size: size, maximumCount: 16).rendering.table
+      let key = AnimationKey(content: content, rendition: Rendition(size: size, table: table))[0]
+      try store.keep(CachedFrame(makePixels(size, seed: width)), for: key)
+    }
+    #expect(store.statistics.frameCount == 80)
+    #expect(store.statistics.tables.count == 80)
+    #expect(try store.verify() == (80, 0))
+    store.remove(content)
+    #expect(store.statistics.frameCount == 0)
+    #expect(store.lastError == nil)
+  }
+
+  @Test func `verifying removes a table with a damaged header, and storing replaces one`() throws {
+    let scratch = try ScratchDirectory()
+    let directory = scratch.path.appending("store")
+    let key = makeAnimation(1, width: size.width, height: size.height)[0]
+    let frame = CachedFrame(makePixels(size, seed: 1))
+    try FrameStore(at: directory).keep(frame, for: key)
+    let name = try #require(
+      FileManager.default.contentsOfDirectory(atPath: directory.string)
+        .first { $0.hasSuffix(".frames") })
+    let table = directory.appending(name)
+    try table.flip(60)
+    let store = try FrameStore(at: directory)
+    #expect(store.frame(for: key) == nil)
+    #expect(store.lastError?.code == .storeDamaged)
+    #expect(try store.verify() == (0, 1))
+    #expect(!FileManager.default.fileExists(atPath: table.string))
+    #expect(try store.verify() == (0, 0))
+    try store.keep(frame, for: key)
+    try table.flip(60)
+    let next = try FrameStore(at: directory)
+    #expect(next.frame(for: key) == nil)
+    try next.keep(frame, for: key)
+    #expect(next.bitmap(for: key) == frame.bitmap)
+  }
+
+  @Test func `a frame of a new size evicts a few of another table, not all of it`() throws {
+    let scratch = try ScratchDirectory()
+    let limit = 8192 * 18
+    let store = try FrameStore(at: scratch.path.appending("store"), byteLimit: limit)
+    let animation = makeAnimation(1, width: size.width, height: size.height)
+    for index in 0..<16 {
+      try store.keep(CachedFrame(makePixels(size, seed: index)), for: animation[index])
+    }
+    let small = PixelSize(width: 16, height: 16)
+    let key = makeAnimation(2, width: 16, height: 16)[0]
+    try store.keep(CachedFrame(makePixels(small, seed: 1)), for: key)
+    #expect(store.contains(key))
+    #expect((0..<16).count { store.contains(animation[$0]) } >= 10)
+    #expect(store.statistics.byteCount <= limit)
+  }
+
+  @Test func `reading a frame makes its table a recently used one`() throws {
+    let scratch = try ScratchDirectory()
+    let directory = scratch.path.appending("store")
+    let key = makeAnimation(1, width: size.width, height: size.height)[0]
+    let store = try FrameStore(at: directory)
+    try store.keep(CachedFrame(makePixels(size, seed: 1)), for: key)
+    // Marks the slot as used, which also writes.
+    #expect(store.frame(for: key) != nil)
+    let name = try #require(
+      FileManager.default.contentsOfDirectory(atPath: directory.string)
+        .first { $0.hasSuffix(".frames") })
+    let table = directory.appending(name).string
+    let old = Date(timeIntervalSince1970: 1e9)
+    try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: table)
+    #expect(try FrameStore(at: directory).frame(for: key) != nil)
+    let attributes = try FileManager.default.attributesOfItem(atPath: table)
+    #expect(try #require(attributes[.modificationDate] as? Date) > old + 1)
+  }
+
+  @Test func `a store that lost its secret is still one, and a file is none`() throws {
+    let scratch = try ScratchDirectory()
+    let directory = scratch.path.appending("store")
+    #expect(try !FrameStore.exists(at: directory))
+    let key = makeAnimation(1, width: size.width, height: size.height)[0]
+    try FrameStore(at: directory).keep(CachedFrame(makePixels(size, seed: 1)), for: key)
+    #expect(try FrameStore.exists(at: directory))
+    let secret = directory.appending("secret")
+    try FileManager.default.removeItem(atPath: secret.string)
+    #expect(try FrameStore.exists(at: directory))
+    let file = scratch.path.appending("file")
+    try Data().write(to: URL(filePath: file.string))
+    #expect(throws: AnimatedImageError.self) { try FrameStore.exists(at: file) }
   }
 }
