@@ -164,7 +164,7 @@ package final class TableFile: Sendable {
   }
 
   /// Sets the time of modification to now. Best effort.
-  package func refreshTimes() { _ = unsafe futimens(descriptor.rawValue, nil) }
+  package func refreshTimes() { _ = futimens(descriptor.rawValue, nil) }
 
   /// Frees the disk space of `range`, which then reads as zeros. Best effort.
   package func punchHole(_ range: Range<Int>) {
