@@ -134,6 +134,13 @@ import Testing
       let again = try tool.run("cache", "verify", "--cache", "c")
       #expect(again.status == 0)
       #expect(again.text.hasPrefix("2 frames intact, 0 dropped\n"))
+      // The header: the table goes, and counts as one.
+      bytes[60] ^= 1
+      try tool.write(bytes, to: path)
+      let headless = try tool.run("cache", "verify", "--cache", "c")
+      #expect(headless.status == 1)
+      #expect(headless.text.hasPrefix("0 frames intact, 1 dropped\nc: 0 frames, "))
+      #expect(try !tool.list("c").contains(table))
     }
   }
 
@@ -178,6 +185,10 @@ import Testing
       let json = try JSONLine.one(Array(tool.run(arguments + ["--json"]).errors.utf8))
       #expect(json["error"]["code"] == "storeDenied")
       #expect(try tool.run("cache", command, "--cache", "none").status == 2)
+      // No directory, and not absent either.
+      let file = try tool.run(["cache", command, "--cache", "cat.gif"] + arguments.dropFirst(4))
+      #expect(file.status == 4)
+      #expect(file.errors.hasPrefix("zoetrope: cat.gif: "))
     }
   }
 
