@@ -308,9 +308,10 @@ package enum TableDirectory {
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       var status = stat()
-      guard unsafe path.appending(name).withPlatformString({ unsafe lstat($0, &status) }) == 0,
-        status.st_mode & S_IFMT == S_IFREG
-      else { continue }
+      let result = unsafe name.withCString {
+        unsafe fstatat(dirfd(stream), $0, &status, AT_SYMLINK_NOFOLLOW)
+      }
+      guard result == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       found.append((name, TableFile.Status(status)))
     }
     return found
