@@ -23,6 +23,6 @@ struct StreamFrames {
         print("\(frame.index): changed \(frame.dirtyRect), \(progress.byteCount) bytes received")
       }
     }
-    print("\(await image.ending()), \(image.frameCount) frames")
+    if let ending = await image.ending() { print("\(ending), \(image.frameCount) frames") }
   }
 }

@@ -95,10 +95,7 @@ public struct AnimatedImage: Sendable {
         byteOffset: scan.byteCount)
     }
     if settled.canvasSize.isEmpty {
-      // IHDR has no such sizes: a GIF, whose logical screen stands behind the signature.
-      throw AnimatedImageError(
-        .malformed, "a canvas of \(settled.canvasSize) that no frame enlarges",
-        format: settled.format, byteOffset: 6)
+      throw Self.emptyCanvas(settled)
     }
     if options.damage == .strict,
       let damage = scan.damage.first(where: { $0.kind.isRefusedByStrict })
@@ -106,6 +103,14 @@ public struct AnimatedImage: Sendable {
       throw damage.error(format: format)
     }
     self.init(arrived: scan, header: settled, source: source, options: options)
+  }
+
+  /// The error for an image without a pixel.
+  static func emptyCanvas(_ header: ImageHeader) -> AnimatedImageError {
+    // IHDR has no such sizes: a GIF, whose logical screen stands behind the signature.
+    AnimatedImageError(
+      .malformed, "a canvas of \(header.canvasSize) that no frame enlarges",
+      format: header.format, byteOffset: 6)
   }
 
   /// What is known of the image in `source`, unchecked; `scan` has at least one frame.

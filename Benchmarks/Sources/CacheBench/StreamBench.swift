@@ -43,7 +43,7 @@ enum StreamBench {
 
       mutating func next() async -> [UInt8]? {
         guard start < chunks.bytes.count else { return nil }
-        let end = min(start + chunks.size, chunks.bytes.count)
+        let end = Swift.min(start + chunks.size, chunks.bytes.count)
         defer { start = end }
         return Array(chunks.bytes[start..<end])
       }

@@ -154,12 +154,9 @@ public final class FrameScheduler: Sendable {
   @discardableResult
   public func seek(toFrame index: Int) throws(AnimatedImageError) -> SeekResult {
     let session = session
-    let order = session.state.withLock { $0.machine.order }
-    guard order.mayContain(index) else {
-      throw AnimatedImageError(.parameter, "seek to \(index) of frames \(order.range)")
-    }
-    session.control(.seek(frame: index, offset: .zero))
-    return order.contains(index) ? .available : .awaited
+    if let result = session.seek(toFrame: index) { return result }
+    let range = session.state.withLock { $0.machine.order.range }
+    throw AnimatedImageError(.parameter, "seek to \(index) of frames \(range)")
   }
 
   /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0.
@@ -170,23 +167,7 @@ public final class FrameScheduler: Sendable {
   /// - Returns: whether the frame at this time has arrived, which can only be otherwise for a
   ///   ``StreamedImage``.
   @discardableResult
-  public func seek(to time: Duration) -> SeekResult {
-    let session = session
-    guard !session.playbackState.isEnded else { return .available }
-    let order = session.state.withLock { $0.machine.order }
-    if order.isOpen {
-      let arrived = 0..<order.range.upperBound
-      if arrived.isEmpty
-        || time >= order.timeline.time(order.timeline.ticks(arrived), at: PlaybackRate(1))
-      {
-        session.control(.seekAhead(time))
-        return .awaited
-      }
-    }
-    let (frame, offset) = order.timeline.position(at: time, in: order.range)
-    session.control(.seek(frame: frame, offset: offset))
-    return .available
-  }
+  public func seek(to time: Duration) -> SeekResult { session.seek(to: time) }
 
   /// The number of seeks so far.
   ///

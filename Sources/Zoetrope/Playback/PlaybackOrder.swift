@@ -48,6 +48,20 @@ package struct PlaybackOrder: Sendable {
     isOpen ? frame >= range.lowerBound && frame < limit : range.contains(frame)
   }
 
+  /// The frame of the range that is nearest to `frame`.
+  package func nearest(to frame: Int) -> Int {
+    max(min(frame, range.upperBound - 1), range.lowerBound)
+  }
+
+  /// The frame shown `time` after the start of frame 0; nil if that has not arrived. See
+  /// ``PlaybackTimeline/position(at:in:)``.
+  package func position(at time: Duration) -> (frame: Int, offset: Duration)? {
+    // The range may begin behind all that has arrived.
+    guard !range.isEmpty else { return nil }
+    let end = timeline.time(timeline.ticks(0..<range.upperBound), at: PlaybackRate(1))
+    return isOpen && time >= end ? nil : timeline.position(at: time, in: range)
+  }
+
   /// The frame at which a play in `direction` begins; nil if it is not known yet.
   package func knownFirst(_ direction: PlaybackDirection) -> Int? {
     direction == .backward && isOpen ? nil : first(direction)

@@ -119,26 +119,42 @@ final class PlaybackSession: Sendable {
 
   /// Passes a control event on to the machine.
   func control(_ event: PlaybackStateMachine.Event) {
-    control { _ in event }
+    _ = control { _ in event }
   }
 
-  /// Passes on the control event that `make` returns for the state, if any.
-  private func control(_ make: (State) -> PlaybackStateMachine.Event?) {
+  /// Seeks to `frame`; nil if it is outside the played range.
+  func seek(toFrame frame: Int) -> SeekResult? {
+    control { state in
+      state.machine.order.mayContain(frame) ? .seek(frame: frame, offset: .zero) : nil
+    }
+  }
+
+  /// Seeks to `time`, unless playback has ended.
+  func seek(to time: Duration) -> SeekResult {
+    control { state in state.machine.state.isEnded ? nil : .seekToTime(time) } ?? .available
+  }
+
+  /// Passes on the control event that `make` returns for the state, if any. Returns whether the frame to show
+  /// next has arrived, decided under the same lock: the rest of a stream may arrive at any moment.
+  private func control(_ make: (State) -> PlaybackStateMachine.Event?) -> SeekResult? {
     let moment = time.now
-    let (drivers, ending) = state.withLock { state -> (Drivers?, PlaybackState?) in
-      guard let event = make(state) else { return (nil, nil) }
+    let (drivers, ending, result) = state.withLock {
+      state -> (Drivers?, PlaybackState?, SeekResult?) in
+      guard let event = make(state) else { return (nil, nil, nil) }
       switch event {
-      case .seek, .seekAhead: state.seekCount += 1
+      case .seek, .seekToTime: state.seekCount += 1
       default: break
       }
       let now = state.hasStarted ? state.time(of: moment) : .zero
       let action = state.machine.handle(event, at: now)
-      if case .end(let reason) = action, state.epoch >= 0 { return (nil, reason) }
-      guard action == .restart, state.hasStarted else { return (nil, nil) }
-      return (makeDriver(&state), nil)
+      let result: SeekResult = state.machine.isPendingAwaited ? .awaited : .available
+      if case .end(let reason) = action, state.epoch >= 0 { return (nil, reason, result) }
+      guard action == .restart, state.hasStarted else { return (nil, nil, result) }
+      return (makeDriver(&state), nil, result)
     }
     if let drivers { replace(drivers) }
     if let ending { end(ending) }
+    return result
   }
 
   /// Ends playback with `reason`, unless it has ended. Closes the stream before it returns; a running
@@ -326,7 +342,7 @@ final class PlaybackSession: Sendable {
 extension PlaybackSession: StreamObserver {
   func framesArrived() {
     guard let stream = shared.stream else { return }
-    control { state in
+    _ = control { state in
       guard !state.machine.state.isEnded else { return nil }
       // Frames behind a chosen range are of no interest.
       let order = state.machine.order

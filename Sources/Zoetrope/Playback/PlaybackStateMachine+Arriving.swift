@@ -11,6 +11,11 @@ extension PlaybackStateMachine {
     return shown.map { order.successor(of: $0) == .unknown } ?? true
   }
 
+  /// Whether the frame to show next has not arrived, or the time sought has not.
+  var isPendingAwaited: Bool {
+    awaitedTime != nil || pending.map { !order.contains($0.frame) } ?? false
+  }
+
   /// Adds what has arrived, and goes on if that is what was missing.
   mutating func arrive(_ arrival: StreamArrival, at now: Duration) -> Action {
     let wasStarved = isStarved
@@ -29,27 +34,26 @@ extension PlaybackStateMachine {
     if order.isOpen, !order.contains(awaited.frame) { return .none }
     if !order.contains(awaited.frame) {
       // It never came: the last one is the nearest.
-      pending?.frame = order.range.upperBound - 1
+      pending?.frame = order.nearest(to: awaited.frame)
       fresh = .zero
     }
     return .restart
   }
 
   /// Shows the frame at `time` as soon as it has arrived; a time past the end is the end.
-  mutating func seekAhead(to time: Duration) -> Action {
+  mutating func seek(to time: Duration) -> Action {
+    if let (frame, offset) = order.position(at: time) { return seek(to: frame, offset: offset) }
+    guard order.isOpen else { return .none }
     let action = seek(to: order.range.upperBound, offset: .zero)
     awaitedTime = time
     return action
   }
 
   private mutating func arrive(at time: Duration) -> Action {
-    let end = order.timeline.time(
-      order.timeline.ticks(0..<order.range.upperBound), at: PlaybackRate(1))
-    if order.isOpen, time >= end {
+    guard let (frame, offset) = order.position(at: time) else {
       pending?.frame = order.range.upperBound
       return .none
     }
-    let (frame, offset) = order.timeline.position(at: time, in: order.range)
     return seek(to: frame, offset: offset)
   }
 
@@ -74,7 +78,8 @@ extension PlaybackStateMachine {
     }
   }
 
-  /// Converts the steps to a new timescale; exactly, since it is a multiple of the old one.
+  /// Converts the steps to a new timescale: exactly if it is a multiple of the old one, else rounded down to
+  /// nanoseconds as the timeline is.
   private mutating func rescaleSteps(from old: Int128) {
     let new = order.timeline.timescale
     guard new != old else { return }

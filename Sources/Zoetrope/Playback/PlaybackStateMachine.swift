@@ -20,8 +20,8 @@ package struct PlaybackStateMachine: Sendable {
     case setDirection(PlaybackDirection)
     /// More of a stream has arrived, or it has ended.
     case arrived(StreamArrival)
-    /// A seek to a time that lies behind the frames that have arrived.
-    case seekAhead(Duration)
+    /// A seek to a time, which may lie behind the frames that have arrived.
+    case seekToTime(Duration)
     /// Playback is over, for this reason.
     case end(PlaybackState)
   }
@@ -129,7 +129,7 @@ package struct PlaybackStateMachine: Sendable {
     case .setRate(let rate): return setRate(rate, at: now)
     case .setDirection(let direction): return setDirection(direction, at: now)
     case .arrived(let arrival): return arrive(arrival, at: now)
-    case .seekAhead(let time): return seekAhead(to: time)
+    case .seekToTime(let time): return seek(to: time)
     case .end(let reason): return end(reason)
     }
   }
@@ -281,11 +281,14 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Shows `frame` as soon as it is decoded, paused or not, and starts a new schedule there.
+  /// Shows `frame` as soon as it is decoded, paused or not, and starts a new schedule there. A frame that is not
+  /// played and never will be is replaced by the nearest.
   mutating func seek(to frame: Int, offset: Duration) -> Action {
     let play = (shown ?? pending)?.play ?? 0
-    pending = PlaybackStep(frame: frame, play: play, direction: direction)
-    fresh = offset
+    let isPlayed = order.mayContain(frame)
+    let nearest = isPlayed ? frame : order.nearest(to: frame)
+    pending = PlaybackStep(frame: nearest, play: play, direction: direction)
+    fresh = isPlayed ? offset : .zero
     beginsAtEnd = false
     pausedAt = nil
     isChosen = false

@@ -2,16 +2,20 @@
 ///
 /// Sums of ticks are exact: three frames of 1/3 s end at 1 s and not a nanosecond before.
 package struct PlaybackTimeline: Sendable {
-  /// Ticks per second: the least common multiple of all delays' denominators.
+  /// Ticks per second: the least common multiple of all delays' denominators, or a thousand million if that
+  /// is too large.
   package private(set) var timescale: Int128
   /// The start of each frame in ticks, and the end.
   private var starts: [Int128]
+  /// Whether delays are rounded to nanoseconds, since no other timescale would do. It then stays.
+  private var isInNanoseconds = false
   private let policy: DelayPolicy
   private let fixedDelay: Duration?
 
   /// Larger timescales are replaced by nanoseconds, to bound the arithmetic of ``PlaybackRate``. Only
   /// crafted files have such delays.
   private static let maximumTimescale: Int128 = 1 << 32
+  private static let nanoseconds: Int128 = 1_000_000_000
 
   package init(
     _ frames: [FrameControl], policy: DelayPolicy = .browser, fixedDelay: Duration? = nil
@@ -22,11 +26,13 @@ package struct PlaybackTimeline: Sendable {
       Self.shownTime(of: $0.delay, policy: policy, fixedDelay: fixedDelay, atMost: most)
     }
     var timescale: Int128 = 1
+    var isInNanoseconds = false
     for time in shown {
       let multiple =
         timescale / greatestCommonDivisor(timescale, time.denominator) * time.denominator
       guard multiple <= Self.maximumTimescale else {
-        timescale = 1_000_000_000
+        timescale = Self.nanoseconds
+        isInNanoseconds = true
         break
       }
       timescale = multiple
@@ -39,23 +45,26 @@ package struct PlaybackTimeline: Sendable {
       starts.append(sum)
     }
     self.timescale = timescale
+    self.isInNanoseconds = isInNanoseconds
     self.starts = starts
     self.policy = policy
     self.fixedDelay = fixedDelay
   }
 
-  /// Adds frames at the end. Takes constant time for each, unless the timescale has to change, which it does a
-  /// few times at most: each one is a multiple of the one before.
+  /// Adds frames at the end. Takes constant time for each, unless the timescale has to change, which it does at
+  /// most some thirty times: each one is a multiple of the one before, up to the maximum, and then nanoseconds
+  /// for good.
   mutating func append(_ frames: [FrameControl]) {
     // As in the initialiser, for as many frames as limits allow.
     let most = Int128(1) << 74
     for frame in frames {
       let time = Self.shownTime(
         of: frame.delay, policy: policy, fixedDelay: fixedDelay, atMost: most)
-      let divisor = greatestCommonDivisor(timescale, time.denominator)
-      let multiple = timescale / divisor * time.denominator
-      if multiple != timescale {
-        rescale(to: multiple <= Self.maximumTimescale ? multiple : 1_000_000_000)
+      if !isInNanoseconds {
+        let divisor = greatestCommonDivisor(timescale, time.denominator)
+        let multiple = timescale / divisor * time.denominator
+        isInNanoseconds = multiple > Self.maximumTimescale
+        rescale(to: isInNanoseconds ? Self.nanoseconds : multiple)
       }
       starts.append(starts[starts.count - 1] + time.numerator * timescale / time.denominator)
     }

@@ -118,6 +118,9 @@ public final class SharedFrames: Sendable {
   /// Until the stream has ended, a jump back decodes from the last frame that needs no other. Frames are not
   /// cached: a cache knows an image by all of its bytes.
   ///
+  /// What the decoding position and the kept frames hold while nobody plays is not charged to a
+  /// ``MemoryBudget``, as that of a whole image is.
+  ///
   /// - Parameters:
   ///   - image: the stream, which is retained.
   ///   - rendering: the size and format of the frames. Default: as decoded.

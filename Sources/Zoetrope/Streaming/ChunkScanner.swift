@@ -29,6 +29,15 @@ struct ChunkScanner: Sendable {
   /// See ``Scanning/isComplete``.
   var isComplete: Bool { gif?.isComplete ?? png?.isComplete ?? false }
 
+  /// See ``Scanning/hasEndMarker``.
+  var hasEndMarker: Bool { gif?.hasEndMarker ?? png?.hasEndMarker ?? false }
+
+  /// See ``Scanning/keepFrames(_:)``.
+  mutating func keepFrames(_ count: Int) {
+    gif?.keepFrames(count)
+    png?.keepFrames(count)
+  }
+
   /// See ``Scanning/isCanvasKnown``.
   var isCanvasKnown: Bool { gif?.isCanvasKnown ?? png?.isCanvasKnown ?? false }
 

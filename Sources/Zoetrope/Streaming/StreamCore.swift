@@ -56,6 +56,8 @@ package final class StreamCore: Sendable {
     var version = 0
     /// The entries of the list of damage that were checked.
     var checkedDamage = 0
+    /// What decoding the frames so far takes; nil before the first one.
+    var footprint: DecodeFootprint?
     /// The bytes received; those behind the end marker included.
     var byteCount = 0
     /// Whether `scanner` has failed or finished, and gets no more bytes.
@@ -71,7 +73,8 @@ package final class StreamCore: Sendable {
     func meets(_ goal: Goal) -> Bool {
       if ending != nil { return true }
       return switch goal {
-      case .canvas: scanner.isCanvasKnown
+      // An empty one ends the stream.
+      case .canvas: scanner.isCanvasKnown && scanner.header?.canvasSize.isEmpty == false
       case .frame(let index): index < scanner.frameCount
       case .change(let version): self.version > version
       case .end: false
@@ -119,6 +122,21 @@ package final class StreamCore: Sendable {
         Result { () throws(AnimatedImageError) in try received.append(bytes[...]) }
       }.get()
     }
+    // In slices, so that nobody waits for the lock while a large chunk is scanned.
+    var isComplete = false
+    var start = 0
+    while start < bytes.count {
+      let end = start + min(Self.sliceSize, bytes.count - start)
+      isComplete = try scan(bytes, start..<end)
+      start = end
+    }
+    return isComplete
+  }
+
+  private static let sliceSize = 1 << 18
+
+  /// Scans `range` of `bytes` and tells what has arrived; returns as ``receive(_:)``.
+  private func scan(_ bytes: [UInt8], _ range: Range<Int>) throws(AnimatedImageError) -> Bool {
     var failure: AnimatedImageError?
     let (isComplete, reached, observers) = state.withLock { state in
       // Cancelled meanwhile.
@@ -126,12 +144,12 @@ package final class StreamCore: Sendable {
       let frameCount = state.scanner.frameCount
       let playCount = state.scanner.playCount
       do throws(AnimatedImageError) {
-        try feed(bytes, to: &state)
+        try feed(bytes, range, to: &state)
       } catch {
         failure = error
         state.isClosed = true
       }
-      state.byteCount += bytes.count
+      state.byteCount += range.count
       state.version += 1
       let grew =
         state.scanner.frameCount > frameCount
@@ -144,13 +162,18 @@ package final class StreamCore: Sendable {
     return isComplete
   }
 
-  private func feed(_ bytes: [UInt8], to state: inout State) throws(AnimatedImageError) {
+  private func feed(
+    _ bytes: [UInt8], _ range: Range<Int>, to state: inout State
+  ) throws(AnimatedImageError) {
     let known = state.scanner.frameCount
-    try state.scanner.feed(bytes.rawBytes)
-    if state.scanner.frameCount > known, let header = state.scanner.header {
-      try ScannedImage.checkLiveBytes(
-        of: state.scanner.frames[known...], header: header, options: options)
+    var failure: AnimatedImageError?
+    do throws(AnimatedImageError) {
+      try state.scanner.feed(bytes.rawBytes.extracting(range))
+    } catch {
+      failure = error
     }
+    try admitFrames(from: known, in: &state)
+    if let failure { throw failure }
     guard options.damage == .strict else { return }
     let damage = state.scanner.damage(from: state.checkedDamage)
     state.checkedDamage += damage.count
@@ -159,31 +182,55 @@ package final class StreamCore: Sendable {
     }
   }
 
+  /// Admits the frames from `known` on that the canvas and the limit of memory allow, and drops the others.
+  private func admitFrames(
+    from known: Int, in state: inout State
+  ) throws(AnimatedImageError) {
+    guard state.scanner.isCanvasKnown, let header = state.scanner.header else { return }
+    if header.canvasSize.isEmpty {
+      state.scanner.keepFrames(known)
+      throw AnimatedImage.emptyCanvas(header)
+    }
+    guard options.limits.liveBytes < .max, state.scanner.frameCount > known else { return }
+    var footprint =
+      state.footprint ?? DecodeFootprint(EmptyCollection(), header: header, options: options)
+    for control in state.scanner.frames[known...] {
+      footprint.add(control)
+      do throws(AnimatedImageError) {
+        try footprint.check()
+      } catch {
+        state.scanner.keepFrames(control.index)
+        throw error
+      }
+    }
+    state.footprint = footprint
+  }
+
   /// Ends the stream: `reason` is nil if its producer ended by itself. Blocks while a truncated last frame is
   /// decoded.
   func settle(_ reason: StreamEnding?) {
     // Scanned to the end under the lock, decoded outside it.
-    let (scan, isComplete, failure) = state.withLock {
+    let (scan, hasEndMarker, failure) = state.withLock {
       state -> (ScannedImage?, Bool, AnimatedImageError?) in
       guard !state.isSettling else { return (nil, false, nil) }
       state.isSettling = true
-      let isComplete = state.scanner.isComplete
+      let hasEndMarker = state.scanner.hasEndMarker
       defer { state.isClosed = true }
       guard !state.isClosed, reason != .cancelled else {
-        return (state.scanner.image, isComplete, nil)
+        return (state.scanner.image, hasEndMarker, nil)
       }
       do throws(AnimatedImageError) {
         // A copy, so that the frames known to others stay as they are until all of it is settled.
         var scanner = state.scanner
         try scanner.finish()
-        return (scanner.image, isComplete, nil)
+        return (scanner.image, hasEndMarker, nil)
       } catch {
-        return (state.scanner.image, isComplete, error)
+        return (state.scanner.image, hasEndMarker, error)
       }
     }
     guard let scan else { return }
     let source = ReceivedSource(received, limit: scan.byteCount)
-    var ending = reason ?? (isComplete ? .complete : .truncated)
+    var ending = reason ?? (hasEndMarker ? .complete : .truncated)
     var settled: AnimatedImage?
     if let failure {
       if reason == nil { ending = .failed(failure) }
@@ -210,7 +257,9 @@ package final class StreamCore: Sendable {
 
   /// The image with the complete frames of `scan`; nil if there are none.
   private func arrived(_ scan: ScannedImage, _ source: ReceivedSource) -> AnimatedImage? {
-    guard let header = scan.header, !scan.frames.isEmpty else { return nil }
+    guard let header = scan.header, !scan.frames.isEmpty, !header.canvasSize.isEmpty else {
+      return nil
+    }
     return AnimatedImage(arrived: scan, header: header, source: source, options: options)
   }
 
@@ -279,6 +328,11 @@ package final class StreamCore: Sendable {
   }
 
   func add(_ observer: any StreamObserver) {
-    state.withLock { $0.observers.append(WeakObserver(observer: observer)) }
+    state.withLock { state in
+      // A stream that has ended has nothing more to tell.
+      guard state.ending == nil else { return }
+      state.observers.removeAll { $0.observer == nil }
+      state.observers.append(WeakObserver(observer: observer))
+    }
   }
 }

@@ -11,7 +11,8 @@ public struct StreamEnding: Sendable, Hashable {
 
   /// The file's end marker arrived. Bytes behind it are not awaited.
   public static let complete = StreamEnding(kind: .complete)
-  /// The stream ended before the file's end marker. The frames that arrived are there.
+  /// The stream ended before the file's end marker, or the file is so damaged that nothing behind the damage can
+  /// be read. The frames that arrived are there.
   public static let truncated = StreamEnding(kind: .truncated)
   /// ``StreamedImage/cancel()`` was called, or the stream's task was cancelled.
   public static let cancelled = StreamEnding(kind: .cancelled)

@@ -7,7 +7,7 @@
 /// ```swift
 /// let image = try await StreamedImage(chunks)
 /// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
-/// print(await image.ending())
+/// if let ending = await image.ending() { print(ending) }
 /// ```
 ///
 /// **Bytes.** One chunk is taken at a time, and the next is awaited only after it was scanned and stored, so
@@ -27,8 +27,8 @@ public final class StreamedImage: Sendable {
   /// at the beginning of the pixels in a PNG.
   ///
   /// - Parameters:
-  ///   - chunks: the bytes of the file, in order, in chunks of any size. Chunks are best arrays, which are not
-  ///     copied.
+  ///   - chunks: the bytes of the file, in order, in chunks of any size. A chunk that is no array is copied into one
+  ///     first.
   ///   - options: as for a whole file. Frames are decoded on one thread at a time while bytes arrive.
   ///   - storage: where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
   /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the
@@ -95,8 +95,8 @@ public final class StreamedImage: Sendable {
   /// The image as far as it has arrived: a value like that of a file with these frames and bytes, which does
   /// not grow. Nil before the first frame.
   ///
-  /// After the end of a complete stream it equals the image of the whole file. Copies the list of frames when
-  /// the next one arrives.
+  /// After the end of a complete stream it equals the image of the whole file, but for bytes behind the end
+  /// marker, which are not read to their end. Copies the list of frames when the next one arrives.
   public var image: AnimatedImage? { core.image }
 
   /// How far the stream has come.
@@ -107,16 +107,16 @@ public final class StreamedImage: Sendable {
 
   /// Waits for the end of the stream and returns whether the file is complete.
   ///
-  /// Returns ``StreamEnding/cancelled`` as soon as the calling task is cancelled; the stream goes on.
-  public func ending() async -> StreamEnding {
-    guard await core.reach(.end), let ending = core.ending else { return .cancelled }
-    return ending
+  /// Returns nil as soon as the calling task is cancelled; the stream goes on.
+  public func ending() async -> StreamEnding? {
+    await core.reach(.end) ? core.ending : nil
   }
 
   /// Waits until frame `index` has arrived; false if the stream ended without it, or the calling task was
   /// cancelled.
   public func waitForFrame(_ index: Int) async -> Bool {
-    await core.reach(.frame(index)) && index < frameCount
+    guard index >= 0 else { return false }
+    return await core.reach(.frame(index)) && index < frameCount
   }
 
   /// Returns every frame, composited, each as soon as its bytes have arrived and it was asked for.
@@ -158,6 +158,7 @@ public struct StreamedBitmaps: AsyncSequence, Sendable {
     private let image: StreamedImage
     private let reader: LentStreamReader
     private var index = 0
+    private var isOver = false
 
     init(image: StreamedImage, rendering: Rendering) {
       self.image = image
@@ -168,7 +169,7 @@ public struct StreamedBitmaps: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> CompositedFrame? {
-      guard await image.waitForFrame(index), !Task.isCancelled else { return nil }
+      guard !isOver, await image.waitForFrame(index), !Task.isCancelled else { return nil }
       let (reader, index) = (reader, index)
       self.index += 1
       let result = await DecodeThreads.shared.cancellableResult { flag in
@@ -177,7 +178,7 @@ public struct StreamedBitmaps: AsyncSequence, Sendable {
       switch result {
       case .success(let frame): return frame
       case .failure(let error):
-        self.index = .max
+        isOver = true
         if error.code == .cancelled { return nil }
         throw error
       }

@@ -76,35 +76,54 @@ extension ImageHeader {
 
 /// The least number of bytes that decoding an image's frames takes, bounded by
 /// ``DecodingLimits/liveBytes``.
-struct DecodeFootprint {
-  /// The canvas, and the saved area under a frame if any frame is restored.
-  private(set) var canvas = 0
+package struct DecodeFootprint: Sendable {
+  private let header: ImageHeader
+  private let options: DecodingOptions
+  private var putsBack = false
   /// The largest frame, decoded.
   private(set) var frame = 0
   /// What each decoding thread takes for the compressed bytes of a frame: as stored, and joined
   /// from its blocks or chunks.
   private(set) var worker = 0
 
-  /// The total with one thread and no frame decoded ahead.
-  var byteCount: Int { Self.sum(Self.sum(canvas, frame), worker) }
-
-  init(_ frames: some Sequence<FrameControl>, header: ImageHeader, options: DecodingOptions) {
-    let pixelSize = header.decodedPixelSize(options)
-    let joinsTwice = header.format == .gif && options.decoder == .reference
-    var putsBack = false
-    for control in frames {
-      if control.disposal == .previous { putsBack = true }
-      let size = control.rect.size
-      let bytes = Self.sum(Self.product(size.area, pixelSize), size.height + 512)
-      frame = max(frame, Self.rounded(bytes))
-      let stored = control.byteRange.count
-      let joined = joinsTwice ? Self.product(stored, 2) : LZWDecoder.byteCount(for: stored)
-      worker = max(worker, Self.sum(stored, joined))
-    }
+  /// The canvas, and the saved area under a frame if any frame is restored.
+  var canvas: Int {
     // Includes row padding, which dominates a canvas of narrow rows.
-    canvas = Self.product(
+    let bytes = Self.product(
       options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
-    if putsBack { canvas = Self.product(canvas, 2) }
+    return putsBack ? Self.product(bytes, 2) : bytes
+  }
+
+  /// The total with one thread and no frame decoded ahead.
+  package var byteCount: Int { Self.sum(Self.sum(canvas, frame), worker) }
+
+  package init(
+    _ frames: some Sequence<FrameControl>, header: ImageHeader, options: DecodingOptions
+  ) {
+    self.header = header
+    self.options = options
+    for control in frames { add(control) }
+  }
+
+  /// Counts one more frame.
+  package mutating func add(_ control: FrameControl) {
+    if control.disposal == .previous { putsBack = true }
+    let size = control.rect.size
+    let bytes = Self.sum(
+      Self.product(size.area, header.decodedPixelSize(options)), size.height + 512)
+    frame = max(frame, Self.rounded(bytes))
+    let stored = control.byteRange.count
+    let joinsTwice = header.format == .gif && options.decoder == .reference
+    let joined = joinsTwice ? Self.product(stored, 2) : LZWDecoder.byteCount(for: stored)
+    worker = max(worker, Self.sum(stored, joined))
+  }
+
+  /// Throws if decoding cannot stay within the limit.
+  package func check() throws(AnimatedImageError) {
+    let (needed, limit) = (byteCount, options.limits.liveBytes)
+    guard needed > limit else { return }
+    throw AnimatedImageError(
+      .limitExceeded, "liveBytes would be \(needed), the limit is \(limit)", format: header.format)
   }
 
   private static func rounded(_ byteCount: Int) -> Int {

@@ -42,6 +42,14 @@ package struct GIFScanner: Scanning {
     if case .trailer = state { true } else { isAtEnd }
   }
 
+  package var hasEndMarker: Bool {
+    if case .trailer = state { true } else { false }
+  }
+
+  package mutating func keepFrames(_ count: Int) {
+    image.frames.removeLast(max(image.frames.count - count, 0))
+  }
+
   package var isCanvasKnown: Bool { openFrame != nil || !image.frames.isEmpty }
 
   package var announcedFrames: Int? { nil }

@@ -147,6 +147,7 @@ extension PNGScanner {
     if chunkType == .end {
       try closePicture(at: chunkOffset)
       isAtEnd = true
+      hasEndMarker = true
     }
   }
 

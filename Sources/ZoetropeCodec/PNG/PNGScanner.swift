@@ -6,6 +6,7 @@
 package struct PNGScanner: Scanning {
   package internal(set) var image = ScannedImage()
   package internal(set) var isAtEnd = false
+  package internal(set) var hasEndMarker = false
 
   enum State: Sendable {
     case signature
@@ -36,6 +37,10 @@ package struct PNGScanner: Scanning {
   }
 
   package var isComplete: Bool { isAtEnd }
+
+  package mutating func keepFrames(_ count: Int) {
+    image.frames.removeLast(max(image.frames.count - count, 0))
+  }
 
   package var isCanvasKnown: Bool { animation.phase != .beforeData }
 

@@ -82,18 +82,6 @@ extension ScannedImage {
   ) throws(AnimatedImageError) {
     guard options.limits.liveBytes < .max else { return }
     let others = [staticImage, cutFrame].compactMap { $0 }
-    try Self.checkLiveBytes(of: [frames, others].joined(), header: header, options: options)
-  }
-
-  /// Throws for frames that cannot be decoded within the live-byte limit.
-  package static func checkLiveBytes(
-    of frames: some Sequence<FrameControl>, header: ImageHeader, options: DecodingOptions
-  ) throws(AnimatedImageError) {
-    let limit = options.limits.liveBytes
-    guard limit < .max else { return }
-    let needed = DecodeFootprint(frames, header: header, options: options).byteCount
-    guard needed > limit else { return }
-    throw AnimatedImageError(
-      .limitExceeded, "liveBytes would be \(needed), the limit is \(limit)", format: header.format)
+    try DecodeFootprint([frames, others].joined(), header: header, options: options).check()
   }
 }

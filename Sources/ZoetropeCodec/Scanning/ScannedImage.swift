@@ -5,17 +5,21 @@
 package protocol Scanning: Sendable {
   /// What is known so far.
   var image: ScannedImage { get }
-  /// Whether the file's end marker was read; later bytes are ignored.
+  /// Whether reading has ended; later bytes are ignored.
   var isAtEnd: Bool { get }
-  /// Whether the end marker was read, or nothing behind it would count. Unlike ``isAtEnd`` it is true
-  /// before another byte shows that there is more.
+  /// Whether no more bytes are needed: the end marker was read, or damage ended the list of frames. Unlike
+  /// ``isAtEnd`` it is true before another byte shows that there is more.
   var isComplete: Bool { get }
+  /// Whether the file's end marker was read: a GIF's trailer, a PNG's IEND.
+  var hasEndMarker: Bool { get }
   /// Whether the header is final but for the format, so that frames can be decoded.
   var isCanvasKnown: Bool { get }
   /// The number of frames that the file announces; nil if it does not.
   var announcedFrames: Int? { get }
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
+  /// Drops all frames but the first `count`, before anybody has seen them.
+  mutating func keepFrames(_ count: Int)
   /// Signals that there are no more bytes.
   mutating func finish() throws(AnimatedImageError)
 }

@@ -6,7 +6,7 @@ public import SystemPackage
 /// A chunk is what the system has at the time, at most 64 KiB, so none waits for later bytes. Bytes are read
 /// when they are asked for, and the writer of a pipe waits until then. Waiting takes a thread of its own and
 /// never blocks the cooperative pool; cancelling the iterating task ends the sequence within a tenth of a
-/// second. Does not close the descriptor, which must stay open meanwhile.
+/// second. An iterator reads a duplicate of the descriptor, which may be closed once the iterator is made.
 ///
 /// ```swift
 /// let image = try await StreamedImage(FileChunks(.standardInput))
@@ -34,25 +34,25 @@ public struct FileChunks: AsyncSequence, Sendable {
 
   /// Creates an iterator. Two iterators would take bytes from each other.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(descriptor: descriptor, following: following)
+    Iterator(source: OwnedDescriptor.duplicate(of: descriptor), following: following)
   }
 
   /// Reads chunks one by one.
   public struct Iterator: AsyncIteratorProtocol {
     private static let chunkSize = 1 << 16
 
-    let descriptor: FileDescriptor
+    fileprivate let source: Result<OwnedDescriptor, AnimatedImageError>
     let following: Duration?
 
     /// The next chunk; nil at the end, and if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> [UInt8]? {
+      let source = try source.get()
       while !Task.isCancelled {
-        let descriptor = descriptor
         let result = await Self.onThread { flag in
           Result { () throws(AnimatedImageError) in
-            try Self.read(descriptor) { flag.isRaised }
+            try Self.read(source.descriptor) { flag.isRaised }
           }
         }
         guard let chunk = try result.get() else { return nil }
@@ -90,6 +90,8 @@ public struct FileChunks: AsyncSequence, Sendable {
         let ready = waitForEvents(&request, milliseconds: 100)
         if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
         guard ready > 0 else { continue }
+        // What a cancelled reader took would be lost to the next one.
+        if isCancelled() { return nil }
         var chunk = [UInt8](repeating: 0, count: chunkSize)
         do {
           let count = try descriptor.read(into: &chunk)
@@ -104,5 +106,23 @@ public struct FileChunks: AsyncSequence, Sendable {
       }
       return nil
     }
+  }
+}
+
+/// A descriptor that is closed with the last iterator and read that use it. A number closed by somebody else
+/// could meanwhile belong to another file.
+private final class OwnedDescriptor: Sendable {
+  let descriptor: FileDescriptor
+
+  private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+
+  deinit { try? descriptor.close() }
+
+  static func duplicate(
+    of descriptor: FileDescriptor
+  ) -> Result<OwnedDescriptor, AnimatedImageError> {
+    let copy = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { return .failure(FileSource.failure(Errno(rawValue: errno))) }
+    return .success(OwnedDescriptor(FileDescriptor(rawValue: copy)))
   }
 }

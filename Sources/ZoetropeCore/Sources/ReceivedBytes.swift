@@ -27,9 +27,10 @@ package final class ReceivedBytes: Sendable {
   ///   - byteLimit: The most bytes kept in all.
   ///   - directory: Where the file is made; nil for the system's directory of temporary files.
   package init(memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil) {
-    let blocks = (max(memoryLimit, 0) + Self.blockSize - 1) / Self.blockSize
+    let limit = min(max(memoryLimit, 0), .max - Self.blockSize)
+    let blocks = (limit + Self.blockSize - 1) / Self.blockSize
     self.memoryLimit = blocks * Self.blockSize
-    self.byteLimit = byteLimit
+    self.byteLimit = max(byteLimit, 0)
     self.directory = directory ?? SpillFile.systemDirectory
   }
 
@@ -65,7 +66,12 @@ package final class ReceivedBytes: Sendable {
     state.withLock { state in
       var rest = resident
       while !rest.isEmpty {
-        if state.blocks.last.map({ $0.count == Self.blockSize }) ?? true { state.blocks.append([]) }
+        if state.blocks.last.map({ $0.count == Self.blockSize }) ?? true {
+          var block: [UInt8] = []
+          // Growing by doubling would take up to twice the limit.
+          block.reserveCapacity(Self.blockSize)
+          state.blocks.append(block)
+        }
         let last = state.blocks.count - 1
         let part = rest.prefix(Self.blockSize - state.blocks[last].count)
         state.blocks[last].append(contentsOf: part)

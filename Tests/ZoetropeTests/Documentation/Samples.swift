@@ -43,14 +43,15 @@ func samplesOfStreaming(
   for try await frame in player.frames() {
     show(frame.bitmap, at: frame.presentationTime)
   }
-  print(await streamed.ending(), player.statistics.stalls)
+  if let ending = await streamed.ending() { print(ending, player.statistics.stalls) }
 
   for try await frame in streamed.bitmaps() {
     print(frame.index, frame.dirtyRect, streamed.progress.byteCount)
   }
 
-  let ending = await streamed.ending()
-  if ending != .complete { print("only \(streamed.frameCount) frames: \(ending)") }
+  if let ending = await streamed.ending(), ending != .complete {
+    print("only \(streamed.frameCount) frames: \(ending)")
+  }
 
   let cache = ByteRangeCache(byteLimit: 8 << 20)
   for gap in cache.missing(in: range) {

@@ -17,6 +17,16 @@ import ZoetropeTestSupport
     #expect(try await chunks.next() == nil)
   }
 
+  @Test func `an iterator goes on when its descriptor is closed`() async throws {
+    let (reading, writing) = try FileDescriptor.pipe()
+    var chunks = FileChunks(reading).makeAsyncIterator()
+    try reading.close()
+    try writing.writeAll([1, 2])
+    try writing.close()
+    #expect(try await chunks.next() == [1, 2])
+    #expect(try await chunks.next() == nil)
+  }
+
   @Test func `waiting for a pipe ends when the task is cancelled`() async throws {
     let (reading, writing) = try FileDescriptor.pipe()
     let task = Task {

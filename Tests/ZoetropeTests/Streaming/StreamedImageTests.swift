@@ -87,7 +87,12 @@ import ZoetropeTestSupport
         #expect(
           image.damage.filter { $0.kind != .trailingData }
             == whole.damage.filter { $0.kind != .trailingData }, "\(split)")
-        #expect(core.ending?.error == nil)
+        // Reading ended before the end marker.
+        let isCut = whole.damage.contains { damage in
+          [.cutBlock, .missingTrailer, .gifStrayByte].contains(damage.kind)
+            || damage.kind == .missingFrames && whole.format == .gif
+        }
+        #expect(core.ending == (isCut ? .truncated : .complete), "\(split)")
       }
     }
   }
@@ -179,7 +184,7 @@ import ZoetropeTestSupport
     let bytes = GIFPieces.header + Array(repeating: frame, count: 20).flatMap { $0 } + [0x3b]
     let stream = try await StreamedImage(
       Self.sequence(Split.sixtyFour.chunks(bytes)), storage: StreamStorage(byteLimit: 10_000))
-    #expect(await stream.ending().error?.code == .limitExceeded)
+    #expect(await stream.ending()?.error?.code == .limitExceeded)
     #expect(stream.frameCount == 9)
     #expect(stream.image?.frames.count == 9)
   }
@@ -197,9 +202,138 @@ import ZoetropeTestSupport
     producer.finish(throwing: Outage())
     let broken = try await StreamedImage(chunks)
     let ending = await broken.ending()
-    #expect(ending.error?.code == .io)
-    #expect(ending.error?.detail.contains("Outage") == true)
+    #expect(ending?.error?.code == .io)
+    #expect(ending?.error?.detail.contains("Outage") == true)
     #expect(broken.image?.frames.count == 2)
+  }
+
+  @Test func `a memory limit may be any number`() async {
+    for (limit, expected) in [(Int.min, 0), (-1, 0), (0, 0), (1, 1 << 18)] {
+      #expect(ReceivedBytes(memoryLimit: limit, byteLimit: .min).memoryLimit == expected)
+    }
+    #expect(ReceivedBytes(memoryLimit: .max, byteLimit: .max).memoryLimit > .max / 2)
+    let bytes = GIFPieces.header + GIFPieces.frame() + [0x3b]
+    let core = await Self.receive(
+      bytes, .seven, storage: StreamStorage(memoryLimit: .max, byteLimit: .max))
+    #expect(core.ending == .complete)
+    #expect(core.received.spilledByteCount == 0)
+  }
+
+  @Test func `a file that cannot be made ends the stream and keeps its frames`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 4000)
+    let start = GIFPieces.header + Array(repeating: frame, count: 60).flatMap { $0 }
+    for memoryLimit in [0, 1] {
+      let stream = StreamCore(
+        options: .init(),
+        storage: StreamStorage(memoryLimit: memoryLimit, directory: "/nonexistent"))
+      var failure: AnimatedImageError?
+      do {
+        _ = try await stream.receive(start)
+        _ = try await stream.receive(start)
+      } catch {
+        failure = error
+      }
+      #expect(failure?.code == .io)
+      stream.settle(failure.map { .failed($0) })
+      #expect(stream.ending?.error?.code == .io)
+      #expect(stream.frameCount == (memoryLimit == 0 ? 0 : 60))
+    }
+  }
+
+  @Test func `the frame that passes the limit of memory is not there`() async throws {
+    let (small, large) = (GIFPieces.frame(), GIFPieces.frame(dataBytes: 30_000))
+    let bytes = GIFPieces.header + small + small + large + small
+    let whole = try AnimatedImage(bytes: bytes)
+    let header = ImageHeader(format: .gif, canvasSize: whole.canvasSize)
+    let needed = DecodeFootprint(whole.frames, header: header, options: .init()).byteCount
+    for (limit, count) in [(needed, 4), (needed - 1, 2)] {
+      var options = DecodingOptions()
+      options.limits.liveBytes = limit
+      let core = StreamCore(options: options, storage: .init())
+      var failure: AnimatedImageError?
+      do {
+        _ = try await core.receive(Array(bytes[..<(GIFPieces.header.count + small.count)]))
+        #expect(core.frameCount == 1)
+        _ = try await core.receive(Array(bytes[(GIFPieces.header.count + small.count)...]))
+      } catch {
+        failure = error
+      }
+      #expect(core.frameCount == count)
+      #expect(failure?.code == (count == 4 ? nil : .limitExceeded))
+      core.settle(failure.map { .failed($0) })
+      #expect(core.frameCount == count)
+      #expect(core.image?.frames == Array(whole.frames[..<count]))
+    }
+  }
+
+  @Test func `a byte that begins no block ends the stream as truncated`() async throws {
+    let bytes = GIFPieces.header + GIFPieces.frame() + [0x77] + GIFPieces.frame() + [0x3b]
+    let stream = try await StreamedImage(Self.sequence([bytes]))
+    #expect(await stream.ending() == .truncated)
+    #expect(stream.frameCount == 1)
+  }
+
+  @Test func `an empty canvas is refused as in a whole file`() async {
+    var bytes = GIFPieces.header
+    for place in 6..<10 { bytes[place] = 0 }
+    // An image descriptor without pixels.
+    bytes += [0x2c] + Array(repeating: 0, count: 9) + [2, 2, 0x4c, 1, 0]
+    for rest in [[], [0x3b]] as [[UInt8]] {
+      let whole = #expect(throws: AnimatedImageError.self) {
+        _ = try AnimatedImage(bytes: bytes + rest)
+      }
+      let streamed = await #expect(throws: AnimatedImageError.self) {
+        _ = try await StreamedImage(Self.sequence([bytes + rest]))
+      }
+      #expect(streamed == whole && streamed?.code == .malformed)
+    }
+  }
+
+  @Test func `a frame that cannot be decoded ends the bitmaps, not the stream`() async throws {
+    let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+    producer.yield(GIFPieces.header + GIFPieces.frame())
+    var options = DecodingOptions()
+    options.damage = .strict
+    let stream = try await StreamedImage(chunks, options: options)
+    // A frame of one code where 16 pixels belong.
+    var cut = Array(GIFPieces.frame().prefix { $0 != 0x2c })
+    cut += [0x2c, 0, 0, 0, 0, 4, 0, 4, 0, 0, 2, 2, 0x44, 1, 0]
+    producer.yield(cut)
+    #expect(await stream.waitForFrame(1))
+    #expect(await !stream.waitForFrame(-1))
+    var bitmaps = stream.bitmaps().makeAsyncIterator()
+    #expect(try await bitmaps.next(isolation: #isolation)?.index == 0)
+    await #expect(throws: AnimatedImageError.self) {
+      _ = try await bitmaps.next(isolation: #isolation)
+    }
+    #expect(try await bitmaps.next(isolation: #isolation) == nil)
+    #expect(stream.progress.ending == nil)
+    producer.finish()
+  }
+
+  @Test func `a cancelled caller learns no ending`() async throws {
+    let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+    producer.yield(GIFPieces.header + GIFPieces.frame())
+    let stream = try await StreamedImage(chunks)
+    let caller = Task { await stream.ending() }
+    caller.cancel()
+    #expect(await caller.value == nil)
+    #expect(stream.progress.ending == nil)
+    producer.yield([0x3b])
+    #expect(await stream.ending() == .complete)
+  }
+
+  @Test func `a chunk larger than a slice is scanned to its end`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 4000)
+    let bytes = GIFPieces.header + Array(repeating: frame, count: 200).flatMap { $0 } + [0x3b]
+    let core = StreamCore(options: .init(), storage: .init())
+    #expect(try await core.receive(bytes))
+    // The first frames are announced before the last ones are scanned.
+    #expect(core.versionedProgress.1 == 4)
+    #expect(core.versionedProgress.0.byteCount == bytes.count)
+    core.settle(nil)
+    #expect(core.ending == .complete)
+    #expect(core.frames == (try AnimatedImage(bytes: bytes)).frames)
   }
 
   @Test func `a stream without an image throws`() async {
@@ -219,7 +353,7 @@ import ZoetropeTestSupport
     let bytes = GIFPieces.header + frame + frame + frame.prefix(20)
     let stream = try await StreamedImage(
       Self.sequence([bytes]), options: DecodingOptions(damage: .strict))
-    #expect(await stream.ending().error != nil)
+    #expect(await stream.ending()?.error != nil)
     #expect(stream.frameCount == 2)
   }
 

@@ -44,7 +44,7 @@ import ZoetropeTestSupport
       _ = await stream.waitForFrame(known + count - 1)
     }
 
-    func end(with bytes: [UInt8] = [0x3b]) async -> StreamEnding {
+    func end(with bytes: [UInt8] = [0x3b]) async -> StreamEnding? {
       producer.yield(bytes)
       producer.finish()
       return await stream.ending()
@@ -312,6 +312,64 @@ import ZoetropeTestSupport
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == .frame(1, 200))
     player.scheduler.stop()
+  }
+
+  @Test func `a range that never arrives fails, and seeks in it do no harm`() throws {
+    let frames = PaintedFrames.controls(.tenths(3))
+    var poster = PlaybackOptions(reducesMotion: true)
+    poster.posterIndex = 5
+    for options in [PlaybackOptions(range: 5..<10), poster] {
+      for time in [Duration.zero, .milliseconds(150), .seconds(9)] {
+        var machine = try PlaybackStateMachine(
+          frames: frames, playCount: .once, options: options, isOpen: true)
+        #expect(machine.handle(.begin, at: .zero) == .suspend)
+        #expect(machine.handle(.seekToTime(time), at: .zero) == .restart)
+        #expect(machine.isPendingAwaited)
+        let more = StreamArrival(frames: [], playCount: .once, isOpen: true)
+        #expect(machine.handle(.arrived(more), at: .zero) == .none)
+        let end = StreamArrival(frames: [], playCount: .once, isOpen: false)
+        guard case .end(.failed(let error)) = machine.handle(.arrived(end), at: .zero) else {
+          Issue.record("does not fail: \(machine.state)")
+          continue
+        }
+        #expect(error.code == .noFrames)
+      }
+    }
+  }
+
+  @Test func `a seek that the end of the stream overtakes goes to the last frame`() throws {
+    for event in [
+      PlaybackStateMachine.Event.seek(frame: 9, offset: .milliseconds(30)),
+      .seekToTime(.milliseconds(950)),
+    ] {
+      var machine = try PlaybackStateMachine(
+        frames: PaintedFrames.controls(.tenths(3)), playCount: .once, options: .init(),
+        isOpen: true)
+      let end = StreamArrival(frames: [], playCount: .once, isOpen: false)
+      _ = machine.handle(.arrived(end), at: .zero)
+      #expect(machine.handle(event, at: .zero) == .restart)
+      #expect(!machine.isPendingAwaited)
+      #expect(machine.pending?.frame == 2)
+      guard case .fetch = machine.handle(.begin, at: .zero) else {
+        Issue.record("suspended")
+        continue
+      }
+    }
+  }
+
+  @Test func `a timescale in nanoseconds stays`() {
+    let denominators: [UInt32] =
+      [65521, 65519, 65497] + (0..<40).flatMap { _ in [3, 7] as [UInt32] }
+    let frames = PaintedFrames.controls(denominators.map { .part(1, $0) })
+    for known in [0, 1, 3, frames.count] {
+      var timeline = PlaybackTimeline(Array(frames[..<known]), policy: .exact)
+      for frame in frames[known...] {
+        timeline.append([frame])
+        if timeline.frameCount > 2 { #expect(timeline.timescale == 1_000_000_000) }
+      }
+      #expect(timeline.timescale == 1_000_000_000)
+      #expect(timeline.frameCount == frames.count)
+    }
   }
 
   @Test func `a timeline that grows is that of the whole`() {
