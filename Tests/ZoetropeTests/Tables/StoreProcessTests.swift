@@ -17,9 +17,12 @@ import Zoetrope
     let process = Process()
     process.executableURL = URL(filePath: Self.program)
     process.arguments = arguments
-    // The handler of Swift's backtraces swallows signals that were sent.
-    process.environment = ProcessInfo.processInfo.environment
-      .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    // The handler of Swift's backtraces swallows signals that were sent; those of the sanitizers turn
+    // a SIGBUS into an exit.
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "SWIFT_BACKTRACE": "enable=no", "TSAN_OPTIONS": "handle_sigbus=0",
+      "ASAN_OPTIONS": "handle_sigbus=0",
+    ]) { $1 }
     process.standardOutput = FileHandle.nullDevice
     try process.run()
     return process
