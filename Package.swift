@@ -157,6 +157,7 @@ let package = Package(
       dependencies: [
         "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
         "ZoetropeTerminal", "TestRunning", "minimal-player", "thumbnails",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),

@@ -1,8 +1,10 @@
+import ArgumentParser
 import Glibc
 import SystemPackage
 import TestRunning
 import Testing
 
+@testable import ZoetropeCLI
 @testable import ZoetropeProcess
 
 /// Nothing is lost by writing: not an input, not another output, not a file that was there.
@@ -236,6 +238,13 @@ import Testing
     try withTool { (tool: Tool) throws in
       for value in ["nan", "1e300", "-inf", "99999999999999999999", "", "-1e300"] {
         let arguments = Self.words(line, value)
+        // Most are refused while they are parsed, for which no program has to be started.
+        do {
+          _ = try ZoetropeCommand.parseAsRoot(arguments)
+        } catch {
+          #expect(ZoetropeCommand.exitCode(for: error) != .success, "\(value)")
+          if value != "1e300" { continue }
+        }
         let result = try tool.run(arguments)
         #expect(result.status == 2, "\(value)")
         #expect(!result.errors.isEmpty)

@@ -48,7 +48,14 @@ struct TerminalModel {
 
   /// The text of a row.
   func text(_ row: Int) -> String {
-    String(String.UnicodeScalarView(cells[row * columns..<(row + 1) * columns].map(\.character)))
+    var text = String.UnicodeScalarView()
+    var index = row * columns
+    let end = index + columns
+    while index < end {
+      text.append(cells[index].character)
+      index += 1
+    }
+    return String(text)
   }
 
   /// The text of all rows.

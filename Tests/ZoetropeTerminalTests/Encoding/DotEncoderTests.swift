@@ -20,7 +20,7 @@ struct DotEncoderTests {
     var pen = PenState.unknown
     var terminal = MiniTerminal(columns: 5, rows: 3)
     var sketch = Sketch(width: 17, height: 12)
-    for step in 0..<300 {
+    for step in 0..<200 {
       var bytes: [UInt8] = []
       delta.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
       terminal.apply(bytes)

@@ -36,10 +36,10 @@ struct DeltaCacheTests {
   ) {
     var writer = Self.writer(mode, threshold: threshold)
     var bytes: [UInt8] = []
-    let followers = Self.frames(40).suffix(3)
+    let followers = Self.frames(32).suffix(2)
     for (number, frame) in Self.frames(30).enumerated() {
       writer.frame(frame, into: &bytes)
-      guard number % 3 == 0 else { continue }
+      guard number % 4 == 0 else { continue }
       var other = writer
       other.encoder = writer.encoder.withoutPicture()
       other.encoder.resume(showing: frame)

@@ -83,7 +83,7 @@ import ZoetropeTestSupport
     let budget = MemoryBudget(byteLimit: 1 << 20)
     let cache = MemoryFrameCache(budget: budget)
     var shared: [SharedFrames] = []
-    for number in 0..<60 {
+    for number in 0..<40 {
       let bytes = DeltaGIF.make(width: 64 + number, height: 64, frameCount: 4, patch: 8)
       let frames = SharedFrames(
         try AnimatedImage(bytes: bytes), rendering: Rendering(target: TargetSize(width: 100)),

@@ -38,7 +38,7 @@ import ZoetropeTestSupport
       most = max(most, PixelMemory.blockCount(of: canvas))
       #expect(frame.bitmap.cost == canvas)
       shown += 1
-      if shown == 2000 { break }
+      if shown == 1000 { break }
     }
     // The frame in hand, the one in the stream, those ahead, and two that wait to be used again.
     #expect(most <= options.decodeAhead + 4)

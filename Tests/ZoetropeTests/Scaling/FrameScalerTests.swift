@@ -6,17 +6,17 @@ import ZoetropeTestSupport
 @Suite(.timeLimit(.minutes(1)), .computes)
 struct FrameScalerTests {
   static let sizes: [(PixelSize, PixelSize)] = [
-    (PixelSize(width: 40, height: 30), PixelSize(width: 17, height: 11)),
-    (PixelSize(width: 40, height: 30), PixelSize(width: 61, height: 47)),
-    (PixelSize(width: 7, height: 90), PixelSize(width: 29, height: 13)),
-    (PixelSize(width: 90, height: 7), PixelSize(width: 13, height: 29)),
+    (PixelSize(width: 24, height: 18), PixelSize(width: 17, height: 11)),
+    (PixelSize(width: 24, height: 18), PixelSize(width: 37, height: 29)),
+    (PixelSize(width: 7, height: 60), PixelSize(width: 29, height: 13)),
+    (PixelSize(width: 60, height: 7), PixelSize(width: 13, height: 29)),
     (PixelSize(width: 33, height: 33), PixelSize(width: 33, height: 20)),
     (PixelSize(width: 33, height: 33), PixelSize(width: 20, height: 33)),
     (PixelSize(width: 1, height: 1), PixelSize(width: 5, height: 3)),
     (PixelSize(width: 5, height: 3), PixelSize(width: 1, height: 1)),
     (PixelSize(width: 2, height: 2), PixelSize(width: 3, height: 3)),
-    (PixelSize(width: 120, height: 80), PixelSize(width: 3, height: 2)),
-    (PixelSize(width: 300, height: 40), PixelSize(width: 2, height: 31)),
+    (PixelSize(width: 60, height: 40), PixelSize(width: 3, height: 2)),
+    (PixelSize(width: 150, height: 20), PixelSize(width: 2, height: 17)),
   ]
 
   @Test(arguments: ScalingFilter.allCases)

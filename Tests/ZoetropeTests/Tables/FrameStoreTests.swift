@@ -241,7 +241,7 @@ import Zoetrope
     }
     let inPixels = entries.flatMap { (slot: Int) -> [Int] in
       let start = 3 * page + slot * 8192
-      return Array(stride(from: start, to: start + 192 * 30, by: 331))
+      return Array(stride(from: start, to: start + 192 * 30, by: 997))
     }
     var losses = 0
     for offset in header + inEntries + inPixels {

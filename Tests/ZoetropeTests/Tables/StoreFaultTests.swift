@@ -112,7 +112,10 @@
       #expect(exercise(scratch.path.appending("free"), under: free).isEmpty)
       #expect(free.callCount > 60)
       var failed = 0
-      for place in 0..<free.callCount {
+      // Every place fails with EIO and by a short transfer; the others, with which fewer calls differ,
+      // take turns.
+      let isDense = name == "EIO" || name == "short"
+      for place in 0..<free.callCount where isDense || place % 2 == kind % 2 {
         let directory = scratch.path.appending("\(place)")
         let errors = exercise(directory, under: Plan(at: place, fault, lasts: lasts))
         if !errors.isEmpty { failed += 1 }
@@ -126,7 +129,7 @@
         for error in errors { #expect(known.contains(error.code), "call \(place): \(error)") }
         try checkRecovery(directory)
       }
-      if name == "EIO" || name == "ENOSPC" { #expect(failed > free.callCount / 4) }
+      if name == "EIO" || name == "ENOSPC" { #expect(failed > free.callCount / (isDense ? 4 : 8)) }
     }
 
     @Test func `a full disk is an error, not a signal, and what was stored stays`() throws {
