@@ -30,7 +30,8 @@ import ZoetropeTerminal
       let fences = terminal.model.fenceCount
       try #require(
         terminal.wait {
-          terminal.model.fenceCount > fences && terminal.output[count...].contains(UInt8(ascii: "J"))
+          terminal.model.fenceCount > fences
+            && terminal.output[count...].contains(UInt8(ascii: "J"))
             && terminal.model.cells.contains { !$0.pen.isEmpty }
         })
       #expect(started.duration(to: .now) < .seconds(2))

@@ -154,15 +154,16 @@ final class Pseudoterminal {
   func has(_ text: String) -> Bool {
     let pattern = Array(text.utf8)
     return unsafe output.withUnsafeBytes { output in
-      var start = 0
       // The library's search, byte by byte through a protocol, takes most of a test in debug builds.
-      while start + pattern.count <= output.count,
-        let place = unsafe memchr(output.baseAddress! + start, Int32(pattern[0]), output.count - start)
-      {
-        let at = unsafe UnsafeRawPointer(place) - output.baseAddress!
-        guard at + pattern.count <= output.count else { return false }
+      guard let base = unsafe output.baseAddress else { return false }
+      var start = 0
+      while start + pattern.count <= output.count {
+        let left = output.count - start
+        guard let place = unsafe memchr(base + start, Int32(pattern[0]), left) else { break }
+        start = unsafe base.distance(to: place)
+        guard start + pattern.count <= output.count else { break }
         if unsafe memcmp(place, pattern, pattern.count) == 0 { return true }
-        start = at + 1
+        start += 1
       }
       return false
     }
