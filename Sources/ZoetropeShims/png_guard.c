@@ -182,7 +182,8 @@ static uint64_t stored_rows(const zoetrope_png_request *request) {
   return rows;
 }
 
-static void start(struct decode *decode) {
+// What is set before the first byte is read.
+static void configure(struct decode *decode) {
   const zoetrope_png_request *request = decode->request;
   png_structp png = decode->png;
   png_set_user_limits(png, request->width, request->height);
@@ -196,16 +197,28 @@ static void start(struct decode *decode) {
 #endif
   png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
   png_set_benign_errors(png, 1);
-  png_set_read_fn(png, decode, read_bytes);
-  // libpng inflates all that it has read: 2 KiB become at most 2 MiB of surplus.
-  png_set_compression_buffer_size(png, 2048);
-  png_read_info(png, decode->info);
+}
+
+// What is set once the header is read: pixels become RGBA.
+static void transform(struct decode *decode) {
+  const zoetrope_png_request *request = decode->request;
+  png_structp png = decode->png;
   png_set_expand(png);
   if (!request->keeps_16_bit) png_set_strip_16(png);
   png_set_gray_to_rgb(png);
   png_set_add_alpha(png, 0xffff, PNG_FILLER_AFTER);
   png_set_read_user_transform_fn(png, count_row);
   png_set_user_transform_info(png, decode, 0, 0);
+}
+
+static void start(struct decode *decode) {
+  png_structp png = decode->png;
+  configure(decode);
+  png_set_read_fn(png, decode, read_bytes);
+  // libpng inflates all that it has read: 2 KiB become at most 2 MiB of surplus.
+  png_set_compression_buffer_size(png, 2048);
+  png_read_info(png, decode->info);
+  transform(decode);
 }
 
 // Contains the setjmp; none of its locals change after it.
@@ -258,6 +271,124 @@ zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uin
     decode.result.passes = request->interlace == 0 ? 1 : 7;
   }
   return decode.result;
+}
+
+// MARK: - Frames whose data is still arriving
+
+// libpng's progressive reader. Each call of a libpng function that may fail has its own setjmp: the
+// stack frame of an earlier one is gone.
+struct zoetrope_png_arrival {
+  struct decode decode;
+  zoetrope_png_request request;
+  zoetrope_png_progress progress;
+};
+
+static void arrive_header(png_structp png, png_infop info) {
+  zoetrope_png_arrival *arrival = png_get_progressive_ptr(png);
+  transform(&arrival->decode);
+  png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+  if (png_get_rowbytes(png, info) > arrival->decode.bytes_per_row) {
+    png_error(png, "no memory for a row");
+  }
+}
+
+// Called for every row of the frame in each pass; `bytes` is null for those that the pass leaves
+// as they are.
+static void arrive_row(png_structp png, png_bytep bytes, png_uint_32 y, int pass) {
+  zoetrope_png_arrival *arrival = png_get_progressive_ptr(png);
+  struct decode *decode = &arrival->decode;
+  zoetrope_png_progress *progress = &arrival->progress;
+  if (y >= arrival->request.height) return;
+  // Fills the block that a pixel of the pass stands for.
+  if (bytes != NULL) {
+    png_progressive_combine_row(png, decode->pixels + y * decode->bytes_per_row, bytes);
+  }
+  if (pass == 0) progress->shown_rows = y + 1;
+  if (arrival->request.interlace == 0 || pass == 6) progress->rows = y + 1;
+  if (arrival->request.interlace != 0) progress->passes = (uint32_t)pass;
+}
+
+static void process(zoetrope_png_arrival *arrival, const uint8_t *bytes, size_t count) {
+  struct decode *decode = &arrival->decode;
+  if (arrival->progress.is_over || count == 0) return;
+  if (setjmp(png_jmpbuf(decode->png))) {
+    arrival->progress.is_over = true;
+    return;
+  }
+  // Only read, though the parameter is not const.
+  png_process_data(decode->png, decode->info, (png_bytep)(uintptr_t)bytes, count);
+}
+
+static void prepare(zoetrope_png_arrival *arrival) {
+  struct decode *decode = &arrival->decode;
+  if (setjmp(png_jmpbuf(decode->png))) {
+    arrival->progress.is_over = true;
+    return;
+  }
+  png_set_progressive_read_fn(decode->png, arrival, arrive_header, arrive_row, NULL);
+  configure(decode);
+}
+
+zoetrope_png_arrival *zoetrope_png_arrive(const zoetrope_png_request *request, uint8_t *pixels,
+                                          size_t bytes_per_row, size_t pixels_count) {
+  size_t pixel = request->keeps_16_bit && request->bit_depth == 16 ? 8 : 4;
+  if (request->width == 0 || request->height == 0 || bytes_per_row / pixel < request->width ||
+      pixels_count / bytes_per_row < request->height) {
+    return NULL;
+  }
+  zoetrope_png_arrival *arrival = calloc(1, sizeof *arrival);
+  if (arrival == NULL) return NULL;
+  struct decode *decode = &arrival->decode;
+  arrival->request = *request;
+  decode->request = &arrival->request;
+  decode->memory_left = request->memory_limit;
+  decode->pixels = pixels;
+  decode->bytes_per_row = bytes_per_row;
+  decode->stored_rows = stored_rows(request);
+  make_pieces(decode);
+  // The caller's chunks are copied by now.
+  arrival->request.palette = arrival->request.transparency = arrival->request.data = NULL;
+  decode->png = png_create_read_struct_2(
+      PNG_LIBPNG_VER_STRING, decode, fail, note, decode, allocate, release);
+  if (decode->png != NULL) decode->info = png_create_info_struct(decode->png);
+  if (decode->info == NULL) {
+    zoetrope_png_leave(arrival);
+    return NULL;
+  }
+  prepare(arrival);
+  // Without the header of the one IDAT chunk: each piece of data gets a chunk of its own.
+  process(arrival, decode->pieces[0].bytes, decode->pieces[0].count - 8);
+  return arrival;
+}
+
+zoetrope_png_progress zoetrope_png_feed(zoetrope_png_arrival *arrival, const uint8_t *bytes,
+                                        size_t count) {
+  struct decode *decode = &arrival->decode;
+  zoetrope_png_progress *progress = &arrival->progress;
+  while (count > 0 && !progress->is_over) {
+    size_t part = count < MAX_CHUNK ? count : MAX_CHUNK;
+    uint8_t header[8] = {0, 0, 0, 0, 'I', 'D', 'A', 'T'};
+    static const uint8_t checksum[4] = {0};
+    store_32(header, (uint32_t)part);
+    process(arrival, header, sizeof header);
+    process(arrival, bytes, part);
+    process(arrival, checksum, sizeof checksum);
+    bytes += part;
+    count -= part;
+    if (decode->filtered_rows == decode->stored_rows) progress->is_over = true;
+  }
+  if (decode->filtered_rows == decode->stored_rows) {
+    progress->rows = progress->shown_rows = arrival->request.height;
+    progress->passes = arrival->request.interlace == 0 ? 1 : 7;
+  }
+  return *progress;
+}
+
+void zoetrope_png_leave(zoetrope_png_arrival *arrival) {
+  struct decode *decode = &arrival->decode;
+  if (decode->png != NULL) png_destroy_read_struct(&decode->png, &decode->info, NULL);
+  free(arrival);
 }
 
 unsigned zt_png_version(void) { return png_access_version_number(); }

@@ -4,7 +4,8 @@
 //
 // FAULT is one of: interrupt (every other call ends with EINTR), short (a few bytes at a time), both,
 // stuck (opening a file that is called *.gif never ends, whatever signal handlers there are),
-// read:N and write:N (EIO and ENOSPC from byte N on), close, link (the calls that give a file its name).
+// read:N and write:N (EIO and ENOSPC from byte N on), close, link (the calls that give a file its name),
+// signal:N (SIGINT comes at read number N of a file, from 0 on).
 // Standard input, output and error count like any file; libraries are mapped, not read.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,14 +14,15 @@
 #include <stdarg.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static int interrupts, shortens, fails_close, fails_link, sticks;
-static long read_limit = -1, write_limit = -1;
-static atomic_long calls, bytes_read, bytes_written;
+static long read_limit = -1, write_limit = -1, signal_place = -1;
+static atomic_long file_reads, calls, bytes_read, bytes_written;
 
 __attribute__((constructor)) static void prepare(void) {
   const char *fault = getenv("FAULT");
@@ -32,6 +34,7 @@ __attribute__((constructor)) static void prepare(void) {
   sticks = strcmp(fault, "stuck") == 0;
   if (strncmp(fault, "read:", 5) == 0) read_limit = atol(fault + 5);
   if (strncmp(fault, "write:", 6) == 0) write_limit = atol(fault + 6);
+  if (strncmp(fault, "signal:", 7) == 0) signal_place = atol(fault + 7);
 }
 
 // Whether this call is one that a signal interrupts.
@@ -73,6 +76,8 @@ ssize_t read(int file, void *bytes, size_t count) {
 
 ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
   if (is_interrupted()) return -1;
+  // To the process, so that any thread may get it, as from a terminal.
+  if (signal_place >= 0 && atomic_fetch_add(&file_reads, 1) == signal_place) kill(getpid(), SIGINT);
   if (read_limit >= 0 && offset + (off_t)count > read_limit) {
     if (offset >= read_limit) return errno = EIO, -1;
     count = (size_t)(read_limit - offset);

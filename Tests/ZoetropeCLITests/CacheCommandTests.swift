@@ -2,6 +2,10 @@ import Glibc
 import SystemPackage
 import TestRunning
 import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+@testable import ZoetropeProcess
 
 /// `zoetrope cache stat`, `warm`, `prune`, `verify` and `clear`.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct CacheCommandTests {
@@ -113,6 +117,28 @@ import Testing
       let verified = try JSONLine.one(
         tool.run("cache", "verify", "--cache", "c", "--json").output)
       #expect(verified["intact"] == 60)
+    }
+  }
+
+  @Test func `a file that changes while it is warmed stores nothing more`() throws {
+    try withTool { (tool: Tool) throws in
+      let path = FilePath("\(tool.directory)/cat.gif")
+      // Changes the file while its first frame is being rendered.
+      let drawing = FrameDrawing("change", version: 1) { y, _, _ in
+        guard y == 0, let file = try? FileDescriptor.open(path, .writeOnly, options: .append) else {
+          return
+        }
+        _ = try? file.closeAfter { try file.writeAll([0]) }
+      }
+      let image = try AnimatedImage(contentsOf: path)
+      let store = try FrameStore(at: FilePath("\(tool.directory)/c"))
+      var warming = Warming(
+        image, input: InputFile(path.string), rendering: Rendering(drawing: drawing), store: store)
+      var room = WarmRoom(byteCount: 1 << 20)
+      let failure = #expect(throws: CommandFailure.self) { _ = try warming.run(room: &room) }
+      #expect(failure?.code == "io")
+      #expect(failure?.message.contains("changed") == true)
+      #expect(store.statistics.insertions == 0)
     }
   }
 

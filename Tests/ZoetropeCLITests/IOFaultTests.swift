@@ -90,4 +90,28 @@ import Testing
         try tool.shell("\"$ZOETROPE\" extract cat.gif -o o/ --resume && diff -r o whole") == 0)
     }
   }
+
+  @Test func `a signal at any read ends an extraction with a cache, and the next one works`() throws
+  {
+    try withTool { (tool, run) throws in
+      // Reads of the cache's files count, those that hash the input for it, and those of frames.
+      let extract = "extract cat.gif --size 3x2 --cache c -j 1"
+      var interrupted = 0
+      for place in 0..<100 {
+        let status = try run("signal:\(place)", "\(extract) -o o\(place)/ 2>err")
+        let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+        if status == 0 { break }
+        interrupted += 1
+        // What `timeout` makes of an end by the signal.
+        #expect(status == 130, "read \(place): \(errors)")
+        #expect(errors.isEmpty || errors.contains("interrupted"), "read \(place): \(errors)")
+        #expect(try tool.shell("test -z \"$(ls -A o\(place) 2>/dev/null | grep -v png)\"") == 0)
+        try #require(try tool.shell("rm -rf c") == 0)
+      }
+      #expect(interrupted >= 2 && interrupted < 100)
+      let plain = try tool.shell("\"$ZOETROPE\" extract cat.gif --size 3x2 -o plain/ -j 1")
+      #expect(plain == 0)
+      #expect(try tool.shell("\"$ZOETROPE\" \(extract) -o o/ && diff -r o plain") == 0)
+    }
+  }
 }

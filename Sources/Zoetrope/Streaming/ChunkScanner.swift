@@ -19,6 +19,9 @@ struct ChunkScanner: Sendable {
 
   var playCount: PlayCount { gif?.image.playCount ?? png?.image.playCount ?? .once }
 
+  /// See ``Scanning/arrivingFrame``.
+  var arrivingFrame: FrameControl? { gif?.arrivingFrame ?? png?.arrivingFrame }
+
   var announcedFrames: Int? { gif?.announcedFrames ?? png?.announcedFrames }
 
   /// Damage from entry `start` of the list on.

@@ -65,6 +65,8 @@ package final class StreamCore: Sendable {
     /// Whether the ending is being decided.
     var isSettling = false
     var ending: StreamEnding?
+    /// One more than the last frame that was decoded.
+    var decodedCount = 0
     /// The image when the stream has ended; nil if there is no frame.
     var settled: AnimatedImage?
     var waiters: [Waiter] = []
@@ -100,6 +102,8 @@ package final class StreamCore: Sendable {
   let options: DecodingOptions
   let received: ReceivedBytes
   private let state: Mutex<State>
+  /// What draws the frame in arrival, from the first request to the end.
+  private let partial = Mutex<LentPartialReader?>(nil)
 
   init(options: DecodingOptions, storage: StreamStorage) {
     self.options = options
@@ -251,6 +255,8 @@ package final class StreamCore: Sendable {
       state.version += 1
       return (state.takeReached(), state.livingObservers())
     }
+    // After the ending is set, so that no other one is made.
+    partial.withLock { $0 = nil }
     for handover in reached { handover.close(with: true) }
     for observer in observers { observer.framesArrived() }
   }
@@ -303,11 +309,52 @@ package final class StreamCore: Sendable {
     }
   }
 
+  /// The frame in arrival, with the bytes scanned so far, and the header; nil between frames and after the end.
+  ///
+  /// - Throws: `limitExceeded` if decoding it passes the limit of memory.
+  func arrivingFrame() throws(AnimatedImageError) -> (FrameControl, ImageHeader)? {
+    try state.withLock { (state) throws(AnimatedImageError) in
+      guard !state.isClosed, !state.isSettling, state.scanner.isCanvasKnown,
+        let header = state.scanner.header, !header.canvasSize.isEmpty,
+        let control = state.scanner.arrivingFrame
+      else { return nil }
+      if options.limits.liveBytes < .max {
+        var footprint =
+          state.footprint ?? DecodeFootprint(EmptyCollection(), header: header, options: options)
+        footprint.add(control)
+        try footprint.check()
+      }
+      return (control, header)
+    }
+  }
+
+  /// What draws the frame in arrival; nil after the end.
+  func partialReader() -> LentPartialReader? {
+    partial.withLock { partial in
+      guard ending == nil else { return nil }
+      let reader = partial ?? LentPartialReader(PartialReader(self))
+      partial = reader
+      return reader
+    }
+  }
+
+  /// Records that frame `index` was decoded.
+  func noteDecoded(_ index: Int) {
+    let reached = state.withLock { state in
+      guard index >= state.decodedCount else { return [ResultHandover<Bool>]() }
+      state.decodedCount = index + 1
+      state.version += 1
+      return state.takeReached()
+    }
+    for handover in reached { handover.close(with: true) }
+  }
+
   var versionedProgress: (StreamProgress, Int) {
     state.withLock { state in
       let progress = StreamProgress(
         byteCount: state.byteCount,
         frameCount: state.settled?.frames.count ?? state.scanner.frameCount,
+        decodedFrameCount: state.decodedCount,
         announcedFrames: state.scanner.announcedFrames, ending: state.ending)
       return (progress, state.version)
     }

@@ -46,10 +46,15 @@ public struct StreamProgress: Sendable, Hashable {
   public let byteCount: Int
   /// Frames whose bytes have all arrived.
   public let frameCount: Int
+  /// Frames decoded so far, for playback or ``StreamedImage/bitmaps(rendering:)``: all up to the furthest one.
+  public let decodedFrameCount: Int
   /// The number of frames that the file announces, which may be wrong; nil if it announces none, as a GIF.
   public let announcedFrames: Int?
   /// How the stream ended; nil until it has.
   public let ending: StreamEnding?
+
+  /// The number of frames in all; nil until the stream has ended.
+  public var totalFrames: Int? { ending == nil ? nil : frameCount }
 }
 
 /// The progress of a stream, whenever it changes.

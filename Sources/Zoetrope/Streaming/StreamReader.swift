@@ -24,6 +24,7 @@ final class StreamReader {
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
     let frame = try composite(index, isCancelled)
+    core.noteDecoded(index)
     return try renderer?.render(frame, isCancelled: isCancelled) ?? frame
   }
 
@@ -48,10 +49,7 @@ final class StreamReader {
 
   private func growingReader() throws(AnimatedImageError) -> FrameReader {
     if let reader { return reader }
-    guard let image = core.image else {
-      throw AnimatedImageError(.noFrames, "no frame has arrived")
-    }
-    let made = FrameReader(image.growing(with: ReceivedSource(core.received)))
+    let made = try FrameReader(growing: core)
     reader = made
     return made
   }
@@ -74,12 +72,15 @@ final class LentStreamReader: Sendable {
   }
 }
 
-extension AnimatedImage {
-  /// The image as a reader that gets more frames needs it: on one thread, with all bytes of `source`.
-  fileprivate func growing(with source: ReceivedSource) -> AnimatedImage {
-    var image = self
+extension FrameReader {
+  /// A reader of the frames of `core` that have arrived, to which later ones are appended: on one thread, with
+  /// all bytes received at the time of each call.
+  convenience init(growing core: StreamCore) throws(AnimatedImageError) {
+    guard var image = core.image else {
+      throw AnimatedImageError(.noFrames, "no frame has arrived")
+    }
     image.options.parallelism = 1
-    image.source = source
-    return image
+    image.source = ReceivedSource(core.received)
+    self.init(image)
   }
 }

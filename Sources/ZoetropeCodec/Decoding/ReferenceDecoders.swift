@@ -36,36 +36,16 @@ enum LibpngDecoder {
     _ stream: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool,
     into pixels: FramePixels
   ) -> Result<PNGFrameOutcome, AnimatedImageError> {
-    let isDeep = keeps16Bit && header.bitDepth == 16
-    pixels.content.layout = isDeep ? .rgba16 : .rgba8
-    pixels.content.offset = 0
-    let (rowBytes, isWide) = pixels.content.width.multipliedReportingOverflow(by: isDeep ? 8 : 4)
-    let (byteCount, isLarge) = rowBytes.multipliedReportingOverflow(by: pixels.content.height)
-    guard !isWide, !isLarge, let width = UInt32(exactly: pixels.content.width),
-      let height = UInt32(exactly: pixels.content.height)
-    else {
-      return .failure(AnimatedImageError(.limitExceeded, "frame size", format: header.format))
-    }
-    pixels.content.bytesPerRow = rowBytes
-    do { try pixels.reserve(byteCount: byteCount) } catch { return .failure(error) }
-
-    let palette = paletteBytes(header)
-    let transparency = transparencyBytes(header)
+    let room: Room
+    do { room = try makeRoom(header, keeps16Bit, in: pixels) } catch { return .failure(error) }
     let result = unsafe stream.withUnsafeBytes { stream in
-      unsafe palette.withUnsafeBufferPointer { palette in
-        unsafe transparency.withUnsafeBufferPointer { transparency in
-          var request = unsafe zoetrope_png_request(
-            width: width, height: height, bit_depth: header.bitDepth, color_type: header.colorType,
-            interlace: header.isInterlaced ? 1 : 0, keeps_16_bit: keeps16Bit,
-            palette: palette.baseAddress, palette_count: palette.count / 3,
-            transparency: transparency.baseAddress, transparency_count: transparency.count,
-            data: stream.baseAddress?.assumingMemoryBound(to: UInt8.self), data_count: stream.count,
-            memory_limit: memoryLimit(width: pixels.content.width))
-          let storage = pixels.storage
-          return unsafe zoetrope_png_decode(
-            &request, storage.baseAddress.assumingMemoryBound(to: UInt8.self), rowBytes,
-            storage.byteCount)
-        }
+      unsafe withRequest(header, room, keeps16Bit) { request in
+        unsafe request.data = stream.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        unsafe request.data_count = stream.count
+        let storage = pixels.storage
+        return unsafe zoetrope_png_decode(
+          &request, storage.baseAddress.assumingMemoryBound(to: UInt8.self), room.rowBytes,
+          storage.byteCount)
       }
     }
     if result.code == ZOETROPE_PNG_MEMORY {
@@ -75,6 +55,47 @@ enum LibpngDecoder {
     pixels.content.isOpaque = header.isOpaquePNG
     return .success(
       PNGFrameOutcome(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
+  }
+
+  /// The size of a frame as libpng takes it.
+  fileprivate typealias Room = (rowBytes: Int, width: UInt32, height: UInt32)
+
+  /// Makes room in `pixels` for the rows of a frame of its size.
+  fileprivate static func makeRoom(
+    _ header: ImageHeader, _ keeps16Bit: Bool, in pixels: FramePixels
+  ) throws(AnimatedImageError) -> Room {
+    let isDeep = keeps16Bit && header.bitDepth == 16
+    pixels.content.layout = isDeep ? .rgba16 : .rgba8
+    pixels.content.offset = 0
+    let (rowBytes, isWide) = pixels.content.width.multipliedReportingOverflow(by: isDeep ? 8 : 4)
+    let (byteCount, isLarge) = rowBytes.multipliedReportingOverflow(by: pixels.content.height)
+    guard !isWide, !isLarge, let width = UInt32(exactly: pixels.content.width),
+      let height = UInt32(exactly: pixels.content.height)
+    else { throw AnimatedImageError(.limitExceeded, "frame size", format: header.format) }
+    pixels.content.bytesPerRow = rowBytes
+    try pixels.reserve(byteCount: byteCount)
+    return (rowBytes, width, height)
+  }
+
+  /// Calls `body` with the description of a frame, whose data is still to be set.
+  @unsafe fileprivate static func withRequest<Result>(
+    _ header: ImageHeader, _ room: Room, _ keeps16Bit: Bool,
+    _ body: (inout zoetrope_png_request) -> Result
+  ) -> Result {
+    let palette = paletteBytes(header)
+    let transparency = transparencyBytes(header)
+    return unsafe palette.withUnsafeBufferPointer { palette in
+      unsafe transparency.withUnsafeBufferPointer { transparency in
+        var request = unsafe zoetrope_png_request(
+          width: room.width, height: room.height, bit_depth: header.bitDepth,
+          color_type: header.colorType, interlace: header.isInterlaced ? 1 : 0,
+          keeps_16_bit: keeps16Bit, palette: palette.baseAddress,
+          palette_count: palette.count / 3, transparency: transparency.baseAddress,
+          transparency_count: transparency.count, data: nil, data_count: 0,
+          memory_limit: memoryLimit(width: Int(room.width)))
+        return unsafe body(&request)
+      }
+    }
   }
 
   // libpng keeps a few rows of at most 8 bytes per pixel; zlib some 50 KB.
@@ -116,6 +137,52 @@ enum LibpngDecoder {
       header.transparency
     default: []
     }
+  }
+}
+
+/// libpng's progressive reader of one frame: decodes each byte once, as it arrives.
+///
+/// The C object writes to the storage of the frame's pixels, which this object keeps alive.
+@safe
+final class LibpngArrival {
+  private let arrival: OpaquePointer
+  private let storage: PixelStorage
+
+  /// Makes room in `pixels`, whose width and height give the frame's size, and begins.
+  ///
+  /// - Throws: `limitExceeded` if allocation fails.
+  init(
+    _ header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
+  ) throws(AnimatedImageError) {
+    let room = try LibpngDecoder.makeRoom(header, keeps16Bit, in: pixels)
+    let storage = pixels.storage
+    let arrival = unsafe LibpngDecoder.withRequest(header, room, keeps16Bit) { request in
+      unsafe zoetrope_png_arrive(
+        &request, storage.baseAddress.assumingMemoryBound(to: UInt8.self), room.rowBytes,
+        storage.byteCount)
+    }
+    guard let arrival = unsafe arrival else {
+      throw AnimatedImageError(.limitExceeded, "memory", format: header.format)
+    }
+    unsafe self.arrival = arrival
+    self.storage = storage
+  }
+
+  deinit { unsafe zoetrope_png_leave(arrival) }
+
+  /// Decodes the next bytes of the zlib stream.
+  func feed(_ bytes: borrowing RawSpan) -> (progress: ArrivalProgress, isOver: Bool) {
+    let found = unsafe bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else {
+        return unsafe zoetrope_png_feed(arrival, [], 0)
+      }
+      return unsafe zoetrope_png_feed(
+        arrival, start.assumingMemoryBound(to: UInt8.self), bytes.count)
+    }
+    let progress = ArrivalProgress(
+      completeRows: Int(found.rows), shownRows: Int(found.shown_rows),
+      completePasses: Int(found.passes))
+    return (progress, found.is_over)
   }
 }
 

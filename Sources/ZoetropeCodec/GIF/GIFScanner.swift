@@ -52,6 +52,12 @@ package struct GIFScanner: Scanning {
 
   package var isCanvasKnown: Bool { openFrame != nil || !image.frames.isEmpty }
 
+  package var arrivingFrame: FrameControl? {
+    var frame = isAtEnd ? nil : openFrame
+    frame?.end(at: image.byteCount)
+    return frame
+  }
+
   package var announcedFrames: Int? { nil }
 
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {

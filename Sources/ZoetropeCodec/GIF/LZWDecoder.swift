@@ -62,6 +62,15 @@ package struct LZWDecoder: Sendable {
   }
 }
 
+/// Where an expansion stands whose codes are still arriving.
+struct LZWCursor: Sendable {
+  /// Where the next string goes, and the bit of the remaining codes at which the next one starts.
+  fileprivate var position = 0
+  fileprivate var bitPosition = 0
+  fileprivate var width = 0
+  fileprivate var next = 0
+}
+
 /// The result of expanding one GIF frame's codes.
 package struct LZWResult: Sendable, Hashable {
   /// Why the expansion stopped.
@@ -174,6 +183,11 @@ extension LZWDecoder.Expansion {
   /// Expands until the last pixel, the last code or the first invalid one.
   mutating func run() -> LZWResult {
     clear()
+    return proceed()
+  }
+
+  /// Like ``run()``, from where an earlier call ran out of codes.
+  mutating func proceed() -> LZWResult {
     while true {
       if isGrowing {
         expandShortStrings(isGrowing: true)
@@ -380,6 +394,63 @@ extension LZWDecoder {
         )
       }
     }
+  }
+}
+
+// MARK: - Codes that are still arriving
+
+extension LZWDecoder {
+  /// Continues at `cursor`, nil at the start, and writes up to `count` pixels to `storage`, from
+  /// ``headroom`` on. Removes the whole bytes of `codes` that were expanded.
+  ///
+  /// ``LZWResult/Status/dataExhausted`` means that more codes continue it. In between, this decoder
+  /// expands nothing else: its table is part of the state, as are the pixels in `storage`.
+  ///
+  /// - Precondition: As ``expand(_:minimumCodeSize:into:count:)``, and `storage` has ``headroom``
+  ///   and ``slack`` bytes more than `count`.
+  mutating func expandMore(
+    _ codes: inout [UInt8], at cursor: inout LZWCursor?, minimumCodeSize: Int,
+    into storage: PixelStorage, count: Int
+  ) -> LZWResult {
+    precondition(Self.minimumCodeSizes.contains(minimumCodeSize) && count >= 0)
+    precondition(storage.byteCount - Self.headroom - Self.slack >= count)
+    let begun = cursor
+    var end = LZWCursor()
+    let result = unsafe codes.withUnsafeBytes { codes -> LZWResult? in
+      guard let source = codes.baseAddress else { return nil }
+      return unsafe positions.withUnsafeMutableBufferPointer { table in
+        guard let table = table.baseAddress else { preconditionFailure("no table") }
+        var expansion = unsafe Expansion(
+          source: source, byteCount: codes.count,
+          base: storage.baseAddress.assumingMemoryBound(to: UInt8.self),
+          end: Self.headroom + count, table: table, minimumCodeSize: minimumCodeSize)
+        let result: LZWResult
+        if let begun {
+          expansion.position = begun.position
+          expansion.bitPosition = begun.bitPosition
+          expansion.width = begun.width
+          expansion.next = begun.next
+          result = expansion.proceed()
+        } else {
+          expansion.prepareTable()
+          result = expansion.run()
+        }
+        end.position = expansion.position
+        end.bitPosition = expansion.bitPosition
+        end.width = expansion.width
+        end.next = expansion.next
+        return result
+      }
+    }
+    guard let result else {
+      let pixels = begun.map { $0.position - Self.headroom } ?? 0
+      return LZWResult(status: .dataExhausted, pixelCount: pixels, byteOffset: 0)
+    }
+    preparedSize = -1
+    codes.removeFirst(end.bitPosition >> 3)
+    end.bitPosition &= 7
+    cursor = end
+    return result
   }
 }
 

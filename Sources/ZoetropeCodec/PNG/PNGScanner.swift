@@ -44,6 +44,14 @@ package struct PNGScanner: Scanning {
 
   package var isCanvasKnown: Bool { animation.phase != .beforeData }
 
+  package var arrivingFrame: FrameControl? {
+    guard !isAtEnd, !animation.isListEnded, var picture = animation.openPicture,
+      picture.control != nil || !animation.isAnimated
+    else { return nil }
+    picture.end = availableEnd(of: picture)
+    return makeFrame(picture, isIndependent: false)
+  }
+
   package var announcedFrames: Int? { animation.isAnimated ? animation.announcedFrames : nil }
 
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
@@ -279,16 +287,21 @@ extension PNGScanner {
       return
     }
     animation.openPicture = nil
-    // The bytes of a chunk without pixels do not belong to the picture.
-    switch state {
-    case .skip, .crcOfSkipped: if isDataChunk { picture.end = end }
-    default: break
-    }
+    picture.end = availableEnd(of: picture)
     if let control = picture.control {
       let area = control.rect.size.area
       try workBudget.charge(frame: image.frames.count, area: area, at: picture.start)
     }
     image.cutFrame = makeFrame(picture, isIndependent: image.frames.isEmpty)
+  }
+
+  /// Where the bytes of the open picture end that have been read. The bytes of a chunk without pixels
+  /// do not belong to it.
+  private func availableEnd(of picture: PNGAnimationState.OpenPicture) -> Int {
+    switch state {
+    case .skip, .crcOfSkipped: isDataChunk ? image.byteCount : picture.end
+    default: picture.end
+    }
   }
 
   /// Decides what the file is, once all of it was seen.

@@ -14,6 +14,9 @@ package protocol Scanning: Sendable {
   var hasEndMarker: Bool { get }
   /// Whether the header is final but for the format, so that frames can be decoded.
   var isCanvasKnown: Bool { get }
+  /// The frame whose data is arriving, with the bytes read so far; nil between frames. Valid once the
+  /// canvas is known. Its independence is not decided.
+  var arrivingFrame: FrameControl? { get }
   /// The number of frames that the file announces; nil if it does not.
   var announcedFrames: Int? { get }
   /// Feeds the next bytes of the file.

@@ -72,6 +72,38 @@ typedef struct zoetrope_png_result {
 zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uint8_t *pixels,
                                         size_t bytes_per_row, size_t pixels_count);
 
+/// A frame being decoded while its data arrives.
+typedef struct zoetrope_png_arrival zoetrope_png_arrival;
+
+/// How much of an arriving frame is decoded.
+typedef struct zoetrope_png_progress {
+  /// Final rows from the top.
+  uint32_t rows;
+  /// Rows from the top that show something: a pixel of an interlaced frame fills the block that it
+  /// stands for until the pixels there have arrived.
+  uint32_t shown_rows;
+  /// Complete interlace passes, 0 to 7; for a plain frame 1 when it is complete.
+  uint32_t passes;
+  /// Whether more data changes nothing: every row is there, or the data is damaged.
+  bool is_over;
+} zoetrope_png_progress;
+
+/// Begins to decode a frame; `data` of the request is ignored. Null if memory or room is missing:
+/// `bytes_per_row` and `pixels` as for `zoetrope_png_decode`.
+///
+/// `pixels` must stay in place until `zoetrope_png_leave`. Not safe to use from several threads at
+/// once.
+zoetrope_png_arrival *ZOETROPE_NULLABLE zoetrope_png_arrive(
+    const zoetrope_png_request *request, uint8_t *pixels, size_t bytes_per_row,
+    size_t pixels_count);
+
+/// Decodes the next bytes of the zlib stream, each byte once.
+zoetrope_png_progress zoetrope_png_feed(zoetrope_png_arrival *arrival, const uint8_t *bytes,
+                                        size_t count);
+
+/// Frees what decoding took.
+void zoetrope_png_leave(zoetrope_png_arrival *arrival);
+
 /// The version of the running libpng, as 10639 for 1.6.39.
 unsigned zt_png_version(void);
 

@@ -49,6 +49,12 @@ func samplesOfStreaming(
     print(frame.index, frame.dirtyRect, streamed.progress.byteCount)
   }
 
+  for await _ in streamed.updates {
+    if let partial = try await streamed.partialFrame() {
+      print(partial.index, partial.completeRows, partial.rect.height)
+    }
+  }
+
   if let ending = await streamed.ending(), ending != .complete {
     print("only \(streamed.frameCount) frames: \(ending)")
   }

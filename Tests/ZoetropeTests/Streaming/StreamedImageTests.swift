@@ -46,6 +46,11 @@ import ZoetropeTestSupport
     }
   }
 
+  private static func pixels(of image: AnimatedImage) throws -> [Bitmap] {
+    let reader = FrameReader(image)
+    return try image.frames.indices.map { try reader.frame(at: $0).bitmap }
+  }
+
   /// All of `bytes`, received in chunks.
   private static func receive(
     _ bytes: [UInt8], _ split: Split, options: DecodingOptions = .init(),
@@ -63,12 +68,15 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: recipes)
-  func `a fixture in chunks of any size gives the index of the whole file`(
+  func `a fixture in chunks of any size gives the index and pixels of the whole file`(
     recipe: Recipe
   ) async throws {
     let whole = Result { () throws(AnimatedImageError) in
       try AnimatedImage(bytes: recipe.bytes)
     }
+    // Those of larger files are compared below, received at random.
+    let pixels =
+      try recipe.bytes.count < 20_000 ? (try? whole.get()).map { try Self.pixels(of: $0) } : nil
     for split in Split.allCases where split != .one || recipe.bytes.count < 20_000 {
       let core = await Self.receive(recipe.bytes, split)
       switch whole {
@@ -93,6 +101,7 @@ import ZoetropeTestSupport
             || damage.kind == .missingFrames && whole.format == .gif
         }
         #expect(core.ending == (isCut ? .truncated : .complete), "\(split)")
+        if let pixels { #expect(try Self.pixels(of: image) == pixels, "\(split)") }
       }
     }
   }

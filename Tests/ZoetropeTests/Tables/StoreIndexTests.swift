@@ -1,7 +1,9 @@
 import Foundation
 import SystemPackage
 import Testing
-import Zoetrope
+
+@testable import Zoetrope
+@testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1))) struct StoreIndexTests {
   private let scratch: ScratchDirectory
@@ -76,6 +78,50 @@ import Zoetrope
       try record.truncate(to: offset)
       #expect(try AnimatedImage(contentsOf: path, knownTo: store).frames == image.frames)
     }
+  }
+
+  @Test func `large records drop the oldest ones as soon as the limit is passed`() throws {
+    let folder = scratch.path.appending("index")
+    try FileManager.default.createDirectory(
+      atPath: folder.string, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    let index = StoreIndex(directory: folder, secret: .process)
+    func stamp(_ number: Int) -> FileStamp {
+      FileStamp(device: 1, inode: UInt64(number), byteCount: 1, modified: 1, changed: 1)
+    }
+    // 7 MiB each, of the 32 MiB that records may take.
+    let content = Array(repeating: UInt8(7), count: 7 << 20)
+    var known: Set<String> = []
+    for number in 0..<8 {
+      try index.write(.structure, of: stamp(number)) { $0.put(content) }
+      // Two records may have been written within one tick of the file system's clock.
+      for name in Set(index.records().map(\.name)).subtracting(known) {
+        known.insert(name)
+        try FileManager.default.setAttributes(
+          [.modificationDate: Date(timeIntervalSince1970: Double(1000 + number))],
+          ofItemAtPath: folder.appending(name).string)
+      }
+      let records = index.records()
+      #expect(records.count == min(number + 1, 4))
+      #expect(records.reduce(0) { $0 + $1.status.byteCount } <= 32 << 20)
+      #expect(index.read(.structure, of: stamp(number)) != nil)
+    }
+    #expect(index.read(.structure, of: stamp(0)) == nil)
+    // What would take as long to read as a scan is not stored at all.
+    try index.write(.structure, of: stamp(9)) { $0.put(content + content) }
+    #expect(index.read(.structure, of: stamp(9)) == nil)
+    #expect(index.records().count == 4)
+  }
+
+  @Test func `hashing that is cancelled leaves no identity`() throws {
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    let image = try AnimatedImage(contentsOf: #require(Self.files.first))
+    let error = #expect(throws: AnimatedImageError.self) {
+      try store.identity(of: image) { true }
+    }
+    #expect(error?.code == .cancelled)
+    #expect(records().isEmpty)
+    #expect(store.lastError == nil)
   }
 
   @Test func `identities are kept too, and everything may be cleared`() throws {
