@@ -50,6 +50,15 @@ public struct StreamProgress: Sendable, Hashable {
   public let announcedFrames: Int?
   /// How the stream ended; nil until it has.
   public let ending: StreamEnding?
+
+  package init(
+    byteCount: Int, frameCount: Int, announcedFrames: Int?, ending: StreamEnding?
+  ) {
+    self.byteCount = byteCount
+    self.frameCount = frameCount
+    self.announcedFrames = announcedFrames
+    self.ending = ending
+  }
 }
 
 /// The progress of a stream, whenever it changes.

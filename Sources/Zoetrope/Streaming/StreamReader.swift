@@ -5,14 +5,16 @@ internal import Synchronization
 /// While bytes arrive it is a ``FrameReader`` whose list of frames grows: a jump back replays from the last
 /// independent frame. At the first jump after the stream has ended it becomes a ``SeekingReader`` of the whole
 /// image, whose jumps are bounded. Not `Sendable`.
-final class StreamReader {
+package final class StreamReader {
   private let core: StreamCore
   private var reader: FrameReader?
   private var settled: SeekingReader?
   /// Nil if frames are used as decoded.
   private var renderer: FrameRenderer?
+  /// Reads frames as stored; nil until one is asked for.
+  private var stored: StoredFrameReader?
 
-  init(_ core: StreamCore, _ rendering: Rendering) {
+  package init(_ core: StreamCore, _ rendering: Rendering) {
     self.core = core
     if rendering != Rendering(), let size = core.header?.canvasSize {
       renderer = FrameRenderer(rendering, of: size, options: core.options)
@@ -20,11 +22,23 @@ final class StreamReader {
   }
 
   /// Frame `index`, which has arrived.
-  func frame(
+  package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
     let frame = try composite(index, isCancelled)
     return try renderer?.render(frame, isCancelled: isCancelled) ?? frame
+  }
+
+  /// The stored pixels of frame `index`, which has arrived, unscaled; nil for a frame without pixels.
+  package func storedFrame(at index: Int) throws(AnimatedImageError) -> CompositedFrame? {
+    try storedReader().read(core.frame(index))
+  }
+
+  private func storedReader() throws(AnimatedImageError) -> StoredFrameReader {
+    if let stored { return stored }
+    let made = StoredFrameReader(try growingImage())
+    stored = made
+    return made
   }
 
   private func composite(
@@ -48,12 +62,17 @@ final class StreamReader {
 
   private func growingReader() throws(AnimatedImageError) -> FrameReader {
     if let reader { return reader }
+    let made = FrameReader(try growingImage())
+    reader = made
+    return made
+  }
+
+  /// The image as far as it has arrived, with all bytes as they grow.
+  private func growingImage() throws(AnimatedImageError) -> AnimatedImage {
     guard let image = core.image else {
       throw AnimatedImageError(.noFrames, "no frame has arrived")
     }
-    let made = FrameReader(image.growing(with: ReceivedSource(core.received)))
-    reader = made
-    return made
+    return image.growing(with: ReceivedSource(core.received))
   }
 }
 
