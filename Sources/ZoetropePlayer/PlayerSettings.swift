@@ -1,4 +1,5 @@
 package import Zoetrope
+package import ZoetropeProcess
 package import ZoetropeTerminal
 
 /// How files are played.
@@ -24,6 +25,8 @@ package struct PlayerSettings: Sendable {
   package var start: PlayStart?
   package var playback = PlaybackOptions()
   package var decoding = DecodingOptions()
+  /// Whether files are played while their bytes arrive.
+  package var reading = InputReading.whole
   /// Decoded frames on disk; nil decodes everything. Not a cache in memory too: playing is to take a
   /// few canvases, however long the animation is.
   package var store: FrameStore?
@@ -47,6 +50,20 @@ package enum PlayStart: Sendable, Hashable {
     case .frame(let number): number < 0 ? image.frames.count + number : number
     case .time(let time): image.frameIndex(at: time, policy: policy)
     }
+  }
+
+  /// The frame that is meant; of a stream only if it ``isKnownAtOnce``.
+  func index(in input: OpenedInput, policy: DelayPolicy) -> Int {
+    switch (input, self) {
+    case (.whole(let image), _): index(in: image, policy: policy)
+    case (.stream, .frame(let number)): max(number, 0)
+    case (.stream, .time): 0
+    }
+  }
+
+  /// Whether it names a frame by a number from the start, so that no other frame need be known.
+  package var isKnownAtOnce: Bool {
+    if case .frame(let number) = self { number >= 0 } else { false }
   }
 }
 

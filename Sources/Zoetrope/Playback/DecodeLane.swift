@@ -317,7 +317,7 @@ extension FrameReader: FrameProducing {}
 extension SeekingReader: FrameProducing {}
 extension CachedFrameReader: FrameProducing {}
 extension StreamReader: FrameProducing {
-  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+  package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
 }

@@ -54,7 +54,7 @@ package struct PlaybackTimeline: Sendable {
   /// Adds frames at the end. Takes constant time for each, unless the timescale has to change, which it does at
   /// most some thirty times: each one is a multiple of the one before, up to the maximum, and then nanoseconds
   /// for good.
-  mutating func append(_ frames: [FrameControl]) {
+  package mutating func append(_ frames: [FrameControl]) {
     // As in the initialiser, for as many frames as limits allow.
     let most = Int128(1) << 74
     for frame in frames {
@@ -90,6 +90,9 @@ package struct PlaybackTimeline: Sendable {
   package func time(_ ticks: Int128, at rate: PlaybackRate) -> Duration {
     Duration(seconds: ticks * rate.denominator, over: timescale * rate.numerator)
   }
+
+  /// When frame `index` starts at rate 1, as in ``startTimes``; the end for the number of frames.
+  package func startTime(_ index: Int) -> Duration { time(starts[index], at: PlaybackRate(1)) }
 
   /// When each frame starts at rate 1, relative to frame 0, and when the last one ends.
   ///

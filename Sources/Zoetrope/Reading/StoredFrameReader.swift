@@ -36,7 +36,8 @@ public final class StoredFrameReader {
     return try read(control)
   }
 
-  private func read(_ control: FrameControl) throws(AnimatedImageError) -> CompositedFrame? {
+  /// Frame `control`, which may have arrived after ``image``.
+  func read(_ control: FrameControl) throws(AnimatedImageError) -> CompositedFrame? {
     guard !control.rect.isEmpty else { return nil }
     try decoder.decode(control, from: image.source, into: pixels)
     try pixels.refuse(under: image.options.damage, format: image.format)

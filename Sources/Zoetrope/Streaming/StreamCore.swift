@@ -295,12 +295,12 @@ package final class StreamCore: Sendable {
     state.withLock { $0.settled?.frames.count ?? $0.scanner.frameCount }
   }
 
-  func frame(_ index: Int) -> FrameControl {
+  package func frame(_ index: Int) -> FrameControl {
     state.withLock { $0.settled?.frames[index] ?? $0.scanner.frames[index] }
   }
 
   /// What has arrived after the first `known` frames.
-  func arrival(after known: Int) -> StreamArrival {
+  package func arrival(after known: Int) -> StreamArrival {
     state.withLock { state in
       StreamArrival(
         frames: Array((state.settled?.frames ?? state.scanner.frames).dropFirst(known)),

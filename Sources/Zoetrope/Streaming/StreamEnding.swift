@@ -55,6 +55,17 @@ public struct StreamProgress: Sendable, Hashable {
 
   /// The number of frames in all; nil until the stream has ended.
   public var totalFrames: Int? { ending == nil ? nil : frameCount }
+
+  package init(
+    byteCount: Int, frameCount: Int, decodedFrameCount: Int = 0, announcedFrames: Int?,
+    ending: StreamEnding?
+  ) {
+    self.byteCount = byteCount
+    self.frameCount = frameCount
+    self.decodedFrameCount = decodedFrameCount
+    self.announcedFrames = announcedFrames
+    self.ending = ending
+  }
 }
 
 /// The progress of a stream, whenever it changes.

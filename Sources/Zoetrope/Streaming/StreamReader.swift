@@ -5,14 +5,16 @@ internal import Synchronization
 /// While bytes arrive it is a ``FrameReader`` whose list of frames grows: a jump back replays from the last
 /// independent frame. At the first jump after the stream has ended it becomes a ``SeekingReader`` of the whole
 /// image, whose jumps are bounded. Not `Sendable`.
-final class StreamReader {
+package final class StreamReader {
   private let core: StreamCore
   private var reader: FrameReader?
   private var settled: SeekingReader?
   /// Nil if frames are used as decoded.
   private var renderer: FrameRenderer?
+  /// Reads frames as stored; nil until one is asked for.
+  private var stored: StoredFrameReader?
 
-  init(_ core: StreamCore, _ rendering: Rendering) {
+  package init(_ core: StreamCore, _ rendering: Rendering) {
     self.core = core
     if rendering != Rendering(), let size = core.header?.canvasSize {
       renderer = FrameRenderer(rendering, of: size, options: core.options)
@@ -20,12 +22,24 @@ final class StreamReader {
   }
 
   /// Frame `index`, which has arrived.
-  func frame(
+  package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
     let frame = try composite(index, isCancelled)
     core.noteDecoded(index)
     return try renderer?.render(frame, isCancelled: isCancelled) ?? frame
+  }
+
+  /// The stored pixels of frame `index`, which has arrived, unscaled; nil for a frame without pixels.
+  package func storedFrame(at index: Int) throws(AnimatedImageError) -> CompositedFrame? {
+    try storedReader().read(core.frame(index))
+  }
+
+  private func storedReader() throws(AnimatedImageError) -> StoredFrameReader {
+    if let stored { return stored }
+    let made = StoredFrameReader(try AnimatedImage(growing: core))
+    stored = made
+    return made
   }
 
   private func composite(
@@ -73,14 +87,21 @@ final class LentStreamReader: Sendable {
 }
 
 extension FrameReader {
-  /// A reader of the frames of `core` that have arrived, to which later ones are appended: on one thread, with
-  /// all bytes received at the time of each call.
+  /// A reader of the frames of `core` that have arrived, to which later ones are appended.
   convenience init(growing core: StreamCore) throws(AnimatedImageError) {
-    guard var image = core.image else {
+    self.init(try AnimatedImage(growing: core))
+  }
+}
+
+extension AnimatedImage {
+  /// The frames of `core` that have arrived, for decoding on one thread; the bytes are all that are received
+  /// at the time of each read.
+  fileprivate init(growing core: StreamCore) throws(AnimatedImageError) {
+    guard let image = core.image else {
       throw AnimatedImageError(.noFrames, "no frame has arrived")
     }
-    image.options.parallelism = 1
-    image.source = ReceivedSource(core.received)
-    self.init(image)
+    self = image
+    options.parallelism = 1
+    source = ReceivedSource(core.received)
   }
 }

@@ -21,6 +21,11 @@ struct ExtractCommand: ZoetropeSubcommand {
       FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). \
       They are written in the file's order, each once; ranges must not run backwards.
 
+      From a pipe, and with --follow, each frame is written as soon as its bytes are there; an \
+      interruption keeps those frames. Several files, --fps, --static, --cache, --damage strict, frames \
+      counted from the end, and output names without {index} need the whole file, which is then read \
+      first.
+
       Times, on the command line and in names, follow --timing. Exit status for several files: the one \
       they share, else 1; when output fails, that of the failure.
       """)
@@ -98,6 +103,9 @@ struct ExtractCommand: ZoetropeSubcommand {
       """)
   var resume = false
 
+  @Flag(help: "Read a file that is still being written, to its animation's end.")
+  var follow = false
+
   @Option(help: "auto (a bar on a terminal), bar, json or none; on standard error.")
   var progress = ProgressStyle.auto
 
@@ -113,6 +121,7 @@ struct ExtractCommand: ZoetropeSubcommand {
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
+    if follow { try FollowedFiles.check(files) }
     guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
     guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
     guard jobs.map({ (1...1024).contains($0) }) ?? true else {
@@ -159,7 +168,8 @@ struct ExtractCommand: ZoetropeSubcommand {
         frames: frames, time: time, every: every, maximum: max ?? .max),
       rate: fps, isRaw: raw, rendering: scaling.rendering, format: format,
       staticImage: staticImage, manifest: manifest, policy: timing.policy, jobs: jobs ?? 0,
-      isForced: force, isResuming: resume, progress: progress, isQuiet: quiet, cache: cache,
+      isForced: force, isResuming: resume, isFollowing: follow, progress: progress, isQuiet: quiet,
+      cache: cache,
       options: options)
   }
 

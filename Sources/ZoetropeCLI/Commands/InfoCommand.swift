@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Zoetrope
 import ZoetropeProcess
 
@@ -13,6 +14,11 @@ struct InfoCommand: ZoetropeSubcommand {
       and "frame" instead of the rest. "plays" is null when "forever" is true; "delay" is the stored \
       fraction; "start_ms" and "effective_ms" follow --timing; "file_base64" is present when the name \
       is not valid UTF-8.
+
+      --follow reads a file that is still being written until its animation is complete; with --json \
+      it prints an object (schema zoetrope.arrival/1) whenever frames have arrived, before the report. \
+      On a terminal, what has arrived of it, or of a pipe, is shown on standard error. Ctrl-C prints \
+      what is known.
 
       Exit status for several files: the one they share, else 1.
       """)
@@ -29,12 +35,26 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "List comments, text, colour and application blocks.")
   var metadata = false
 
+  @Flag(help: "Read a file that is still being written, to its animation's end.")
+  var follow = false
+
   @OptionGroup var timing: TimingArguments
 
   @OptionGroup var decoding: DecodingArguments
 
+  func validate() throws {
+    if follow { try FollowedFiles.check(files) }
+  }
+
   /// Prints a report or an error for each file in order, as soon as it is there.
   func execute() -> ExitStatus {
+    if files.count == 1 {
+      let input = InputFile(files[0])
+      // Where nobody sees the progress, the bytes behind the animation are read and reported too.
+      if follow || input.isReadOnce && isatty(STDERR_FILENO) == 1 {
+        return reportArrival(of: input)
+      }
+    }
     let (options, policy) = (decoding.options, timing.policy)
     return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
@@ -43,5 +63,60 @@ struct InfoCommand: ZoetropeSubcommand {
       if json { return (.success, CommandRunner.line { report.write(to: &$0) }) }
       return (.success, Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8))
     }
+  }
+
+  /// Shows what is known of a stream so far, and prints its report at the end.
+  private func reportArrival(of input: InputFile) -> ExitStatus {
+    do throws(CommandFailure) {
+      let image = try input.openStream(decoding.options, isFollowed: follow)
+      return try Signals.whileCaught { () throws(CommandFailure) in
+        try report(image, from: input)
+      }
+    } catch {
+      if error.status == .success { return .success }
+      guard json, Signals.ending == nil else {
+        error.report(asJSON: json)
+        return error.status
+      }
+      let line = CommandRunner.line { error.write(to: &$0, schema: AnimationReport.schema) }
+      do throws(CommandFailure) { try OutputStream.print(line) } catch { return error.status }
+      return error.status
+    }
+  }
+
+  private func report(
+    _ stream: StreamedImage, from input: InputFile
+  ) throws(CommandFailure) -> ExitStatus {
+    var progress = ProgressReporter(style: json && follow ? .none : .auto)
+    var arrival = ArrivalReport(input: input, stream: stream, policy: timing.policy)
+    for state in StreamChanges(of: stream) {
+      if json, follow, arrival.update(to: state) {
+        try OutputStream.print(CommandRunner.line { arrival.write(to: &$0) })
+      }
+      progress.update(nil, of: state)
+    }
+    progress.finish(nil, of: stream.progress)
+    let ending = stream.progress.ending
+    if let error = ending?.error {
+      throw CommandFailure(error, file: input.name, damage: decoding.options.damage)
+    }
+    let interruption = Signals.ending.map {
+      CommandFailure($0, code: "interrupted", "interrupted", file: input.name)
+    }
+    guard let image = stream.image else {
+      throw interruption
+        ?? CommandFailure(
+          AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,
+          damage: decoding.options.damage)
+    }
+    var report = AnimationReport(input: input, image: image, policy: timing.policy)
+    report.failure = interruption
+    let bytes =
+      json
+      ? CommandRunner.line { report.write(to: &$0) }
+      : Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8)
+    try OutputStream.print(bytes, stopsOnSignal: false)
+    interruption?.report(asJSON: json)
+    return interruption?.status ?? .success
   }
 }

@@ -18,6 +18,11 @@ struct PlayCommand: ZoetropeSubcommand {
       unless --loops or --duration says otherwise, and statistics are printed, or a trace is written \
       with --trace, even after Ctrl-C. Short delays are shown as in browsers unless --timing says \
       otherwise.
+
+      A pipe is played while its bytes arrive, and so is a file with --follow, until its animation is \
+      complete. The status line shows what has arrived; a second play begins after the end. --cache, \
+      --damage strict and a --start or --frame that is a time or counts from the end need the whole \
+      file, which is then read first.
       """)
 
   @Argument(
@@ -111,11 +116,22 @@ struct PlayCommand: ZoetropeSubcommand {
   @Flag(help: "Let the trace replace an existing file.")
   var force = false
 
+  @Flag(help: "Play a file that is still being written, to its animation's end.")
+  var follow = false
+
   @OptionGroup var cache: CacheArguments
 
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
+    if follow {
+      try FollowedFiles.check(files)
+      guard reading == .following else {
+        throw ValidationError(
+          "--follow plays what has arrived: no --cache and no --damage strict with it, and --start "
+            + "and --frame count frames from 0")
+      }
+    }
     guard PlaybackSpeed.range.contains(speed) else {
       throw ValidationError("--speed must be a number from 0.001 to 1000")
     }
@@ -159,6 +175,15 @@ struct PlayCommand: ZoetropeSubcommand {
     }
   }
 
+  /// How bytes are taken. What has to know all of them waits for them.
+  private var reading: InputReading {
+    let first: PlayStart? = frame.map { .frame($0.number) } ?? start
+    guard cache.cache == .none, decoding.damage != .strict, first?.isKnownAtOnce ?? true else {
+      return .whole
+    }
+    return follow ? .following : .arriving
+  }
+
   private var isStandingStill: Bool { hasNoMotion || MotionPreference.isReduced }
 
   private var playback: PlaybackOptions {
@@ -198,6 +223,7 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.start = frame.map { .frame($0.number) } ?? start
     settings.playback = playback
     settings.decoding = decoding.options
+    settings.reading = reading
     settings.store = store
     settings.trace = trace
     settings.isForced = force

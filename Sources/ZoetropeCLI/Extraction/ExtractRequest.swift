@@ -23,6 +23,8 @@ struct ExtractRequest: Hashable {
   var jobs = 0
   var isForced = false
   var isResuming = false
+  /// Whether the file is read until its animation is complete, because another program writes it.
+  var isFollowing = false
   var progress = ProgressStyle.auto
   var isQuiet = false
   var cache = CommandCache()
@@ -75,9 +77,16 @@ extension ExtractRequest {
     var statuses: [ExitStatus] = []
     for preparation in preparations {
       do throws(CommandFailure) {
-        let extraction = try FileExtraction(
-          preparation, request: self, stream: stream, store: store)
-        let result = Signals.whileCaught { extraction.run() }
+        let result: ExtractionResult
+        if let names = preparation.streamedNames {
+          let extraction = try StreamExtraction(
+            preparation, names: names, request: self, stream: stream)
+          result = try Signals.whileCaught { () throws(CommandFailure) in try extraction.run() }
+        } else {
+          let extraction = try FileExtraction(
+            preparation, request: self, stream: stream, store: store)
+          result = Signals.whileCaught { extraction.run() }
+        }
         try manifest.add { result.report.write(to: &$0) }
         if result.outputIsGone { return .success }
         if let failure = result.failure {
@@ -147,8 +156,19 @@ extension ExtractRequest {
       try checkManifest(path)
       _ = names.insert(path)
     }
+    if isStreamed(to: destination) {
+      return inputs.map {
+        var preparation = ExtractionPreparation(input: $0, destination: destination)
+        preparation.streamedNames = names
+        return preparation
+      }
+    }
     guard case .files = destination else {
-      return inputs.map { ExtractionPreparation(input: $0, destination: destination) }
+      return try inputs.map { (input) throws(CommandFailure) -> ExtractionPreparation in
+        var preparation = ExtractionPreparation(input: input, destination: destination)
+        if isFollowing { try preparation.scan(for: self, knownTo: store) }
+        return preparation
+      }
     }
     var preparations: [ExtractionPreparation] = []
     for input in inputs {
@@ -165,6 +185,19 @@ extension ExtractRequest {
       preparations.append(preparation)
     }
     return preparations
+  }
+
+  /// Whether each frame is written as soon as its bytes are there.
+  ///
+  /// Several files are not, since all their names are checked before anything is written; nor what is only
+  /// known at the end.
+  private func isStreamed(to destination: OutputDestination) -> Bool {
+    guard files.count == 1, isFollowing || InputFile(files[0]).isReadOnce,
+      rate == nil, staticImage == .skip, selection.isDecidedInOrder, options.damage != .strict,
+      cache.directory == nil
+    else { return false }
+    if case .files(let template) = destination { return template.hasIndex }
+    return true
   }
 
   /// Refuses to replace a file with the manifest, except with `--force`, or with `--resume` if the

@@ -26,18 +26,14 @@ struct ExtractionPlan {
       do throws(FrameSelector.MissingFrame) {
         indices += try request.selection.indices(in: image.frames, policy: request.policy)
       } catch {
-        var failure = CommandFailure.usage(
-          "there is no frame \(error.number), the frames are 0 to \(error.count - 1)")
-        failure.file = input.name
-        throw failure
+        throw .missing(error, of: input)
       }
     }
     guard !indices.isEmpty else {
-      var failure = CommandFailure.usage(
-        request.staticImage == .only
-          ? "there is no static image apart from the frames"
-          : "the selection holds no frame; there are \(image.frames.count), and a play lasts "
-            + "\(Decimal(image.duration(policy: request.policy))) ms with \(request.policy) timing")
+      guard request.staticImage == .only else {
+        throw .emptySelection(of: image, input: input, policy: request.policy)
+      }
+      var failure = CommandFailure.usage("there is no static image apart from the frames")
       failure.file = input.name
       throw failure
     }
@@ -80,6 +76,29 @@ struct ExtractionPlan {
   }
 }
 
+extension CommandFailure {
+  /// A frame was asked for by its number, and `input` does not have it.
+  static func missing(
+    _ frame: FrameSelector.MissingFrame, of input: InputFile
+  ) -> CommandFailure {
+    var failure = CommandFailure.usage(
+      "there is no frame \(frame.number), the frames are 0 to \(frame.count - 1)")
+    failure.file = input.name
+    return failure
+  }
+
+  /// The frames and times asked for have nothing in common with those of `image`.
+  static func emptySelection(
+    of image: AnimatedImage, input: InputFile, policy: DelayPolicy
+  ) -> CommandFailure {
+    var failure = CommandFailure.usage(
+      "the selection holds no frame; there are \(image.frames.count), and a play lasts "
+        + "\(Decimal(image.duration(policy: policy))) ms with \(policy) timing")
+    failure.file = input.name
+    return failure
+  }
+}
+
 /// An input of `extract` before anything is written.
 struct ExtractionPreparation {
   let input: InputFile
@@ -92,6 +111,8 @@ struct ExtractionPreparation {
   var isFinished: [Bool] = []
   /// Why the file cannot be extracted; reported when its turn comes.
   var failure: CommandFailure?
+  /// The names that are taken, if the frames are written while the bytes arrive.
+  var streamedNames: OutputNames?
 
   init(input: InputFile, destination: OutputDestination) {
     (self.input, self.destination) = (input, destination)
@@ -101,7 +122,10 @@ struct ExtractionPreparation {
   mutating func scan(
     for request: ExtractRequest, knownTo store: FrameStore?
   ) throws(CommandFailure) {
-    let image = try input.open(request.decodingOptions, knownTo: store)
+    let image =
+      try request.isFollowing
+      ? input.openFollowed(request.decodingOptions)
+      : input.open(request.decodingOptions, knownTo: store)
     self.image = image
     let plan = try ExtractionPlan(
       image: image, input: input, request: request, destination: destination)
@@ -116,27 +140,40 @@ struct ExtractionPreparation {
     guard let plan else { return }
     for (number, output) in plan.outputs.enumerated() {
       guard let path = output.path else { continue }
-      guard names.insert(path) else {
-        throw .usage(
-          request.files.count > 1
-            ? "two outputs would be called \(path); put a mark between {stem} and {index} in the "
-              + "output name, or extract the files to different directories"
-            : "two outputs would be called \(path); put {index} into the output name")
-      }
-      try identities.check(path)
-      guard !request.isForced, OutputFile.isTaken(path) else { continue }
-      guard request.isResuming else {
-        throw CommandFailure(
-          .cannotWrite, code: "exists",
-          "\(path) exists; --force replaces it, --resume keeps it and goes on")
-      }
-      // A frame older than the input cannot be one of its frames.
-      if let source = input.path, OutputFile.isOlder(path, than: source) {
-        throw CommandFailure(
-          .cannotWrite, code: "stale",
-          "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
-      }
-      isFinished[number] = true
+      isFinished[number] = try request.checkName(
+        path, of: input, names: &names, avoiding: identities)
     }
+  }
+}
+
+extension ExtractRequest {
+  /// Refuses a name that is taken by another output, by an input, or by a file that must stay.
+  ///
+  /// - Returns: Whether the file is there, and is kept.
+  func checkName(
+    _ path: FilePath, of input: InputFile, names: inout OutputNames,
+    avoiding identities: InputIdentities
+  ) throws(CommandFailure) -> Bool {
+    guard names.insert(path) else {
+      throw .usage(
+        files.count > 1
+          ? "two outputs would be called \(path); put a mark between {stem} and {index} in the "
+            + "output name, or extract the files to different directories"
+          : "two outputs would be called \(path); put {index} into the output name")
+    }
+    try identities.check(path)
+    guard !isForced, OutputFile.isTaken(path) else { return false }
+    guard isResuming else {
+      throw CommandFailure(
+        .cannotWrite, code: "exists",
+        "\(path) exists; --force replaces it, --resume keeps it and goes on")
+    }
+    // A frame older than the input cannot be one of its frames, unless the input still grows.
+    if !isFollowing, let source = input.path, OutputFile.isOlder(path, than: source) {
+      throw CommandFailure(
+        .cannotWrite, code: "stale",
+        "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
+    }
+    return true
   }
 }

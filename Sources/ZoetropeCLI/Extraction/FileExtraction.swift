@@ -4,15 +4,6 @@ import ZoetropeProcess
 
 /// The extraction of one file: decodes in order and passes frames to the ``ExtractionWriter``.
 struct FileExtraction {
-  struct Result {
-    let status: ExitStatus
-    let report: AnimationReport
-    /// Why output stopped, if it did.
-    let failure: CommandFailure?
-    /// Whether the reader of standard output has gone.
-    let outputIsGone: Bool
-  }
-
   private let input: InputFile
   private let request: ExtractRequest
   private let image: AnimatedImage
@@ -58,7 +49,7 @@ struct FileExtraction {
     }
   }
 
-  func run() -> Result {
+  func run() -> ExtractionResult {
     let writer = ExtractionWriter(
       jobs: min(request.threadCount, isFinished.count { !$0 }),
       context: ExtractionWriter.Context(
@@ -104,30 +95,10 @@ struct FileExtraction {
     report.outputSize = request.rendering.map {
       Rendition($0, of: image.canvasSize, options: image.options).size
     }
-    return result(report, written: kept, writing: failure, decoding: decodingFailure)
-  }
-
-  private func result(
-    _ report: AnimationReport, written: Int, writing: WriteFailure?, decoding: CommandFailure?
-  ) -> Result {
-    let stop = Signals.ending.map { status in
-      let way = plan.directories.isEmpty ? "" : "; --resume goes on"
-      return CommandFailure(
-        status, code: "interrupted",
-        "interrupted, \(written) of \(plan.outputs.count) frames written\(way)", file: input.name)
-    }
-    // A writer that was stopped by a signal knows less.
-    let failure = stop ?? writing.flatMap(\.commandFailure) ?? decoding
-    if !request.isQuiet {
-      for item in report.damage where !item.kind.isTolerated {
-        CommandRunner.report(item, of: input, asJSON: request.reportsJSON)
-      }
-    }
-    let status = failure?.status ?? (report.hasLosses ? .partial : .success)
-    var report = report
-    report.failure = failure
-    return Result(
-      status: status, report: report, failure: failure, outputIsGone: writing == .closedPipe)
+    return ExtractionResult(
+      report, tally: "\(kept) of \(plan.outputs.count) frames",
+      isResumable: !plan.directories.isEmpty, request: request, writing: failure,
+      decoding: decodingFailure)
   }
 
   /// The output of each frame by index, and of the static image, whether written now or kept.

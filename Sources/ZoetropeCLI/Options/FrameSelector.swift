@@ -34,6 +34,39 @@ struct FrameSelection: Hashable, Sendable {
   }
 }
 
+extension FrameSelection {
+  /// Whether no frame's selection depends on the number of frames or on a later frame.
+  var isDecidedInOrder: Bool { frames?.isDecidedInOrder ?? true }
+}
+
+/// Selects frames one by one, as ``FrameSelection/indices(in:policy:)`` does all at once.
+struct OrderedSelection {
+  private let selection: FrameSelection
+  private let policy: DelayPolicy
+  /// When the next frame starts.
+  private var now = Duration.zero
+  private var matchCount = 0
+  private var takenCount = 0
+
+  /// - Parameter selection: One that ``FrameSelection/isDecidedInOrder``.
+  init(_ selection: FrameSelection, policy: DelayPolicy) {
+    (self.selection, self.policy) = (selection, policy)
+  }
+
+  /// Whether `frame` is selected; called for every frame, in order.
+  mutating func takes(_ frame: FrameControl) -> Bool {
+    let start = now
+    now += policy.shownDuration(of: frame.delay)
+    guard selection.frames?.contains(frame.index) ?? true,
+      selection.time?.overlaps(from: start, to: now) ?? true
+    else { return false }
+    defer { matchCount += 1 }
+    guard matchCount % selection.every == 0, takenCount < selection.maximum else { return false }
+    takenCount += 1
+    return true
+  }
+}
+
 /// A selection of frames such as `0,3-7,-1,10-,::2`.
 ///
 /// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end
@@ -85,6 +118,30 @@ struct FrameSelector: Hashable, Sendable {
       }
     }
     return chosen.indices.filter { chosen[$0] }
+  }
+
+  /// Whether nothing in it is counted from the end.
+  var isDecidedInOrder: Bool {
+    items.allSatisfy { item in
+      switch item {
+      case .single(let number): number >= 0
+      case .range(let first, let last): first >= 0 && last ?? 0 >= 0
+      case .slice(let start, let stop, _): start ?? 0 >= 0 && stop ?? 0 >= 0
+      }
+    }
+  }
+
+  /// Whether frame `index` is selected, if that ``isDecidedInOrder``.
+  func contains(_ index: Int) -> Bool {
+    items.contains { item in
+      switch item {
+      case .single(let number): return number == index
+      case .range(let first, let last): return index >= first && index <= last ?? .max
+      case .slice(let start, let stop, let step):
+        let first = start ?? 0
+        return index >= first && index < stop ?? .max && (index - first) % step == 0
+      }
+    }
   }
 
   private static func place(_ value: Int, in count: Int) -> Int {

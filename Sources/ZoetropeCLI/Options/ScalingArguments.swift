@@ -64,9 +64,16 @@ extension ScalingFilter: ExpressibleByArgument {}
 extension Rendering {
   /// Refuses pictures with more pixels than a canvas may have.
   func check(against image: AnimatedImage, file: String) throws(CommandFailure) {
-    let size = Rendition(self, of: image.canvasSize, options: image.options).size
+    try check(canvas: image.canvasSize, options: image.options, file: file)
+  }
+
+  /// As ``check(against:file:)``, for an image with this canvas, opened with these options.
+  func check(
+    canvas: PixelSize, options: DecodingOptions, file: String
+  ) throws(CommandFailure) {
+    let size = Rendition(self, of: canvas, options: options).size
     let (area, isTooMuch) = size.width.multipliedReportingOverflow(by: size.height)
-    let limit = image.options.limits.canvasPixels
+    let limit = options.limits.canvasPixels
     guard isTooMuch || area > limit else { return }
     throw CommandFailure(
       .limit, code: "limitExceeded",

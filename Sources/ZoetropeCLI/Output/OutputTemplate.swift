@@ -41,6 +41,9 @@ struct OutputTemplate: Hashable, Sendable {
   /// Whether two files can have different names of which only the extensions differ.
   var hasName: Bool { tokens.contains(.name) }
 
+  /// Whether every frame of a file has another name.
+  var hasIndex: Bool { tokens.contains { if case .index = $0 { true } else { false } } }
+
   /// Whether it has any placeholder.
   var hasTokens: Bool { tokens.contains { if case .text = $0 { false } else { true } } }
 

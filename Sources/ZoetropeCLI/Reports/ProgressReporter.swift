@@ -8,7 +8,8 @@ import ZoetropeTerminal
 /// Reports progress on standard error: a bar for people, lines of JSON for programs.
 struct ProgressReporter {
   private let style: ProgressStyle
-  private let total: Int
+  /// Nil while it is not known: a stream tells how many frames there are so far.
+  private let total: Int?
   private let start = ContinuousClock.now
   private var lastUpdate: ContinuousClock.Instant?
   /// The width of the line on the terminal; 0 without one.
@@ -17,7 +18,7 @@ struct ProgressReporter {
   private let isDumb = ["", "dumb"].contains(environmentVariable("TERM") ?? "")
 
   /// `auto` is a bar if standard error is a terminal, else nothing.
-  init(style: ProgressStyle, total: Int) {
+  init(style: ProgressStyle, total: Int? = nil) {
     self.total = total
     if style == .auto {
       self.style = isatty(STDERR_FILENO) == 1 ? .bar : .none
@@ -26,20 +27,20 @@ struct ProgressReporter {
     }
   }
 
-  /// Reports `done`, at most ten times a second.
-  mutating func update(_ done: (frames: Int, bytes: Int?)) {
+  /// Reports `done`, at most ten times a second; with `stream`, also how far that has come.
+  mutating func update(_ done: (frames: Int, bytes: Int?)?, of stream: StreamProgress? = nil) {
     guard style != .none else { return }
     let now = ContinuousClock.now
     // Short commands show nothing.
     guard now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
     lastUpdate = now
-    show(done, elapsed: now - start, phase: "extract")
+    show(done, stream, elapsed: now - start, phase: "extract")
   }
 
   /// Removes the bar, or writes the last line of JSON.
-  mutating func finish(_ done: (frames: Int, bytes: Int?)) {
+  mutating func finish(_ done: (frames: Int, bytes: Int?)?, of stream: StreamProgress? = nil) {
     switch style {
-    case .json: show(done, elapsed: .now - start, phase: "done")
+    case .json: show(done, stream, elapsed: .now - start, phase: "done")
     case .bar where shownWidth > 0:
       FileDescriptor.note("\r" + erase(after: 0) + (isDumb ? "\r" : ""))
     default: break
@@ -47,22 +48,37 @@ struct ProgressReporter {
   }
 
   private mutating func show(
-    _ done: (frames: Int, bytes: Int?), elapsed: ContinuousClock.Instant.Duration, phase: String
+    _ done: (frames: Int, bytes: Int?)?, _ stream: StreamProgress?,
+    elapsed: ContinuousClock.Instant.Duration, phase: String
   ) {
     if style == .json {
       var json = JSONWriter()
       json.object {
         $0.field("phase", phase)
-        $0.field("done", done.frames)
-        $0.field("total", total)
-        $0.field("bytes", done.bytes)
+        $0.field("done", done?.frames)
+        $0.field("total", stream?.total ?? total)
+        $0.field("bytes", done?.bytes)
+        if let stream {
+          $0.field("frames_received", stream.frameCount)
+          $0.field("bytes_received", stream.byteCount)
+        }
       }
       FileDescriptor.note(String(decoding: json.bytes, as: UTF8.self) + "\n")
       return
     }
-    let bar = ProgressBar(
-      done: done.frames, total: total, bytes: done.bytes, elapsed: elapsed, hasBlocks: hasBlocks)
-    guard let line = bar.line(width: Self.terminalWidth) else { return }
+    let width = Self.terminalWidth
+    let text: String?
+    if let stream {
+      text = StreamLine(progress: stream, done: done?.frames, hasBlocks: hasBlocks).text(
+        width: width)
+    } else {
+      text =
+        ProgressBar(
+          done: done?.frames ?? 0, total: total ?? 0, bytes: done?.bytes, elapsed: elapsed,
+          hasBlocks: hasBlocks
+        ).line(width: width)
+    }
+    guard let line = text else { return }
     FileDescriptor.note("\r\(line)" + erase(after: line.count))
     shownWidth = line.count
   }
@@ -97,7 +113,7 @@ struct ProgressBar: Hashable {
   }
 
   /// A bar in eighths of a column, or in whole columns.
-  private func bar(width: Int) -> String {
+  func bar(width: Int) -> String {
     guard hasBlocks else {
       return String(repeating: "#", count: min(done, total) * width / total)
         .paddedRight(to: width)
@@ -115,12 +131,43 @@ struct ProgressBar: Hashable {
   }
 
   /// A byte count such as `412 B`, `96 kB` or `1.2 MB`.
-  static func size(_ bytes: Int) -> String {
-    if bytes < 1000 { return "\(bytes) B" }
-    if bytes < 1_000_000 { return "\(bytes / 1000) kB" }
-    let tenths = bytes / 100_000
-    if tenths < 10_000 { return "\(tenths / 10).\(tenths % 10) MB" }
-    return "\(tenths / 10_000).\(tenths / 1000 % 10) GB"
+  static func size(_ bytes: Int) -> String { bytes.byteSize }
+}
+
+/// One line that shows how far a stream has come.
+struct StreamLine: Hashable {
+  let progress: StreamProgress
+  /// The frames written; nil if none are.
+  let done: Int?
+  /// Whether block characters can be used; else the bar is made of `#`.
+  var hasBlocks = true
+
+  /// The line for a terminal of `width` columns; nil if it does not fit. With a bar if the file announces
+  /// how many frames it has.
+  func text(width: Int) -> String? {
+    guard width >= 20 else { return nil }
+    let known = progress.frameCount
+    var text = done.map { " \($0)/\(known)" } ?? " \(known)"
+    let total = progress.total
+    if let total, total > known { text += " of \(total)" }
+    text += " frame\(known == 1 && total ?? 1 == 1 ? "" : "s")"
+    if width >= 50 { text += "  \(ProgressBar.size(progress.byteCount)) received" }
+    // The last column stays free, because some terminals wrap when it is filled.
+    let room = min(40, width - 1 - text.count)
+    guard room >= 0 else { return nil }
+    guard let total, room >= 4 else { return String(text.dropFirst()) }
+    let bar = ProgressBar(
+      done: done ?? known, total: total, bytes: nil, elapsed: .zero, hasBlocks: hasBlocks)
+    return bar.bar(width: room) + text
+  }
+}
+
+extension StreamProgress {
+  /// The number of frames: those that arrived if the stream has ended, else what the file announces; nil if
+  /// that is nothing credible.
+  var total: Int? {
+    if ending != nil { return frameCount }
+    return announcedFrames.flatMap { $0 >= max(frameCount, 1) ? $0 : nil }
   }
 }
 

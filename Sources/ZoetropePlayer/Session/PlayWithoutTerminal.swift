@@ -16,15 +16,20 @@ package struct UndrawnPlay {
   /// came of it or writes the trace.
   package func run() -> ExitStatus {
     do throws(CommandFailure) {
-      let image = try input.open(settings.decoding, knownTo: settings.store)
+      let opened = try input.open(
+        settings.decoding, reading: settings.reading, knownTo: settings.store)
       var options = settings.playback
-      options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
-      let scheduler = FrameScheduler(image, options: options, cache: settings.store)
+      options.startIndex = settings.start?.index(in: opened, policy: options.delayPolicy)
+      let scheduler =
+        switch opened {
+        case .whole(let image): FrameScheduler(image, options: options, cache: settings.store)
+        case .stream(let image): FrameScheduler(image, options: options)
+        }
       return try Signals.whileCaught { () throws(CommandFailure) in
         let ending = BlockingTask.run { [wallTime = settings.wallTime] in
           await Self.play(scheduler, for: wallTime)
         }
-        return try report(ending, of: scheduler)
+        return try report(ending, of: scheduler, playing: opened)
       }
     } catch {
       if error.status != .success { error.report(asJSON: false) }
@@ -53,7 +58,7 @@ package struct UndrawnPlay {
   }
 
   private func report(
-    _ ending: PlaybackState, of scheduler: FrameScheduler
+    _ ending: PlaybackState, of scheduler: FrameScheduler, playing opened: OpenedInput
   ) throws(CommandFailure) -> ExitStatus {
     if let trace = settings.trace {
       let json = Array((scheduler.trace.json + "\n").utf8)
@@ -64,10 +69,16 @@ package struct UndrawnPlay {
       }
     }
     if settings.trace != "-" {
+      let statistics = scheduler.statistics
+      let stalls = opened.stream == nil ? "" : " stalls=\(statistics.stalls)"
       try OutputStream.print(
-        Array("\(ending): \(scheduler.statistics)\n".utf8), stopsOnSignal: false)
+        Array("\(ending): \(statistics)\(stalls)\n".utf8), stopsOnSignal: false)
     }
-    if let error = ending.error {
+    let streamed = opened.stream?.progress
+    if streamed?.ending == .truncated, let streamed {
+      FileDescriptor.note(StreamWord.cut(streamed, input: input))
+    }
+    if let error = ending.error ?? streamed?.ending?.error {
       throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
     }
     return Signals.ending ?? .success
@@ -96,14 +107,30 @@ package struct StillOutput {
     var report = PlayReport(inputs.count)
     for input in inputs {
       do throws(CommandFailure) {
-        let image = try input.open(settings.decoding, knownTo: settings.store)
-        try OutputStream.print(try picture(of: image, name: input.name))
+        try OutputStream.print(try picture(of: try open(input), name: input.name))
       } catch {
         if error.status == .success { return .success }
         report.add(error)
       }
     }
     return report.finish()
+  }
+
+  /// The image; of a stream, as far as its frame needs it. The rest is not read.
+  private func open(_ input: InputFile) throws(CommandFailure) -> AnimatedImage {
+    let opened = try input.open(
+      settings.decoding, reading: settings.reading, knownTo: settings.store)
+    let stream: StreamedImage
+    switch opened {
+    case .whole(let image): return image
+    case .stream(let image): stream = image
+    }
+    let index = settings.start?.index(in: opened, policy: settings.playback.delayPolicy) ?? 0
+    _ = BlockingTask.run { await stream.waitForFrame(index) }
+    if let image = stream.image { return image }
+    let error =
+      stream.progress.ending?.error ?? AnimatedImageError(.noFrames, "no frame has arrived")
+    throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
   }
 
   private func picture(of image: AnimatedImage, name: String) throws(CommandFailure) -> [UInt8] {

@@ -12,6 +12,8 @@ extension Player {
     case .step(let count):
       isPaused = true
       let range = transport.range
+      // Nothing of a stream has arrived.
+      if range.isEmpty { break }
       let place = (position - range.lowerBound + count) % range.count
       jump(to: range.lowerBound + (place + range.count) % range.count)
     case .seek(let distance): seek(by: distance)
@@ -87,6 +89,7 @@ extension Player {
   /// Shows frame `wanted`, or the nearest that is played, and continues from there unless paused.
   private func jump(to wanted: Int) {
     let range = transport.range
+    guard !range.isEmpty else { return }
     let index = min(max(wanted, range.lowerBound), range.upperBound - 1)
     position = index
     if isPaused { transport.scheduler.pause() }
@@ -105,7 +108,7 @@ extension Player {
   }
 
   private func seek(by distance: Duration) {
-    let time = transport.starts[position] + distance
+    let time = transport.starts[min(position, transport.frameCount)] + distance
     var index = transport.frameIndex(at: min(max(time, .zero), transport.duration))
     // A seek shorter than the frame still moves by one.
     if index == position { index += distance < .zero ? -1 : 1 }
@@ -168,13 +171,16 @@ extension Player {
   /// Saves the frames of the section, or all frames, while playing continues.
   private func saveSection() {
     let range = transport.range
+    guard let image = transport.source.image else { return }
     message =
-      export.start(transport.image, range: range, stem: input.stem)
+      export.start(image, range: range, stem: input.stem)
       ? "saving \(range.count) frames" : "still saving"
   }
 
   /// Sets the start of the repeated section, then its end, then removes it.
   private func markSection() {
+    // The frame at which a stream is to start may not have arrived.
+    guard position < transport.frameCount else { return }
     if transport.options.range != nil {
       message = "section off"
       restart {

@@ -41,9 +41,10 @@ extension Player {
   private func draw(
     _ bitmap: Bitmap, index: Int, dirtyRect: PixelRect, changed: PixelRect?
   ) -> [UInt8] {
-    if stage.view.isPlain { return stage.draw(bitmap, index: index, changed: changed) }
-    let picture = stage.view.picture(
-      bitmap, index: index, of: transport.image, changed: dirtyRect)
+    guard !stage.view.isPlain, let image = transport.source.image else {
+      return stage.draw(bitmap, index: index, changed: changed)
+    }
+    let picture = stage.view.picture(bitmap, index: index, of: image, changed: dirtyRect)
     return stage.draw(picture, index: index, changed: nil)
   }
 
@@ -142,15 +143,17 @@ extension Player {
   }
 
   private var status: StatusLine {
-    StatusLine(
-      name: input.shortName, size: transport.image.canvasSize, format: transport.image.format,
+    let arrival = transport.arrival
+    return StatusLine(
+      name: input.shortName, size: transport.source.canvasSize, format: transport.source.format,
       index: position, count: transport.frameCount,
       time: transport.starts[min(position, transport.frameCount)],
       duration: transport.duration, rate: transport.scheduler.rate,
       isReversed: transport.scheduler.direction == .backward, play: shown?.play ?? 0,
       plays: transport.playCount, mode: stage.mode.name, isPaused: isPaused, isEnded: isEnded,
-      message: message,
-      note: stage.view.note(index: position, of: transport.image),
+      received: arrival?.ending == nil ? arrival?.byteCount : nil,
+      isCut: arrival?.ending.map { $0 != .complete } ?? false, message: message,
+      note: transport.frame(position).flatMap { stage.view.note(of: $0) },
       timeline: showsTimeline ? transport.delays : nil,
       details: showsDetails ? statistics.text : nil)
   }

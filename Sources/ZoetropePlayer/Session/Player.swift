@@ -74,7 +74,7 @@ final class Player {
 
   init(
     settings: PlayerSettings, terminal: TerminalTakeover, stage: Stage, decoder: InputDecoder,
-    input: InputFile, image: AnimatedImage, latency: Duration
+    input: InputFile, image: OpenedInput, latency: Duration
   ) {
     self.settings = settings
     device = terminal.device
@@ -96,7 +96,7 @@ final class Player {
   var hasStatus: Bool { settings.showsStatus && !settings.isInline && stage.screen.rows > 2 }
 
   /// Plays `image` until it ends or something ends it.
-  func play(_ image: AnimatedImage, from input: InputFile, holds: Bool) -> PlayerOutcome {
+  func play(_ image: OpenedInput, from input: InputFile, holds: Bool) -> PlayerOutcome {
     self.input = input
     self.holds = holds
     outcome = nil
@@ -149,6 +149,10 @@ final class Player {
     if readiness.contains(.wake) { Signals.drain() }
     // Checked in every round: the pipe may have been read elsewhere.
     if Signals.hasCome { takeSignals() }
+    if transport.source.stream != nil {
+      transport.takeArrivals()
+      updateStatus(now: false)
+    }
     if readiness.contains(.input) { takeInput() }
     if let text = export.takeMessage() {
       message = text
@@ -178,7 +182,7 @@ final class Player {
   /// Waits until `opening` is done; nil when a key or a signal comes first, as ``outcome`` tells.
   func wait(
     for opening: InputOpening, of input: InputFile
-  ) -> Result<AnimatedImage, CommandFailure>? {
+  ) -> Result<OpenedInput, CommandFailure>? {
     outcome = nil
     next = nil
     endsAt = nil

@@ -8,18 +8,22 @@ import ZoetropeProcess
 struct Playlist {
   private let inputs: [InputFile]
   private let options: DecodingOptions
+  private let reading: InputReading
   private let store: FrameStore?
   private var index = 0
   private var unusable: Set<Int> = []
   /// Files that were left while they were being opened.
   private var openings: [Int: InputOpening] = [:]
-  /// Images from standard input and pipes, which can be read only once.
-  private var kept: [Int: AnimatedImage] = [:]
+  /// Images from standard input and pipes, which can be read only once, and files that are followed.
+  private var kept: [Int: OpenedInput] = [:]
   var report: PlayReport
 
-  init(_ inputs: [InputFile], options: DecodingOptions, store: FrameStore?) {
+  init(
+    _ inputs: [InputFile], options: DecodingOptions, reading: InputReading, store: FrameStore?
+  ) {
     self.inputs = inputs
     self.options = options
+    self.reading = reading
     self.store = store
     report = PlayReport(inputs.count)
   }
@@ -35,10 +39,11 @@ struct Playlist {
   }
 
   /// Opens the first usable file on this thread; nil when there is none.
-  mutating func open() -> AnimatedImage? {
+  mutating func open() -> OpenedInput? {
     for candidate in inputs.indices {
       do throws(CommandFailure) {
-        return use(try inputs[candidate].open(options, knownTo: store), of: candidate)
+        let opened = try inputs[candidate].open(options, reading: reading, knownTo: store)
+        return use(opened, of: candidate)
       } catch {
         if fails(error, of: candidate) { return nil }
       }
@@ -50,14 +55,14 @@ struct Playlist {
   /// whether another file follows.
   typealias Wait = (
     _ opening: InputOpening, _ input: InputFile, _ hasNext: Bool
-  ) -> Result<AnimatedImage, CommandFailure>?
+  ) -> Result<OpenedInput, CommandFailure>?
 
   /// Opens the next file (1) or the previous one (-1), skipping those that cannot be opened.
   ///
   /// Going back from the first file opens it again. Nil after the last file, when a signal asks to
   /// end, and when `wait` gives up. In the last case the file that was being opened becomes the
   /// current one, and opening it continues in the background.
-  mutating func open(after step: Int, wait: Wait) -> AnimatedImage? {
+  mutating func open(after step: Int, wait: Wait) -> OpenedInput? {
     let others = step > 0 ? Array(inputs.indices) : Array(inputs.indices.reversed())
     let ahead = others.filter { ($0 - index) * step > 0 }
     for candidate in step > 0 ? ahead : ahead + inputs.indices.filter({ $0 >= index })
@@ -65,7 +70,9 @@ struct Playlist {
       if let image = kept[candidate] { return use(image, of: candidate) }
       let opening =
         openings[candidate]
-        ?? InputOpening(inputs[candidate], options, knownTo: store) { Signals.wake() }
+        ?? InputOpening(inputs[candidate], options, reading: reading, knownTo: store) {
+          Signals.wake()
+        }
       switch wait(opening, inputs[candidate], hasNext(after: candidate)) {
       case .success(let image):
         return use(image, of: candidate)
@@ -80,12 +87,20 @@ struct Playlist {
     return nil
   }
 
-  private mutating func use(_ image: AnimatedImage, of candidate: Int) -> AnimatedImage {
+  private mutating func use(_ image: OpenedInput, of candidate: Int) -> OpenedInput {
     index = candidate
     openings[candidate] = nil
     let isReadOnce = inputs[candidate].isReadOnce
-    if isReadOnce { kept[candidate] = image }
+    if isReadOnce || image.stream != nil { kept[candidate] = image }
     return image
+  }
+
+  /// Adds what became of the streams to the report, once playing is over.
+  mutating func reportEndings() {
+    for (candidate, image) in kept.sorted(by: { $0.key < $1.key }) {
+      guard let stream = image.stream else { continue }
+      report.add(stream, from: inputs[candidate], damage: options.damage)
+    }
   }
 
   /// Records that a file cannot be opened; returns whether that is because a signal asks to end.
@@ -112,12 +127,29 @@ enum PlayerOutcome: Sendable {
 struct PlayReport {
   private let inputCount: Int
   private var failures: [CommandFailure] = []
+  /// What is worth a line but fails nothing.
+  private var notes: [String] = []
   /// How playing ended, if not with the last file.
   var ending: ExitStatus?
 
   init(_ inputCount: Int) { self.inputCount = inputCount }
 
   mutating func add(_ failure: CommandFailure) { failures.append(failure) }
+
+  /// Adds how a stream ended, if that was not with the end of its animation.
+  ///
+  /// A cut stream is noted but fails nothing, as a truncated file.
+  mutating func add(_ stream: StreamedImage, from input: InputFile, damage: DamagePolicy) {
+    let progress = stream.progress
+    guard let ending = progress.ending, ending != .complete, ending != .cancelled else { return }
+    if let error = ending.error {
+      let failure = CommandFailure(error, file: input.name, damage: damage)
+      // Playing has failed with it too if no frame arrived.
+      if !failures.contains(failure) { add(failure) }
+    } else {
+      notes.append(StreamWord.cut(progress, input: input))
+    }
+  }
 
   /// Writes the trace, even after a signal; `-` is standard output.
   mutating func write(trace: String, to name: String?, isReplacing: Bool) {
@@ -133,10 +165,21 @@ struct PlayReport {
   /// Reports the failures and returns the exit status.
   func finish() -> ExitStatus {
     for failure in failures { failure.report(asJSON: false) }
+    for note in notes { FileDescriptor.note(note) }
     if let ending { return ending }
     if failures.isEmpty { return .success }
     // A file may fail more than once.
     return Set(failures.map(\.file)).count < inputCount
       ? .partial : .combined(failures.map(\.status))
+  }
+}
+
+/// What the player says about streams.
+enum StreamWord {
+  /// The line for a stream that ended before its animation did.
+  static func cut(_ progress: StreamProgress, input: InputFile) -> String {
+    let frames = "\(progress.frameCount) frame\(progress.frameCount == 1 ? "" : "s")"
+    return
+      "zoetrope: \(input.name.sanitized): cut short after \(progress.byteCount) bytes, \(frames)\n"
   }
 }

@@ -15,7 +15,8 @@ package struct TerminalPlay {
     guard let device = TerminalDevice() else {
       return refuse("the terminal cannot be opened")
     }
-    var playlist = Playlist(inputs, options: settings.decoding, store: settings.store)
+    var playlist = Playlist(
+      inputs, options: settings.decoding, reading: settings.reading, store: settings.store)
     // Errors in the first file are reported before the terminal is touched.
     guard let first = playlist.open() else { return playlist.report.finish() }
     guard let terminal = TerminalTakeover(device) else {
@@ -37,6 +38,7 @@ package struct TerminalPlay {
       terminal.leave(keepingOutput: keepsPicture)
     }
     Signals.catchEndings()
+    playlist.reportEndings()
     if let trace {
       playlist.report.write(
         trace: trace, to: settings.trace, isReplacing: settings.isForced)
@@ -51,10 +53,10 @@ package struct TerminalPlay {
 
   /// Plays one file after another; returns the trace of the last.
   private func play(
-    playlist: inout Playlist, from first: AnimatedImage, with player: Player
+    playlist: inout Playlist, from first: OpenedInput, with player: Player
   ) -> String? {
     var trace: String?
-    var image: AnimatedImage? = first
+    var image: OpenedInput? = first
     while let current = image {
       player.hasOtherFiles = inputs.count > 1
       player.hasNextFile = playlist.hasNext
@@ -94,7 +96,7 @@ package struct TerminalPlay {
   }
 
   /// Makes room for another file's picture; below the previous one if that stays.
-  private func prepare(_ player: Player, for image: AnimatedImage) {
+  private func prepare(_ player: Player, for image: OpenedInput) {
     guard settings.isStill else {
       player.send(player.stage.clear())
       return
@@ -110,7 +112,7 @@ package struct TerminalPlay {
 
   /// Scrolls in room for an inline picture, and returns its cells.
   private func inlineRoom(
-    for image: AnimatedImage, on screen: ScreenSize, of device: TerminalDevice,
+    for image: OpenedInput, on screen: ScreenSize, of device: TerminalDevice,
     _ capabilities: TerminalCapabilities, decoder: inout InputDecoder, typed: inout [InputEvent]
   ) -> CellRect {
     var room = CellRect(
@@ -148,7 +150,7 @@ package struct TerminalPlay {
   }
 
   private func makePlayer(
-    _ terminal: TerminalTakeover, _ probe: TerminalProbe, latency: Duration, first: AnimatedImage,
+    _ terminal: TerminalTakeover, _ probe: TerminalProbe, latency: Duration, first: OpenedInput,
     input: InputFile
   ) -> Player {
     let device = terminal.device

@@ -10,36 +10,78 @@ final class Transport {
   /// How many milliseconds early a frame is delivered.
   static let lead: Int64 = 15
 
-  let image: AnimatedImage
+  let source: OpenedInput
   private(set) var options: PlaybackOptions
-  /// When each frame starts at speed 1, and where the last one ends.
-  let starts: [Duration]
+  /// When each frame starts at speed 1, and where the last one ends; of a stream, those that
+  /// ``takeArrivals()`` found.
+  private(set) var starts: [Duration]
   /// How long each frame is shown, in milliseconds.
-  let delays: [Int]
+  private(set) var delays: [Int]
   private(set) var scheduler: FrameScheduler
   private(set) var inbox = FrameInbox()
   private let shared: SharedFrames
+  /// The times of a stream's frames.
+  private var timeline: PlaybackTimeline
+  /// Wakes the drawing thread when more of a stream has arrived.
+  private var watch: Task<Void, Never>?
 
-  init(_ image: AnimatedImage, options: PlaybackOptions, store: FrameStore? = nil) {
-    self.image = image
+  init(_ source: OpenedInput, options: PlaybackOptions, store: FrameStore? = nil) {
+    self.source = source
     self.options = options
-    starts =
-      options.fixedDelay.map { delay in (0...image.frames.count).map { delay * $0 } }
-      ?? image.startTimes(policy: options.delayPolicy)
-    delays = zip(starts.dropFirst(), starts).map { Int(($0 - $1) / .milliseconds(1)) }
-    shared = SharedFrames(image, cache: store, keeping: 0)
+    timeline = PlaybackTimeline(
+      [], policy: options.delayPolicy, fixedDelay: options.fixedDelay)
+    switch source {
+    case .whole(let image):
+      starts =
+        options.fixedDelay.map { delay in (0...image.frames.count).map { delay * $0 } }
+        ?? image.startTimes(policy: options.delayPolicy)
+      delays = zip(starts.dropFirst(), starts).map { Int(($0 - $1) / .milliseconds(1)) }
+      shared = SharedFrames(image, cache: store, keeping: 0)
+    case .stream(let image):
+      (starts, delays) = ([.zero], [])
+      shared = SharedFrames(image, keeping: 0)
+      watch = Task { for await _ in image.updates { Signals.wake() } }
+    }
     scheduler = FrameScheduler(sharing: shared, options: options, clock: LeadClock())
+    takeArrivals()
   }
 
-  var frameCount: Int { image.frames.count }
+  deinit { watch?.cancel() }
+
+  /// Takes note of a stream's frames that have arrived.
+  func takeArrivals() {
+    guard let stream = source.stream, stream.frameCount > frameCount else { return }
+    let frames = stream.core.arrival(after: frameCount).frames
+    timeline.append(frames)
+    for frame in frames {
+      let end = timeline.startTime(frame.index + 1)
+      delays.append(Int((end - duration) / .milliseconds(1)))
+      starts.append(end)
+    }
+  }
+
+  /// The frames that are there; 0 only at the beginning of a stream.
+  var frameCount: Int { starts.count - 1 }
   var duration: Duration { starts[frameCount] }
-  var playCount: PlayCount { options.playCount ?? image.playCount }
+  var playCount: PlayCount { options.playCount ?? source.playCount }
+
+  /// How far a stream has come; nil for a whole image.
+  var arrival: StreamProgress? { source.stream?.progress }
+
+  /// Frame `index`; nil if it is not there.
+  func frame(_ index: Int) -> FrameControl? {
+    guard index >= 0, index < frameCount else { return nil }
+    return switch source {
+    case .whole(let image): image.frames[index]
+    case .stream(let image): image.core.frame(index)
+    }
+  }
 
   /// The frames to play.
   var range: Range<Int> { options.range ?? 0..<frameCount }
   /// The first frame in the current direction.
   var firstIndex: Int {
-    scheduler.direction == .forward ? range.lowerBound : range.upperBound - 1
+    scheduler.direction == .forward ? range.lowerBound : max(range.upperBound - 1, 0)
   }
 
   /// The frame shown at `time`, counted from the start of the animation.

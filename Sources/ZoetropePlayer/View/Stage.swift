@@ -182,10 +182,9 @@ struct FrameView {
       ? Self.outline(isStored ? image.frames[index].rect : changed, on: result) : result
   }
 
-  /// The status line's note on frame `index`; nil in the plain view.
-  func note(index: Int, of image: AnimatedImage) -> String? {
-    guard !isPlain, image.frames.indices.contains(index) else { return nil }
-    let frame = image.frames[index]
+  /// The status line's note on `frame`; nil in the plain view.
+  func note(of frame: FrameControl) -> String? {
+    guard !isPlain else { return nil }
     return "\(frame.rect) \(frame.disposal) \(frame.blend)"
   }
 

@@ -1,4 +1,5 @@
 import Zoetrope
+import ZoetropeProcess
 import ZoetropeTerminal
 
 /// The line below the picture, as a function of its contents.
@@ -17,6 +18,10 @@ struct StatusLine: Sendable, Hashable {
   var mode = ""
   var isPaused = false
   var isEnded = false
+  /// The bytes received of a stream that has not ended; nil otherwise.
+  var received: Int?
+  /// Whether a stream ended before its animation was complete.
+  var isCut = false
   /// A temporary message, such as where a frame was saved.
   var message: String?
   /// A note on the frame, in views other than the plain one.
@@ -31,7 +36,8 @@ struct StatusLine: Sendable, Hashable {
     guard columns >= 20 else { return "" }
     if let message { return TerminalText.sanitized(message, limit: columns) }
     let mark = isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
-    let place = "\(index + 1)/\(count)"
+    // More frames may follow the last one that has arrived.
+    let place = "\(count == 0 ? 0 : index + 1)/\(count)\(received == nil ? "" : "+")"
     let safeName = TerminalText.sanitized(name, limit: max(columns / 3, 8))
     if let timeline {
       let head = "\(mark)\(place) \(timeline.indices.contains(index) ? timeline[index] : 0) ms "
@@ -50,6 +56,8 @@ struct StatusLine: Sendable, Hashable {
       }
     // The leading mark shows the direction only while playing.
     parts.append("\(isReversed ? "-" : "")\(Self.hundredths(rate))x \(loops)")
+    if let received { parts.append("\(received.byteSize) received") }
+    if isCut { parts.append("cut short") }
     parts.append(mode)
     if let note { parts.append(note) }
     if let details { parts.append(details) }

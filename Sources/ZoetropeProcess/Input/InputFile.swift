@@ -101,32 +101,34 @@ package struct InputFile: Hashable {
 /// if let result = opening.take() { … } else if wantsToQuit { opening.abandon() }
 /// ```
 package final class InputOpening: Sendable {
-  private let result = Mutex<Result<AnimatedImage, CommandFailure>?>(nil)
+  private let result = Mutex<Result<OpenedInput, CommandFailure>?>(nil)
   private let isAbandoned = Atomic<Bool>(false)
 
   /// Starts to open `input`. `whenDone` is called once, on the other thread, when ``take()`` has
   /// the result, but not after ``abandon()``.
   package init(
-    _ input: InputFile, _ options: DecodingOptions, knownTo store: FrameStore? = nil,
-    whenDone: @escaping @Sendable () -> Void
+    _ input: InputFile, _ options: DecodingOptions, reading: InputReading = .whole,
+    knownTo store: FrameStore? = nil, whenDone: @escaping @Sendable () -> Void
   ) {
-    let thread = SystemThread { [self] in open(input, options, store, whenDone) }
+    let thread = SystemThread { [self] in open(input, options, reading, store, whenDone) }
     if let thread {
       thread.detach()
     } else {
       // Without a thread the file is opened here.
-      open(input, options, store, whenDone)
+      open(input, options, reading, store, whenDone)
     }
   }
 
   private func open(
-    _ input: InputFile, _ options: DecodingOptions, _ store: FrameStore?,
-    _ whenDone: @Sendable () -> Void
+    _ input: InputFile, _ options: DecodingOptions, _ reading: InputReading,
+    _ store: FrameStore?, _ whenDone: @Sendable () -> Void
   ) {
-    let opened: Result<AnimatedImage, CommandFailure>
+    let opened: Result<OpenedInput, CommandFailure>
     do throws(CommandFailure) {
       opened = .success(
-        try input.open(options, knownTo: store) { self.isAbandoned.load(ordering: .relaxed) })
+        try input.open(options, reading: reading, knownTo: store) {
+          self.isAbandoned.load(ordering: .relaxed)
+        })
     } catch {
       opened = .failure(error)
     }
@@ -135,7 +137,7 @@ package final class InputOpening: Sendable {
   }
 
   /// Returns the result once; nil while the file is being opened.
-  package func take() -> Result<AnimatedImage, CommandFailure>? { result.withLock { $0.take() } }
+  package func take() -> Result<OpenedInput, CommandFailure>? { result.withLock { $0.take() } }
 
   /// Gives up without waiting. A pipe is read no further; a call to a file system that does not
   /// answer stays on its thread, which ends with the process.

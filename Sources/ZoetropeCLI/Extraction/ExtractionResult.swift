@@ -1,0 +1,43 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// What became of the extraction of one input.
+struct ExtractionResult {
+  let status: ExitStatus
+  let report: AnimationReport
+  /// Why output stopped, if it did.
+  let failure: CommandFailure?
+  /// Whether the reader of standard output has gone.
+  let outputIsGone: Bool
+
+  /// Reports damage on standard error, unless the request is quiet.
+  ///
+  /// - Parameters:
+  ///   - tally: What was written, for the line after an interruption.
+  ///   - isResumable: Whether `--resume` can continue.
+  ///   - writing: Why output stopped.
+  ///   - decoding: Why no more frames could be had.
+  init(
+    _ report: AnimationReport, tally: String, isResumable: Bool, request: ExtractRequest,
+    writing: WriteFailure?, decoding: CommandFailure?
+  ) {
+    let stop = Signals.ending.map { status in
+      CommandFailure(
+        status, code: "interrupted",
+        "interrupted, \(tally) written\(isResumable ? "; --resume goes on" : "")",
+        file: report.input.name)
+    }
+    // A writer that was stopped by a signal knows less.
+    failure = stop ?? writing.flatMap(\.commandFailure) ?? decoding
+    if !request.isQuiet {
+      for item in report.damage where !item.kind.isTolerated {
+        CommandRunner.report(item, of: report.input, asJSON: request.reportsJSON)
+      }
+    }
+    status = failure?.status ?? (report.hasLosses ? .partial : .success)
+    var report = report
+    report.failure = failure
+    self.report = report
+    outputIsGone = writing == .closedPipe
+  }
+}

@@ -1,0 +1,51 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// What is known so far of an animation whose bytes are still arriving.
+struct ArrivalReport {
+  static let schema = "zoetrope.arrival/1"
+
+  private let input: InputFile
+  private let stream: StreamedImage
+  private let policy: DelayPolicy
+  private var progress: StreamProgress?
+  private var stored = Decimal(thousandths: 0)
+  private var shown = Decimal(thousandths: 0)
+  /// How many frames are in the sums.
+  private var frameCount = 0
+
+  init(input: InputFile, stream: StreamedImage, policy: DelayPolicy) {
+    (self.input, self.stream, self.policy) = (input, stream, policy)
+  }
+
+  /// Takes note of a change; returns whether it is worth a line: the first, and new frames.
+  mutating func update(to progress: StreamProgress) -> Bool {
+    guard self.progress?.frameCount != progress.frameCount else { return false }
+    self.progress = progress
+    let frames = stream.core.arrival(after: frameCount).frames.prefix(
+      progress.frameCount - frameCount)
+    frameCount += frames.count
+    stored += frames.storedDuration
+    shown += frames.total { Decimal(policy.shownDuration(of: $0)) }
+    return true
+  }
+
+  /// Writes the state as one object.
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("schema", Self.schema)
+      json.field("file", input.fileName, base64Key: "file_base64")
+      json.field("format", stream.format.rawValue)
+      json.field("width", stream.canvasSize.width)
+      json.field("height", stream.canvasSize.height)
+      json.field("bytes_received", progress?.byteCount)
+      json.field("frame_count", frameCount)
+      json.field("announced_frames", progress?.announcedFrames)
+      json.object("duration_ms") {
+        $0.field("exact", stored)
+        $0.field("effective", shown)
+        $0.field("policy", policy.description)
+      }
+    }
+  }
+}

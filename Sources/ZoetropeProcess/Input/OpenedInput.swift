@@ -1,0 +1,189 @@
+internal import SystemPackage
+package import Zoetrope
+
+/// How the bytes of an input are taken.
+package enum InputReading: Sendable, Hashable {
+  /// All of them before anything else.
+  case whole
+  /// Those of pipes, devices and standard input as they arrive; files whole.
+  case arriving
+  /// As they arrive, and those of a file that another program still writes too.
+  case following
+
+  /// Whether `input` is used while its bytes arrive.
+  package func isStream(_ input: InputFile) -> Bool {
+    switch self {
+    case .whole: false
+    case .arriving: input.isReadOnce
+    case .following: true
+    }
+  }
+}
+
+/// An input that was opened: the whole image, or one whose bytes are still arriving.
+package enum OpenedInput: Sendable {
+  case whole(AnimatedImage)
+  case stream(StreamedImage)
+
+  /// The stream; nil for a whole image.
+  package var stream: StreamedImage? {
+    if case .stream(let image) = self { image } else { nil }
+  }
+
+  /// The image with the frames that have arrived; nil before the first.
+  package var image: AnimatedImage? {
+    switch self {
+    case .whole(let image): image
+    case .stream(let image): image.image
+    }
+  }
+
+  /// The frames that have arrived.
+  package var frames: [FrameControl] {
+    switch self {
+    case .whole(let image): image.frames
+    case .stream(let image): image.frames
+    }
+  }
+
+  package var format: AnimationFormat {
+    switch self {
+    case .whole(let image): image.format
+    case .stream(let image): image.format
+    }
+  }
+
+  package var canvasSize: PixelSize {
+    switch self {
+    case .whole(let image): image.canvasSize
+    case .stream(let image): image.canvasSize
+    }
+  }
+
+  /// The number of plays, of a stream as known so far.
+  package var playCount: PlayCount {
+    switch self {
+    case .whole(let image): image.playCount
+    case .stream(let image): image.playCount
+    }
+  }
+}
+
+extension InputFile {
+  /// Opens the input as `reading` says. See ``open(_:knownTo:isAbandoned:)``; of a stream, returns when
+  /// its canvas is known.
+  package func open(
+    _ options: DecodingOptions, reading: InputReading, knownTo store: FrameStore? = nil,
+    isAbandoned: () -> Bool = { false }
+  ) throws(CommandFailure) -> OpenedInput {
+    guard reading.isStream(self) else {
+      return .whole(try open(options, knownTo: store, isAbandoned: isAbandoned))
+    }
+    return .stream(
+      try openStream(options, isFollowed: reading == .following, isAbandoned: isAbandoned))
+  }
+
+  /// Opens the image while its bytes arrive; returns when its canvas is known.
+  ///
+  /// Its bytes are bounded by the limit on memory like those of a pipe that is read whole, although most
+  /// of them are kept in a file.
+  ///
+  /// - Parameters:
+  ///   - isFollowed: Whether a file is read past its present end, until the animation is complete.
+  ///   - isAbandoned: Asked ten times a second while the canvas is not known: whether to give up.
+  package func openStream(
+    _ options: DecodingOptions, isFollowed: Bool, isAbandoned: () -> Bool = { false }
+  ) throws(CommandFailure) -> StreamedImage {
+    let opened = Monitor<Result<StreamedImage, AnimatedImageError>?>(nil)
+    let task = Task { [self] in
+      let result = await stream(options, isFollowed: isFollowed)
+      opened.update { $0 = result }
+    }
+    var result: Result<StreamedImage, AnimatedImageError>?
+    while result == nil {
+      result = opened.wait(until: ContinuousClock.now + .milliseconds(100)) { $0 }
+      if result == nil, isAbandoned() || Signals.ending != nil { task.cancel() }
+    }
+    do throws(AnimatedImageError) {
+      guard let image = try result?.get() else {
+        throw AnimatedImageError(.cancelled, "opening was stopped")
+      }
+      return image
+    } catch {
+      if let status = Signals.ending {
+        throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
+      }
+      throw CommandFailure(error, file: name, damage: options.damage)
+    }
+  }
+
+  /// Waits until the file is complete, and opens it.
+  package func openFollowed(_ options: DecodingOptions) throws(CommandFailure) -> AnimatedImage {
+    let stream = try openStream(options, isFollowed: true)
+    let ending = BlockingTask.run { await stream.ending() }
+    if let error = ending?.error { throw CommandFailure(error, file: name, damage: options.damage) }
+    guard let image = stream.image else {
+      throw CommandFailure(
+        AnimatedImageError(.noFrames, "no frame has arrived"), file: name, damage: options.damage)
+    }
+    return image
+  }
+
+  private func stream(
+    _ options: DecodingOptions, isFollowed: Bool
+  ) async -> Result<StreamedImage, AnimatedImageError> {
+    do throws(AnimatedImageError) {
+      let chunks = try InputChunks(self, isFollowed: isFollowed)
+      return .success(
+        try await StreamedImage(
+          chunks, options: options, storage: StreamStorage(byteLimit: options.limits.liveBytes)))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// The bytes of an input as they arrive. Its descriptor is closed when they have been read.
+private struct InputChunks: AsyncSequence, Sendable {
+  typealias Element = [UInt8]
+  typealias Failure = AnimatedImageError
+
+  /// How often the end of a file that grows is looked at.
+  private static let interval = Duration.milliseconds(25)
+
+  private let file: OwnedFile
+  private let chunks: FileChunks
+
+  init(_ input: InputFile, isFollowed: Bool) throws(AnimatedImageError) {
+    file = try OwnedFile(input.path)
+    // Standard input may be a file as well, whose end is no end then.
+    chunks = FileChunks(
+      file.descriptor, following: isFollowed && file.isRegular ? Self.interval : nil)
+  }
+
+  func makeAsyncIterator() -> FileChunks.Iterator { chunks.makeAsyncIterator() }
+}
+
+/// An open file, closed with its last user; standard input is only borrowed.
+private final class OwnedFile: Sendable {
+  let descriptor: FileDescriptor
+  private let isBorrowed: Bool
+
+  init(_ path: FilePath?) throws(AnimatedImageError) {
+    guard let path else {
+      (descriptor, isBorrowed) = (.standardInput, true)
+      return
+    }
+    do {
+      // Opened without waiting for a writer: `poll` waits instead, and can be interrupted.
+      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    } catch {
+      throw AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
+    }
+    isBorrowed = false
+  }
+
+  deinit { if !isBorrowed { try? descriptor.close() } }
+
+  var isRegular: Bool { (try? FileStatus(of: descriptor))?.isRegular ?? false }
+}
