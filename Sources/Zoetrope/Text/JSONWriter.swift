@@ -16,6 +16,14 @@ package struct JSONWriter {
     nest(0x7b, 0x7d, body)
   }
 
+  /// Writes the field `name`, which may need escaping, with an object.
+  package mutating func object(named name: String, _ body: (inout JSONWriter) -> Void) {
+    string(name)
+    bytes.append(0x3a)
+    needsComma = false
+    nest(0x7b, 0x7d, body)
+  }
+
   /// Writes an array whose elements `body` writes, as a value or as an element.
   package mutating func array(_ body: (inout JSONWriter) -> Void) { nest(0x5b, 0x5d, body) }
 

@@ -148,7 +148,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     if let manifest, manifest.isEmpty { throw ValidationError("the manifest's name is empty") }
   }
 
-  private static func selector(_ text: String) throws -> FrameSelector {
+  static func selector(_ text: String) throws -> FrameSelector {
     if let selector = FrameSelector(text) { return selector }
     throw ValidationError(
       "frames are chosen as in 0,3-7,-1,10-,::2; they come in the file's order, so no range runs "

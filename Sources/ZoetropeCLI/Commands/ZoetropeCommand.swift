@@ -17,7 +17,7 @@ struct ZoetropeCommand: ParsableCommand {
     version: VersionText.text,
     subcommands: [
       InfoCommand.self, ExtractCommand.self, StillCommand.self, PlayCommand.self, CheckCommand.self,
-      ProbeCommand.self, CacheCommand.self,
+      ExplainCommand.self, SheetCommand.self, ProbeCommand.self, CacheCommand.self,
     ])
 }
 

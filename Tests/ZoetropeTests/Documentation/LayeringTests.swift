@@ -87,9 +87,10 @@ import ZoetropeTestSupport
     Module(
       name: "ZoetropeCLI",
       arrows: [
-        "Options": [], "Reports": [], "Output": ["Reports"],
+        "Options": [], "Reports": [], "Output": ["Reports"], "Explaining": ["Reports"],
         "Extraction": ["Options", "Output", "Reports"],
-        "Commands": ["Extraction", "Options", "Output", "Reports"],
+        "Sheets": ["Extraction", "Options", "Output", "Reports"],
+        "Commands": ["Explaining", "Extraction", "Options", "Output", "Reports", "Sheets"],
       ]),
   ]
 

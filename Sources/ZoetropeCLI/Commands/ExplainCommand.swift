@@ -1,0 +1,80 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope explain`.
+struct ExplainCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain",
+    abstract: "Predict how browsers and other programs play a file, and why they differ.",
+    discussion: """
+      For each program: how often it plays the file and how long one play lasts, the delays that it \
+      changes, and the first frame, counted from 0, whose picture differs from this tool's. Rules that \
+      had an effect are listed with their sources; "measured" ones are compared with the program \
+      itself in that version, the others are reported by its source or documentation. Every frame is \
+      decoded if chromium, ffmpeg or pillow is asked for.
+
+      --json prints one object per file and line (schema zoetrope.explain/1) with all rules, \
+      "applies" for those that had an effect. The "outcome" of "difference" is none, differs, \
+      unpredicted (from "frame" on) or unknown (no rule names a difference).
+
+      Examples:
+        zoetrope explain party.gif
+        zoetrope explain sticker.png --as chromium,ffmpeg --json
+      """)
+
+  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  var files: [String]
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Programs, separated by commas: chromium, firefox, webkit, imageio, ffmpeg, pillow, android, \
+      gtk. (default: all)
+      """,
+      valueName: "programs"))
+  var `as`: ProgramsArgument?
+
+  @Flag(help: "Print JSON, one object per file and line.")
+  var json = false
+
+  @OptionGroup var decoding: DecodingArguments
+
+  func execute() -> ExitStatus {
+    let (options, programs) = (decoding.options, `as`?.programs ?? Programs.all)
+    return CommandRunner.forEach(files, asJSON: json, schema: Explanation.schema) {
+      input throws(CommandFailure) in
+      let image = try input.open(options)
+      let explanation = try Signals.whileCaught { () throws(CommandFailure) in
+        do throws(AnimatedImageError) {
+          return try Explanation(of: image, input: input, programs: programs)
+        } catch {
+          if let status = Signals.ending {
+            throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
+          }
+          throw CommandFailure(error, file: input.name, damage: options.damage)
+        }
+      }
+      let output =
+        json ? CommandRunner.line { explanation.write(to: &$0) } : Array(explanation.text.utf8)
+      return (.success, output)
+    }
+  }
+}
+
+/// The words of `--as`.
+struct ProgramsArgument: ExpressibleByArgument {
+  let programs: [Program]
+
+  /// Nil if a name is unknown or there is none.
+  init?(argument: String) {
+    var programs: [Program] = []
+    for name in argument.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let program = Programs.all.first(where: { $0.id == name }) else { return nil }
+      if !programs.contains(program) { programs.append(program) }
+    }
+    self.programs = programs
+  }
+
+  static var defaultCompletionKind: CompletionKind { .list(Programs.all.map(\.id)) }
+}

@@ -1,0 +1,36 @@
+import Zoetrope
+
+/// The first frame in which a program's picture differs from this package's.
+struct FrameDifference: Hashable, Sendable {
+  enum Outcome: String, Sendable {
+    /// Every frame was worked out, and none differs.
+    case none
+    /// No rule names a difference; the pictures were not worked out.
+    case unknown
+    case differs
+    /// From this frame on nothing is predicted.
+    case unpredicted
+  }
+
+  let outcome: Outcome
+  var frame: Int?
+  var cause: Rule.Subject?
+  /// What about the frame makes the difference.
+  var detail: String?
+  /// The rule that says so.
+  var rule: Rule?
+
+  static let none = FrameDifference(outcome: .none)
+  static let unknown = FrameDifference(outcome: .unknown)
+
+  static func differs(at frame: Int, _ rule: Rule, _ detail: String) -> FrameDifference {
+    FrameDifference(
+      outcome: .differs, frame: frame, cause: rule.subject, detail: detail, rule: rule)
+  }
+
+  static func unpredicted(
+    from frame: Int, _ cause: Rule.Subject, _ detail: String
+  ) -> FrameDifference {
+    FrameDifference(outcome: .unpredicted, frame: frame, cause: cause, detail: detail)
+  }
+}

@@ -1,0 +1,156 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// Works out where the pictures of programs first differ from this package's.
+struct PictureComparison {
+  /// Deviations that the models know about.
+  private static let known: Set<Damage.Kind> = [
+    .missingTrailer, .gifFrameOutside, .gifCanvasGrown, .gifEmptyFrame, .gifReservedDisposal,
+  ]
+
+  /// A program's pictures as they are worked out, frame by frame.
+  private enum Simulation {
+    /// Those of this package, where nothing is lost.
+    case same
+    case gif(GIFSimulation)
+    case apng(APNGSimulation)
+
+    /// Whether a frame with `damage` is still predicted.
+    func predicts(_ damage: Damage) -> Bool {
+      if case .same = self { damage.kind.isTolerated } else { false }
+    }
+  }
+
+  private let image: AnimatedImage
+  /// The programs whose first difference has not been found.
+  private var open: [(place: Int, simulation: Simulation)] = []
+  private var found: [FrameDifference]
+
+  /// Compares every frame of `image` for each of `behaviours`; decodes the file if one of them has a
+  /// model. Takes two canvases more than decoding does, and one for each model.
+  ///
+  /// - Throws: what decoding throws; `cancelled` after a signal.
+  static func differences(
+    of image: AnimatedImage, _ behaviours: [Behaviour]
+  ) throws(AnimatedImageError) -> [FrameDifference] {
+    var comparison = try PictureComparison(image, behaviours)
+    try comparison.run()
+    return comparison.found
+  }
+
+  private init(_ image: AnimatedImage, _ behaviours: [Behaviour]) throws(AnimatedImageError) {
+    self.image = image
+    found = behaviours.map { Self.ruled($0, image) ?? .unknown }
+    let damaged = Self.damagedFrame(in: image)
+    for (place, behaviour) in behaviours.enumerated() where found[place] == .unknown {
+      let simulation: Simulation
+      switch behaviour.pictures {
+      case .unknown: continue
+      case .same:
+        if let lost = Self.lostFrame(in: image) {
+          found[place] = .unpredicted(from: lost.frame, .damage, lost.kind)
+        } else {
+          found[place] = .none
+        }
+        open.append((place, .same))
+        continue
+      case .gif(let model):
+        let structure = try GIFStructure(image)
+        simulation = .gif(GIFSimulation(model, of: structure, size: image.canvasSize))
+        // Where this package and the simple reading of blocks disagree, no model is sure.
+        let common = zip(structure.frames, image.frames).prefix { $0.rect == $1.rect }.count
+        if common < image.frames.count {
+          found[place] = .unpredicted(from: common, .frames, "frames that decoders count differently")
+        }
+      case .apng(let model):
+        simulation = .apng(APNGSimulation(model, of: image, try PNGStructure(image)))
+      }
+      if let damaged, damaged.frame < found[place].frame ?? .max {
+        found[place] = .unpredicted(from: damaged.frame, .damage, damaged.kind)
+      }
+      if found[place] == .unknown { found[place] = .none }
+      open.append((place, simulation))
+    }
+  }
+
+  /// The difference that a rule names without looking at pixels.
+  private static func ruled(_ behaviour: Behaviour, _ image: AnimatedImage) -> FrameDifference? {
+    if let rule = behaviour.profiles, image.metadata.hasOtherColors {
+      return .differs(at: 0, rule, "a colour profile or gamma")
+    }
+    guard !behaviour.animates else { return nil }
+    let rule = behaviour.rules.first { $0.subject == .format }
+    guard let rule, image.format != .png else { return nil }
+    if image.staticImage != nil { return .differs(at: 0, rule, "the static image is shown") }
+    return image.frames.count > 1 ? .differs(at: 1, rule, "only one frame is shown") : nil
+  }
+
+  /// The first frame with a deviation that no model knows about.
+  private static func damagedFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
+    image.damage.filter { !known.contains($0.kind) }
+      .map { item in
+        // What comes behind the frames can be more frames to others.
+        let isBehind = item.kind == .trailingData
+        return (item.frameIndex ?? (isBehind ? image.frames.count : 0), item.kind.name)
+      }
+      .min { $0.0 < $1.0 }
+  }
+
+  /// The first frame that is lost, or of which others may keep less than this package.
+  private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
+    let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
+    return image.damage.filter { !$0.kind.isTolerated || endings.contains($0.kind) }
+      .map { item in
+        let isEnding = endings.contains(item.kind)
+        return (
+          item.frameIndex ?? max(image.frames.count - (isEnding ? 1 : 0), 0), item.kind.name
+        )
+      }
+      .min { $0.0 < $1.0 }
+  }
+
+  private mutating func run() throws(AnimatedImageError) {
+    guard !open.isEmpty else { return }
+    let reader = FrameReader(image)
+    let storedReader = StoredFrameReader(image)
+    while !open.isEmpty, let frame = try reader.next() {
+      if Signals.ending != nil { throw AnimatedImageError(.cancelled, "interrupted") }
+      let stored = try storedReader.frame(at: frame.index)?.bitmap
+      var remaining: [(place: Int, simulation: Simulation)] = []
+      for (place, simulation) in open {
+        if let limit = found[place].frame, frame.index >= limit { continue }
+        if let damage = frame.damage, !simulation.predicts(damage) {
+          found[place] = .unpredicted(from: frame.index, .damage, damage.kind.name)
+          continue
+        }
+        let difference: FrameDifference?
+        let next: Simulation
+        switch simulation {
+        case .same: (difference, next) = (nil, .same)
+        case .gif(var gif):
+          difference = gif.difference(at: frame.index, stored: stored, shown: frame.bitmap)
+          next = .gif(gif)
+        case .apng(var apng):
+          difference = apng.difference(at: frame.index, stored: stored, shown: frame.bitmap)
+          next = .apng(apng)
+        }
+        if let difference {
+          found[place] = difference
+        } else {
+          remaining.append((place, next))
+        }
+      }
+      open = remaining
+    }
+  }
+}
+
+extension AnimationMetadata {
+  /// Whether the file says that its colours are other than sRGB's.
+  fileprivate var hasOtherColors: Bool {
+    if let cicp { return cicp != [1, 13, 0, 1] }
+    if iccProfile != nil { return true }
+    guard srgbIntent == nil else { return false }
+    return gamma.map { $0 != 45_455 } ?? false || chromaticities != nil
+  }
+}

@@ -1,0 +1,80 @@
+import Zoetrope
+
+/// The picture of a sheet while frames are drawn.
+struct SheetCanvas: ~Copyable {
+  private var buffer: PixelBuffer
+  private let background: RGBA
+
+  /// - Throws: `limitExceeded` if allocation fails.
+  init(size: PixelSize, background: RGBA) throws(AnimatedImageError) {
+    buffer = try PixelBuffer(asking: size)
+    self.background = background
+    guard background.alpha != 0 else { return }
+    for y in 0..<size.height { fill(y: y, from: 0, to: size.width, background) }
+  }
+
+  private mutating func fill(y: Int, from start: Int, to end: Int, _ color: RGBA) {
+    let rowStart = y * buffer.bytesPerRow
+    var bytes = buffer.mutableBytes
+    for x in start..<end {
+      bytes.storeBytes(
+        of: color.word.littleEndian, toByteOffset: rowStart + x * 4, as: UInt32.self)
+    }
+  }
+
+  /// Draws `bitmap`, 8-bit RGBA, over the background; `rect` lies on the canvas and has its size.
+  mutating func draw(_ bitmap: Bitmap, in rect: PixelRect) {
+    let stride = buffer.bytesPerRow
+    let background = background
+    var bytes = buffer.mutableBytes
+    for y in 0..<rect.height {
+      let row = bitmap.pixels(row: y)
+      let start = (rect.y + y) * stride + rect.x * 4
+      for x in 0..<rect.width {
+        let color = background.alpha == 0 ? row[x] : row[x].blended(over: background)
+        bytes.storeBytes(of: color.word.littleEndian, toByteOffset: start + x * 4, as: UInt32.self)
+      }
+    }
+  }
+
+  /// Writes `text` in the middle of `rect`, at its lower edge.
+  mutating func write(_ text: String, in rect: PixelRect) {
+    let color: RGBA
+    if background.alpha == 0 {
+      // Grey is readable on any page.
+      color = RGBA(red: 128, green: 128, blue: 128)
+    } else {
+      let isLight =
+        3 * Int(background.red) + 6 * Int(background.green) + Int(background.blue) > 1275
+      color = isLight ? .black : RGBA(red: 255, green: 255, blue: 255)
+    }
+    var left = rect.x + (rect.width - SheetFont.width(of: text)) / 2
+    let top = rect.maxY - SheetFont.height
+    for letter in text {
+      for (y, row) in (SheetFont.rows(of: letter) ?? []).enumerated() {
+        for x in 0..<5 where row >> UInt8(4 - x) & 1 != 0 {
+          fill(y: top + y, from: left + x, to: left + x + 1, color)
+        }
+      }
+      left += SheetFont.advance
+    }
+  }
+
+  /// The finished picture.
+  consuming func finish() -> Bitmap { buffer.finish() }
+}
+
+extension RGBA {
+  /// The colour over an opaque one, rounded to the nearest.
+  fileprivate func blended(over below: RGBA) -> RGBA {
+    if alpha == 255 { return self }
+    let weight = Int(alpha)
+    func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {
+      let sum = Int(above) * weight + Int(below) * (255 - weight)
+      return UInt8((sum + 127) / 255)
+    }
+    return RGBA(
+      red: channel(red, below.red), green: channel(green, below.green),
+      blue: channel(blue, below.blue))
+  }
+}

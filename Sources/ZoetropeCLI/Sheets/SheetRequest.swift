@@ -1,0 +1,231 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope sheet` as a value.
+struct SheetRequest: Hashable {
+  var files: [String]
+  var output: String
+  var selection = FrameSelection()
+  /// At most this many frames of each input, those least alike; nil for all selected ones.
+  var distinctCount: Int?
+  var columns: Int?
+  var padding = 0
+  var label = SheetLabel.none
+  /// Transparent, or opaque.
+  var background = RGBA.clear
+  /// How frames are scaled; nil for their own size.
+  var rendering: Rendering?
+  var atlas: String?
+  var atlasShape = AtlasShape.hash
+  var policy = DelayPolicy.browser
+  var isForced = false
+  var isQuiet = false
+  /// The version that the atlas names.
+  var version = ""
+  var options = DecodingOptions()
+
+  /// Pixels between a frame and its label.
+  private static let labelGap = 3
+
+  /// Draws the sheet. An input that cannot be opened is left out and reported; nothing is written if
+  /// none can be, or if a frame cannot be decoded.
+  func run() -> ExitStatus {
+    do throws(CommandFailure) {
+      let inputs = files.map { InputFile($0) }
+      try checkOutputs(InputIdentities(inputs))
+      var statuses: [ExitStatus] = []
+      var sources: [SheetSource] = []
+      for input in inputs {
+        do throws(CommandFailure) {
+          sources.append(try source(input))
+          statuses.append(.success)
+        } catch {
+          if Signals.ending != nil { throw error }
+          error.report(asJSON: false)
+          statuses.append(error.status)
+        }
+      }
+      guard !sources.isEmpty else { return .combined(statuses) }
+      let hasLosses = try Signals.whileCaught { () throws(CommandFailure) in
+        try drawAndWrite(&sources)
+      }
+      if hasLosses { statuses.append(.partial) }
+      return .combined(statuses)
+    } catch {
+      if error.status != .success { error.report(asJSON: false) }
+      return error.status
+    }
+  }
+
+  /// Checks what can be checked before any file is opened.
+  private func checkOutputs(_ identities: InputIdentities) throws(CommandFailure) {
+    if files.count(where: { $0 == "-" }) > 1 {
+      throw .usage("standard input can be read only once")
+    }
+    if output == "-", atlas == "-" {
+      throw .usage("sheet and atlas cannot both go to standard output")
+    }
+    try FileEnding.check(OutputTemplate(tokens: [.text(RawArguments.bytes(of: output))]), .png)
+    var names = OutputNames()
+    for name in [output, atlas].compactMap({ $0 }) {
+      guard name != "-" else {
+        try identities.check(.standardOutput)
+        continue
+      }
+      let path = FilePath(bytes: RawArguments.bytes(of: name))
+      try identities.check(path)
+      guard names.insert(path) else { throw .usage("sheet and atlas have the same name") }
+      if OutputFile.isDirectory(path) { throw .usage("\(name) is a directory; name a file") }
+      guard isForced || !OutputFile.isTaken(path) else {
+        throw CommandFailure(
+          .cannotWrite, code: "exists", "\(path) exists; --force replaces it")
+      }
+    }
+  }
+
+  /// Opens an input and selects its frames.
+  private func source(_ input: InputFile) throws(CommandFailure) -> SheetSource {
+    let image = try input.open(options)
+    try rendering?.check(against: image, file: input.name)
+    do throws(FrameSelector.MissingFrame) {
+      let indices = try selection.indices(in: image.frames, policy: policy)
+      if !indices.isEmpty {
+        return SheetSource(input: input, image: image, rendering: rendering, indices: indices)
+      }
+    } catch {
+      var failure = CommandFailure.usage(
+        "there is no frame \(error.number), the frames are 0 to \(error.count - 1)")
+      failure.file = input.name
+      throw failure
+    }
+    var failure = CommandFailure.usage(
+      "the selection holds no frame; there are \(image.frames.count)")
+    failure.file = input.name
+    throw failure
+  }
+
+  /// Returns whether something was lost to damage.
+  private func drawAndWrite(_ sources: inout [SheetSource]) throws(CommandFailure) -> Bool {
+    if let distinctCount {
+      for place in sources.indices { try sources[place].keepDistinct(distinctCount) }
+    }
+    let labels = sources.map { source -> [String] in
+      let starts = source.image.startTimes(policy: policy)
+      return source.indices.map { label.text(index: $0, time: starts[$0]) }
+    }
+    let layout = layout(of: sources, labels)
+    try checkSize(layout)
+    var hasLosses = false
+    for source in sources {
+      for damage in source.image.damage where !damage.kind.isTolerated {
+        if !isQuiet { CommandRunner.report(damage, of: source.input, asJSON: false) }
+        hasLosses = true
+      }
+    }
+    let bitmap: Bitmap
+    do throws(AnimatedImageError) {
+      var canvas = try SheetCanvas(size: layout.size, background: background)
+      var progress = ProgressReporter(
+        style: isQuiet ? .none : .auto, total: sources.reduce(0) { $0 + $1.indices.count })
+      var done = 0
+      defer { progress.finish((done, nil)) }
+      for (number, source) in sources.enumerated() {
+        var frames = source.frames()
+        var place = 0
+        while let frame = try frames.next() {
+          let rect = layout.rect(ofFrame: place, input: number, size: frame.bitmap.size)
+          canvas.draw(frame.bitmap, in: rect)
+          if label != .none {
+            canvas.write(
+              labels[number][place], in: layout.labelRect(ofFrame: place, input: number))
+          }
+          if let damage = frame.damage, !damage.kind.isTolerated {
+            if !isQuiet { CommandRunner.report(damage, of: source.input, asJSON: false) }
+            hasLosses = true
+          }
+          place += 1
+          done += 1
+          progress.update((done, nil))
+        }
+      }
+      bitmap = canvas.finish()
+    } catch {
+      if let status = Signals.ending {
+        throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
+      }
+      throw CommandFailure(error, file: output, damage: options.damage)
+    }
+    try write(bitmap, atlas(of: sources, layout))
+    return hasLosses
+  }
+
+  private func layout(of sources: [SheetSource], _ labels: [[String]]) -> SheetLayout {
+    var cell = PixelSize(width: 1, height: 1)
+    for source in sources {
+      cell.width = max(cell.width, source.size.width)
+      cell.height = max(cell.height, source.size.height)
+    }
+    if label != .none {
+      let widest = labels.joined().map(SheetFont.width).max() ?? 0
+      cell.width = max(cell.width, widest)
+    }
+    return SheetLayout(
+      counts: sources.map(\.indices.count), cell: cell, columns: columns, padding: padding,
+      labelHeight: label == .none ? 0 : Self.labelGap + SheetFont.height)
+  }
+
+  /// A sheet has no more pixels than a canvas may have, and takes no more memory than an image may.
+  private func checkSize(_ layout: SheetLayout) throws(CommandFailure) {
+    let (size, limits) = (layout.size, options.limits)
+    let bytes = size.area.multipliedReportingOverflow(by: 4)
+    guard size.area > limits.canvasPixels || bytes.overflow || bytes.partialValue > limits.liveBytes
+    else { return }
+    throw CommandFailure(
+      .limit, code: "limitExceeded",
+      "the sheet would be \(size), the limit is \(limits.canvasPixels) pixels and "
+        + "\(limits.liveBytes) bytes; choose fewer frames or a --size, or --limits none")
+  }
+
+  private func atlas(of sources: [SheetSource], _ layout: SheetLayout) -> SheetAtlas {
+    let names = SheetSource.names(of: sources)
+    var sprites: [SheetAtlas.Sprite] = []
+    var tags: [SheetAtlas.Tag] = []
+    for (number, source) in sources.enumerated() {
+      let start = sprites.count
+      for (place, index) in source.indices.enumerated() {
+        let shown = Decimal(policy.shownDuration(of: source.image.frames[index].delay))
+        sprites.append(
+          SheetAtlas.Sprite(
+            name: "\(names[number])-\(String(index).paddedLeft(to: 4, with: "0")).png",
+            rect: layout.rect(ofFrame: place, input: number, size: source.size),
+            duration: (shown.thousandths + 500) / 1000))
+      }
+      tags.append(SheetAtlas.Tag(name: names[number], sprites: start..<sprites.count))
+    }
+    let path = FilePath(bytes: RawArguments.bytes(of: output))
+    return SheetAtlas(
+      image: path.lastComponent?.string ?? output, size: layout.size, version: version,
+      sprites: sprites, tags: tags)
+  }
+
+  private func write(_ bitmap: Bitmap, _ content: SheetAtlas) throws(CommandFailure) {
+    do throws(WriteFailure) {
+      let bytes = try FrameEncoder(format: .png, metadata: nil).encode(bitmap)
+      try write(bytes, to: output)
+      if let atlas { try write(content.json(atlasShape), to: atlas) }
+    } catch {
+      throw error.commandFailureOrEnd
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to name: String) throws(WriteFailure) {
+    guard name != "-" else { return try OutputStream.standardOutput.write(bytes) }
+    let path = FilePath(bytes: RawArguments.bytes(of: name))
+    if !OutputStream.isNeeded(for: path) {
+      try OutputFile.makeDirectory(OutputFile.directory(of: path))
+      TemporaryFile.sweep(OutputFile.directory(of: path))
+    }
+    try OutputFile.write(bytes, to: path, isReplacing: isForced, followsLinks: true)
+  }
+}

@@ -1,0 +1,180 @@
+import SystemPackage
+import TestRunning
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+@testable import ZoetropeProcess
+
+/// The rules themselves.
+@Suite(.timeLimit(.minutes(1))) struct ProgramRuleTests {
+  @Test(arguments: [
+    ("chromium", [100, 100, 20, 50]), ("firefox", [100, 100, 20, 50]),
+    ("webkit", [100, 100, 20, 50]), ("imageio", [100, 100, 20, 50]),
+    ("ffmpeg", [100, 100, 20, 50]), ("pillow", [0, 10, 20, 50]),
+    ("android", [100, 100, 20, 50]), ("gtk", [100, 20, 20, 50]),
+  ])
+  func `a GIF's delays of 0, 10, 20 and 50 ms are shown as the rules say`(
+    _ id: String, _ shown: [Int]
+  ) throws {
+    let program = try #require(Programs.all.first { $0.id == id })
+    let rule = try #require(program.gif.delays)
+    for (centiseconds, milliseconds) in zip([0, 1, 2, 5], shown) {
+      let delay = FrameDelay(centiseconds: UInt16(centiseconds))
+      #expect(rule.shownDuration(of: delay) == .milliseconds(milliseconds))
+    }
+  }
+
+  @Test(arguments: [
+    ("chromium", 1, 24, 41_000), ("firefox", 1, 24, 41_000), ("webkit", 1, 24, 41_666),
+    ("ffmpeg", 0, 10, 66_670), ("ffmpeg", 1, 3, 333_330), ("ffmpeg", 1, 1000, 1000),
+    ("pillow", 0, 10, 0), ("chromium", 1, 99, 100_000),
+  ])
+  func `an APNG's delay is shown in each program's units`(
+    _ id: String, _ numerator: Int, _ denominator: Int, _ microseconds: Int
+  ) throws {
+    let program = try #require(Programs.all.first { $0.id == id })
+    let delay = FrameDelay(numerator: UInt32(numerator), denominator: UInt32(denominator))
+    let shown = try #require(program.apng.delays).shownDuration(of: delay)
+    #expect(Decimal(shown).thousandths == microseconds)
+  }
+
+  @Test func `a delay that overflows has no duration`() throws {
+    let rule = try #require(Programs.ffmpeg.apng.delays)
+    #expect(rule.shownDuration(of: FrameDelay(numerator: 65535, denominator: 1)) < .zero)
+    #expect(
+      rule.shownDuration(of: FrameDelay(numerator: 21474, denominator: 1)) == .seconds(21474))
+  }
+
+  @Test(arguments: Programs.all)
+  func `every rule has a text and a source`(_ program: Program) {
+    for behaviour in [program.gif, program.apng] {
+      #expect(!behaviour.allRules.isEmpty)
+      for rule in behaviour.allRules {
+        #expect(!rule.text.isEmpty)
+        #expect(rule.source.hasPrefix("https://"))
+      }
+      #expect(behaviour.animates == (behaviour.delays != nil))
+      #expect(behaviour.animates == (behaviour.plays != nil))
+    }
+  }
+}
+
+/// Predictions for single files.
+@Suite(.timeLimit(.minutes(1))) struct ExplanationTests {
+  private func explain(_ bytes: [UInt8], _ ids: String...) throws -> [Explanation.Prediction] {
+    try Explanation(
+      of: AnimatedImage(bytes: bytes), input: InputFile("cat.gif"),
+      programs: ids.compactMap { id in Programs.all.first { $0.id == id } }
+    ).predictions
+  }
+
+  @Test func `plays, durations and changed delays follow from the rules`() throws {
+    var gif = SampleGIF()
+    gif.loop = 2
+    let predictions = try explain(
+      gif.bytes, "chromium", "imageio", "ffmpeg", "pillow", "gtk")
+    #expect(
+      predictions.map(\.plays) == [
+        .count(.finite(3)), .count(.indefinite), .count(.once), .stored(2), .count(.finite(3)),
+      ])
+    #expect(
+      predictions.map(\.playDuration) == [240, 240, 240, 140, 240].map { .milliseconds($0) })
+    #expect(
+      predictions[0].changes == [
+        Explanation.ChangedDelay(frame: 2, stored: .zero, shown: .milliseconds(100))
+      ])
+    #expect(predictions[3].changes.isEmpty)
+    #expect(predictions[2].difference == .none)
+    #expect(predictions[3].difference == .none)
+    #expect(predictions[4].difference == .unknown)
+  }
+
+  @Test func `nothing is predicted behind damage`() throws {
+    let predictions = try explain(
+      Array(SampleGIF().bytes.dropLast(12)), "chromium", "ffmpeg", "pillow")
+    for prediction in predictions {
+      #expect(prediction.difference.outcome == .unpredicted)
+      #expect(prediction.difference.frame == 2)
+      #expect(prediction.difference.cause == .damage)
+    }
+  }
+}
+
+/// The command.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ExplainCommandTests {
+  private static let fixtures = FilePath(#filePath).removingLastComponent()
+    .removingLastComponent().removingLastComponent().removingLastComponent()
+    .appending("Fixtures")
+
+  @Test func `a table names programs, and the rules that had an effect with their sources`() throws
+  {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("explain", "cat.gif", "--as", "chromium,ffmpeg,gtk")
+      #expect(result.status == 0)
+      #expect(result.errors.isEmpty)
+      let lines = result.text.split(separator: "\n").map(String.init)
+      #expect(lines.first == "cat.gif: GIF, 6x4, 3 frames")
+      #expect(
+        lines.dropFirst().prefix(4).map {
+          $0.split(separator: " ").first.map(String.init)
+        } == ["program", "chromium", "ffmpeg", "gtk"])
+      #expect(lines[2].contains("forever  240 ms   1: 0 to 100 ms  none"))
+      #expect(lines[3].contains("once"))
+      #expect(lines[4].hasSuffix("none known"))
+      #expect(result.text.contains("ffmpeg, delays: less than 20 ms is 100 ms"))
+      #expect(result.text.contains("[measured, 5.1]\n    https://"))
+      #expect(result.text.contains("gtk, delays: 0 is shown as 100 ms, 10 ms as 20 ms [reported]"))
+      #expect(!result.text.contains("firefox"))
+    }
+  }
+
+  @Test func `JSON has an object a line, failures in their places`() throws {
+    try withTool { (tool: Tool) throws in
+      let hidden = Self.fixtures.appending("APNG/static-hidden.png").string
+      let result = try tool.run("explain", "--json", "cat.gif", "none", hidden)
+      #expect(result.status == 1)
+      let lines = try JSONLine.all(result.output)
+      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.explain/1", count: 3))
+      #expect(lines[1]["error"]["code"] == "io")
+      let programs = lines[0]["programs"].elements
+      #expect(programs.map { $0["id"].text } == Programs.all.map(\.id))
+      #expect(programs[0]["plays"] == .null)
+      #expect(programs[0]["forever"] == true)
+      #expect(programs[0]["play_ms"] == 240)
+      #expect(programs[0]["changed_delays"].count == 1)
+      #expect(programs[0]["changed_delays"][0]["frame"] == 2)
+      #expect(programs[0]["changed_delays"][0]["shown_ms"] == 100)
+      #expect(programs[0]["difference"]["outcome"] == "none")
+      let delays = programs[0]["rules"].elements.filter { $0["subject"] == "delays" }
+      #expect(delays.first?["applies"] == true)
+      #expect(delays.first?["evidence"] == "reported")
+      let byID = Dictionary(
+        uniqueKeysWithValues: lines[2]["programs"].elements.map { ($0["id"].text ?? "", $0) })
+      #expect(byID["android"]?["animates"] == false)
+      #expect(byID["android"]?["difference"]["frame"] == 0)
+      #expect(byID["android"]?["difference"]["cause"] == "format")
+      #expect(byID["pillow"]?["difference"]["cause"] == "frames")
+      #expect(byID["pillow"]?["stored_loop"].integer != nil)
+    }
+  }
+
+  @Test(arguments: ["", "chrome", "chromium,", "chromium;gtk"])
+  func `unknown programs are refused`(_ names: String) throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("explain", "cat.gif", "--as", names).status == 2)
+    }
+  }
+
+  @Test func `a profile changes colours where programs convert them`() throws {
+    try withTool { (tool: Tool) throws in
+      let file = Self.fixtures.appending("APNG/metadata.png").string
+      let info = try JSONLine.one(tool.run("info", "--json", file).output)
+      try #require(info["color"]["icc_bytes"].integer ?? 0 > 0 || info["color"]["gamma"] != .null)
+      let line = try JSONLine.one(
+        tool.run("explain", "--json", "--as", "firefox,ffmpeg", file).output)
+      #expect(line["programs"][0]["difference"]["cause"] == "colour")
+      #expect(line["programs"][1]["difference"]["cause"] != "colour")
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import SystemPackage
+import TestRunning
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+@testable import ZoetropeProcess
+
+/// What the rules predict for programs that are installed, compared with what those do with every
+/// fixture: delays, loop counts, and the pictures up to the first one that differs.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct MeasuredProgramTests {
+  static let folders = ["APNG", "Bad", "Demo", "GIF"]
+
+  private static let fixtures = FilePath(#filePath).removingLastComponent()
+    .removingLastComponent().removingLastComponent().removingLastComponent()
+    .appending("Fixtures")
+
+  /// What a program made of a file.
+  struct Measurement {
+    /// In microseconds; nil where the program has none.
+    var delays: [Int?] = []
+    var loop: Int?
+    var frames: [Picture] = []
+  }
+
+  struct Picture {
+    let size: PixelSize
+    let bytes: ArraySlice<UInt8>
+  }
+
+  /// Whether `command` prints a line that begins with `version`.
+  private static func prints(_ command: String, _ version: String) -> Bool {
+    guard let tool = try? Tool() else { return false }
+    defer { tool.cleanUp() }
+    return (try? tool.shell("\(command) 2>/dev/null | grep -q '^\(version)'")) == 0
+  }
+
+  static let hasFFmpeg =
+    prints("ffmpeg -version", "ffmpeg version 5\\.1")
+    && prints("ffprobe -version", "ffprobe version 5\\.1")
+  static let hasPillow = prints(
+    "python3 -c 'import PIL; print(PIL.__version__)'", "13\\.0")
+
+  @Test(.enabled(if: hasFFmpeg, "ffmpeg 5.1 is not installed"), arguments: folders)
+  func `ffmpeg does with every fixture what is predicted`(folder: String) throws {
+    try withTool { (tool: Tool) throws in
+      var outcomes: [FrameDifference.Outcome: Int] = [:]
+      for file in try Self.files(in: folder) {
+        guard let prediction = try Self.predict(file, Programs.ffmpeg) else { continue }
+        let script = """
+          ffprobe -v quiet -show_entries packet=duration -of csv=p=0 '\(file)' >delays; \
+          ffprobe -v quiet -show_entries stream=width,height -of csv=p=0 '\(file)' >size; \
+          ffmpeg -nostdin -v quiet -y -i '\(file)' -vsync passthrough -pix_fmt rgba -f rawvideo \
+          pixels || touch pixels; rm -f all; mv pixels all
+          """
+        _ = try tool.shell(script)
+        func lines(_ name: String) throws -> [Substring] {
+          String(decoding: try tool.read(name), as: UTF8.self).split(separator: "\n")
+        }
+        var measured = Measurement()
+        let unit = prediction.image.format == .gif ? 10_000 : 10
+        measured.delays = try lines("delays").map { line in
+          line.split(separator: ",").first.flatMap { Int($0) }.map { $0 * unit }
+        }
+        let sides = try lines("size").first?.split(separator: ",").compactMap { Int($0) } ?? []
+        if sides.count == 2, sides.allSatisfy({ $0 > 0 }) {
+          let size = PixelSize(width: sides[0], height: sides[1])
+          let bytes = try tool.read("all")
+          measured.frames = stride(
+            from: 0, to: bytes.count - size.area * 4 + 1, by: size.area * 4
+          ).map { Picture(size: size, bytes: bytes[$0..<$0 + size.area * 4]) }
+        }
+        try Self.compare(prediction, measured, file)
+        outcomes[prediction.prediction.difference.outcome, default: 0] += 1
+      }
+      print(folder, "ffmpeg", outcomes)
+      #expect(outcomes[.none] ?? 0 > 0)
+      if folder != "Demo" { #expect(outcomes[.differs] ?? 0 >= 5) }
+    }
+  }
+
+  @Test(.enabled(if: hasPillow, "Pillow 13.0 is not installed"), arguments: folders)
+  func `Pillow does with every fixture what is predicted`(folder: String) throws {
+    // One process for all files: starting Python takes longer than reading them.
+    let script = """
+      import json, sys, warnings
+      warnings.simplefilter("ignore")
+      from PIL import Image
+      for number, name in enumerate(sys.argv[1:]):
+          line = {"loop": None, "frames": []}
+          with open("%d.rgba" % number, "wb") as pixels:
+              try:
+                  image = Image.open(name)
+                  line["loop"] = image.info.get("loop")
+                  for index in range(image.n_frames):
+                      image.seek(index)
+                      picture = image.convert("RGBA")
+                      line["frames"].append(picture.size + (image.info.get("duration"),))
+                      pixels.write(picture.tobytes())
+              except Exception:
+                  pass
+          print(json.dumps(line))
+      """
+    try withTool { (tool: Tool) throws in
+      let files = try Self.files(in: folder)
+      try tool.write(Array(script.utf8), to: "all.py")
+      let names = files.map { "'\($0)'" }.joined(separator: " ")
+      try #require(try tool.shell("python3 all.py \(names) >lines 2>noise") == 0)
+      let lines = try JSONLine.all(tool.read("lines"))
+      try #require(lines.count == files.count)
+      var outcomes: [FrameDifference.Outcome: Int] = [:]
+      for (number, file) in files.enumerated() {
+        guard let prediction = try Self.predict(file, Programs.pillow) else { continue }
+        var measured = Measurement()
+        measured.loop = lines[number]["loop"].integer
+        let bytes = try tool.read("\(number).rgba")
+        var start = 0
+        for frame in lines[number]["frames"].elements {
+          let size = PixelSize(
+            width: frame[0].integer ?? 0, height: frame[1].integer ?? 0)
+          guard start + size.area * 4 <= bytes.count else { break }
+          measured.frames.append(
+            Picture(size: size, bytes: bytes[start..<start + size.area * 4]))
+          start += size.area * 4
+          if case .number(let milliseconds) = frame[2].value {
+            measured.delays.append(Int(milliseconds * 1000))
+          } else {
+            measured.delays.append(nil)
+          }
+        }
+        try Self.compare(prediction, measured, file)
+        outcomes[prediction.prediction.difference.outcome, default: 0] += 1
+      }
+      print(folder, "pillow", outcomes)
+      if folder != "Demo" { #expect(outcomes[.none] ?? 0 > 0) }
+      #expect(outcomes[.differs] ?? 0 > 0)
+    }
+  }
+
+  private static func files(in folder: String) throws -> [String] {
+    let directory = fixtures.appending(folder).string
+    return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+      .map { "\(directory)/\($0)" }
+  }
+
+  /// Nil for a file that this package refuses.
+  private static func predict(
+    _ file: String, _ program: Program
+  ) throws -> (image: AnimatedImage, prediction: Explanation.Prediction)? {
+    guard let image = try? AnimatedImage(contentsOf: FilePath(file)) else { return nil }
+    let explanation = try Explanation(
+      of: image, input: InputFile(file), programs: [program])
+    return (image, explanation.predictions[0])
+  }
+
+  private static func compare(
+    _ predicted: (image: AnimatedImage, prediction: Explanation.Prediction),
+    _ measured: Measurement, _ file: String
+  ) throws {
+    let (image, prediction) = predicted
+    let name = "\(FilePath(file).lastComponent?.string ?? file): \(prediction.difference)"
+    let difference = prediction.difference
+    #expect(difference.outcome != .unknown, "\(name)")
+    // Pictures are the same up to the first difference.
+    let count = difference.frame ?? image.frames.count
+    let reader = FrameReader(image)
+    for index in 0..<min(count, image.frames.count) {
+      let frame = try #require(try reader.next())
+      let isThere = measured.frames.indices.contains(index)
+      #expect(isThere, "\(name), frame \(index) is missing")
+      guard isThere else { return }
+      #expect(
+        Self.isEqual(measured.frames[index], frame.bitmap), "\(name), frame \(index) differs")
+    }
+    switch difference.outcome {
+    case .none:
+      #expect(measured.frames.count == image.frames.count, "\(name)")
+    case .differs:
+      let frame = try reader.frame(at: count)
+      let isSame =
+        measured.frames.indices.contains(count)
+        && Self.isEqual(measured.frames[count], frame.bitmap)
+        && measured.frames.count == image.frames.count
+      #expect(!isSame, "\(name), it does not differ")
+    case .unpredicted, .unknown: break
+    }
+    guard image.format != .png else { return }
+    // A frame too many or too few shifts the delays behind it.
+    let isCounted =
+      difference.outcome == .none
+      || difference.outcome == .differs && difference.cause != .frames
+        && difference.cause != .canvas
+    let delays = isCounted ? image.frames.count : count
+    for index in 0..<min(delays, image.frames.count) where index < measured.delays.count {
+      let shown = prediction.durations[index].map { Decimal($0).thousandths }
+      let stored = measured.delays[index].flatMap { $0 < 0 ? nil : $0 }
+      // A GIF's frame without a control extension has no duration in Pillow.
+      if shown == 0, stored == nil { continue }
+      // Python's fractions may be a microsecond off.
+      let isEqual = shown == stored || abs((shown ?? .max / 2) - (stored ?? 0)) <= 1
+      #expect(isEqual, "\(name), frame \(index): \(shown ?? -1), not \(stored ?? -1)")
+    }
+    if isCounted { #expect(measured.delays.count >= image.frames.count, "\(name)") }
+    if case .stored(let number) = prediction.plays, count > 0 {
+      #expect(measured.loop == number, "\(name): the loop count")
+    }
+  }
+
+  /// Whether both show the same; all fully transparent pixels are equal.
+  private static func isEqual(_ picture: Picture, _ bitmap: Bitmap) -> Bool {
+    guard picture.size == bitmap.size else { return false }
+    var offset = picture.bytes.startIndex
+    for y in 0..<bitmap.height {
+      let row = bitmap.pixels(row: y)
+      for x in 0..<bitmap.width {
+        let alpha = picture.bytes[offset + 3]
+        if alpha != row[x].alpha { return false }
+        if alpha != 0,
+          picture.bytes[offset] != row[x].red || picture.bytes[offset + 1] != row[x].green
+            || picture.bytes[offset + 2] != row[x].blue
+        {
+          return false
+        }
+        offset += 4
+      }
+    }
+    return true
+  }
+}
