@@ -155,7 +155,7 @@ final class Pseudoterminal {
     let pattern = Array(text.utf8)
     return unsafe output.withUnsafeBytes { output in
       // The library's search, byte by byte through a protocol, takes most of a test in debug builds.
-      guard let base = unsafe output.baseAddress else { return false }
+      guard let base = output.baseAddress else { return false }
       var start = 0
       while start + pattern.count <= output.count {
         let left = output.count - start
