@@ -132,8 +132,9 @@ hostile: release ## files that ask for everything, each under 64 MB and one seco
 	python3 Scripts/hostile.py $(ZOETROPE)
 
 CYCLES ?= 100000
-soak: chaos ## starts, steers and drops players at random, then counts what is left: make soak CYCLES=N
-	$(CHAOS)/release/Soak $(CYCLES)
+STREAMS ?=
+soak: chaos ## starts, steers and drops players at random, then counts what is left: make soak CYCLES=N, or STREAMS=N
+	$(CHAOS)/release/Soak $(if $(STREAMS),streams $(STREAMS),$(CYCLES))
 
 OPERATIONS ?= 1000000
 controls: chaos ## controls players at random and checks that time never goes back: make controls OPERATIONS=N

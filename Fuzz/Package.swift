@@ -46,9 +46,10 @@ let package = Package(
       ["FuzzSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")]
         + products("ZoetropeTerminal", "_ZoetropeCLI")),
   ]
-    + ["FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor"].map {
-      program($0, ["FuzzSupport"])
-    }
+    + [
+      "FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor",
+      "FuzzStream",
+    ].map { program($0, ["FuzzSupport"]) }
     + ["Soak", "Mutate", "FuzzPixels"].map {
       program($0, ["CMalloc", .product(name: "SystemPackage", package: "swift-system")])
     },

@@ -11,7 +11,8 @@ import SystemPackage
 /// the times, pixels and changed rectangles of what they show, then counts what is left: tasks, frames,
 /// decodes, descriptors, threads, and resident memory over time.
 ///
-/// `Soak controls OPERATIONS [SEED]` checks what holds of time under random control operations instead.
+/// `Soak controls OPERATIONS [SEED]` checks what holds of time under random control operations instead;
+/// `Soak streams LIVES [SEED]` starts, reads and ends streams, and counts what is left in the same way.
 @main
 enum Soak {
   static func main() async throws {
@@ -24,29 +25,59 @@ enum Soak {
         await Controls.run(
           operations: numbers.first ?? 1_000_000, seed: numbers.dropFirst().first ?? 1))
     }
+    if arguments.count > 1, arguments[1] == "streams" {
+      let numbers = arguments.dropFirst(2).map { Int($0) ?? 0 }
+      let files = try fixtures(in: FixtureLibrary(root: "Fixtures"), from: 1).map {
+        try FixtureFile.read($0)
+      }
+      let (lives, seed) = (numbers.first ?? 10_000, numbers.dropFirst().first ?? 1)
+      print("\(lives) lives of streams over \(files.count) files, seed \(seed)")
+      let isClean = try await repeating(lives, seed: UInt64(seed)) { random in
+        let bytes = files[Int.random(in: 0..<files.count, using: &random)]
+        return await StreamLife(seed: random.next(), bytes: bytes).run()
+      }
+      exit(isClean ? 0 : 1)
+    }
     let cycles = arguments.count > 1 ? Int(arguments[1]) ?? 0 : 100_000
     let library = FixtureLibrary(root: arguments.count > 2 ? arguments[2] : "Fixtures")
     let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1
+    // Several frames, so that there is something to steer.
+    let paths = try fixtures(in: library, from: 2)
+    print("\(cycles) life cycles over \(paths.count) animations, seed \(seed)")
+    let isClean = try await repeating(cycles, seed: seed) { random in
+      let path = paths[Int.random(in: 0..<paths.count, using: &random)]
+      return await LifeCycle(seed: random.next(), path: path).run()
+    }
+    exit(isClean ? 0 : 1)
+  }
+
+  /// The fixtures with so many frames or more.
+  private static func fixtures(in library: FixtureLibrary, from count: Int) throws -> [String] {
     var paths: [String] = []
     for folder in ["GIF", "APNG", "Bad"] {
       for name in try FixtureFile.list("\(library.root)/\(folder)") {
         let path = "\(library.root)/\(folder)/\(name)"
-        // Several frames, so that there is something to steer.
-        if let image = try? AnimatedImage(contentsOf: FilePath(path)), image.frames.count > 1 {
+        if let image = try? AnimatedImage(contentsOf: FilePath(path)), image.frames.count >= count {
           paths.append(path)
         }
       }
     }
     guard !paths.isEmpty else { fatalError("no fixtures in \(library.root)") }
-    print("\(cycles) life cycles over \(paths.count) animations, seed \(seed)")
+    return paths
+  }
 
+  /// Runs `life` so often and counts what is left in between; gives whether nothing was wrong.
+  private static func repeating(
+    _ cycles: Int, seed: UInt64,
+    _ life: @escaping @Sendable (inout SplitMix64) async -> [String]
+  ) async throws -> Bool {
     let steps = 10
     var memory: [Int] = []
     var files: [Int] = []
     var left = 0
     for step in 0..<steps {
       let share = cycles * (step + 1) / steps - cycles * step / steps
-      left += await run(share, paths, seed: seed &* 1000 &+ UInt64(step))
+      left += await run(share, seed: seed &* 1000 &+ UInt64(step), life)
       memory.append(residentBytes())
       files.append(try FixtureFile.list("/proc/self/fd").count)
       print(
@@ -62,19 +93,21 @@ enum Soak {
     print(
       "\(open) animations open, resident memory over the second half \(growth) %: "
         + (isFlat && isClean ? "ok" : "FAILED"))
-    exit(isFlat && isClean ? 0 : 1)
+    return isFlat && isClean
   }
 
   /// Runs cycles on four tasks at a time; tells what was wrong, and gives how much that was.
-  private static func run(_ count: Int, _ paths: [String], seed: UInt64) async -> Int {
+  private static func run(
+    _ count: Int, seed: UInt64,
+    _ life: @escaping @Sendable (inout SplitMix64) async -> [String]
+  ) async -> Int {
     await withTaskGroup(of: Int.self) { group in
       for lane in 0..<4 {
         group.addTask {
           var random = SplitMix64(seed: seed &* 4 &+ UInt64(lane))
           var left = 0
           for _ in 0..<(count + 3 - lane) / 4 {
-            let path = paths[Int.random(in: 0..<paths.count, using: &random)]
-            let faults = await LifeCycle(seed: random.next(), path: path).run()
+            let faults = await life(&random)
             for fault in faults { print(fault) }
             left += faults.count
           }
@@ -85,7 +118,7 @@ enum Soak {
     }
   }
 
-  /// Descriptors that lead to a file of the library.
+  /// Descriptors that lead to a file of the library, or a stream's temporary file.
   private static func openAnimations() throws -> Int {
     try FixtureFile.list("/proc/self/fd").count { name in
       var buffer = [CChar](repeating: 0, count: 4096)
@@ -93,7 +126,7 @@ enum Soak {
       let count = unsafe readlink("/proc/self/fd/\(name)", &buffer, buffer.count - 1)
       let path = String(
         decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      return path.hasSuffix(".gif") || path.hasSuffix(".png")
+      return path.hasSuffix(".gif") || path.hasSuffix(".png") || path.contains(".stream")
     }
   }
 
