@@ -79,6 +79,13 @@ final class FedTool {
   /// What it has written to standard output.
   var output: [UInt8] { (try? tool.read("out")) ?? [] }
 
+  /// The whole lines of JSON that it has written to standard output.
+  func lines() throws -> [JSONLine] {
+    let output = output
+    guard let end = output.lastIndex(of: 0x0a) else { return [] }
+    return try JSONLine.all(Array(output[...end]))
+  }
+
   var errors: String { String(decoding: (try? tool.read("err")) ?? [], as: UTF8.self) }
 
   /// The names in `directory`; none while that does not exist.

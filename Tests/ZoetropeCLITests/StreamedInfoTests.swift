@@ -10,15 +10,14 @@ import Testing
   @Test func `a line for each change, then the report of the whole file`() throws {
     try withTool { (tool: Tool) throws in
       let fed = try FedTool(tool, "info", "-", "--follow", "--json")
-      func lines() -> [JSONLine] { (try? JSONLine.all(fed.output)) ?? [] }
       for (number, piece) in Self.gif.pieces.enumerated() {
         fed.pipe.feed(piece)
         guard number < 3 else { break }
         try #require(
-          fed.wait { lines().last?["frame_count"].integer == number + 1 })
+          fed.wait { (try? fed.lines())?.last?["frame_count"].integer == number + 1 })
       }
       #expect(fed.end() == 0)
-      let all = lines()
+      let all = try fed.lines()
       for line in all.dropLast() {
         #expect(line["schema"] == "zoetrope.arrival/1")
         #expect(line["width"] == 6)
@@ -61,7 +60,7 @@ import Testing
       let fed = try FedTool(tool, "info", "-", "--follow", "--json")
       fed.pipe.feed(Self.gif.pieces[0])
       try #require(
-        fed.wait { (try? JSONLine.all(fed.output))?.last?["frame_count"].integer == 1 })
+        fed.wait { (try? fed.lines())?.last?["frame_count"].integer == 1 })
       fed.send(SIGINT)
       #expect(fed.end() == 130)
       let report = try #require(try JSONLine.all(fed.output).last)
