@@ -101,12 +101,17 @@ import Zoetrope
     #expect(throws: CommandFailure.self) { _ = try opening.take()?.get() }
   }
 
-  @Test func `a pipe without a writer is given up without waiting for one`() throws {
+  @Test(arguments: [InputReading.whole, .arriving])
+  func `a pipe without a writer is given up without waiting for one`(
+    reading: InputReading
+  ) throws {
     try withTool { (tool: Tool) throws in
       let path = "\(tool.directory)/p"
       try #require(unsafe mkfifo(path, 0o600) == 0)
       let calls = Calls()
-      let opening = InputOpening(InputFile(path), DecodingOptions()) { calls.add() }
+      let opening = InputOpening(InputFile(path), DecodingOptions(), reading: reading) {
+        calls.add()
+      }
       // A writer can open the pipe as soon as there is a reader.
       var writer: Int32 = -1
       while writer < 0 {

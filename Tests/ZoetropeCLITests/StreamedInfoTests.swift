@@ -1,0 +1,88 @@
+import Glibc
+import SystemPackage
+import TestRunning
+import Testing
+
+/// `info` while the bytes arrive: what is known so far, and the report of the whole at the end.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct StreamedInfoTests {
+  private static let gif = SampleGIF()
+
+  @Test func `a line for each change, then the report of the whole file`() throws {
+    try withTool { (tool: Tool) throws in
+      let fed = try FedTool(tool, "info", "-", "--follow", "--json")
+      for (number, piece) in Self.gif.pieces.enumerated() {
+        fed.pipe.feed(piece)
+        guard number < 3 else { break }
+        try #require(
+          fed.wait { (try? fed.lines())?.last?["frame_count"].integer == number + 1 })
+      }
+      #expect(fed.end() == 0)
+      let all = try fed.lines()
+      for line in all.dropLast() {
+        #expect(line["schema"] == "zoetrope.arrival/1")
+        #expect(line["width"] == 6)
+        #expect(line["announced_frames"] == .null)
+      }
+      let counts = all.map { $0["frame_count"].integer ?? -1 }
+      #expect(counts == counts.sorted())
+      let durations = Set(all.dropLast().map { $0["duration_ms"]["exact"].integer ?? -1 })
+      // 40 ms, 100 ms and 0 ms, perhaps after a line without a frame.
+      #expect(durations.subtracting([0]) == [40, 140])
+      let whole = try JSONLine.one(tool.run("info", "cat.gif", "--json").output)
+      for key in ["schema", "bytes", "frame_count", "loop", "duration_ms", "damage", "frames"] {
+        #expect(all.last?[key] == whole[key])
+      }
+    }
+  }
+
+  @Test func `a followed file is reported when it is complete`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(
+        try tool.run("info", "cat.gif", "--follow", "--frames").output
+          == tool.run("info", "cat.gif", "--frames").output)
+      try tool.write(Array("not a picture".utf8), to: "bad.gif")
+      let bad = try tool.run("info", "bad.gif", "--follow", "--json")
+      #expect(bad.status == 3)
+      #expect(bad.output == (try tool.run("info", "bad.gif", "--json").output))
+    }
+  }
+
+  @Test func `standard input without follow stays one object`() throws {
+    try withTool { (tool: Tool) throws in
+      let line = try JSONLine.one(
+        tool.run(["info", "-", "--json"], input: Self.gif.bytes).output)
+      #expect(line["frame_count"] == 3)
+    }
+  }
+
+  @Test func `an interruption reports what is known`() throws {
+    try withTool { (tool: Tool) throws in
+      let fed = try FedTool(tool, "info", "-", "--follow", "--json")
+      fed.pipe.feed(Self.gif.pieces[0])
+      try #require(
+        fed.wait { (try? fed.lines())?.last?["frame_count"].integer == 1 })
+      fed.send(SIGINT)
+      #expect(fed.end() == 130)
+      let report = try #require(try JSONLine.all(fed.output).last)
+      #expect(report["schema"] == "zoetrope.animation/2")
+      #expect(report["frame_count"] == 1)
+      #expect(report["error"]["code"] == "interrupted")
+    }
+  }
+
+  @Test func `a terminal shows what has arrived, and then the report alone`() throws {
+    try withTool { (tool: Tool) throws in
+      let pipe = try FedPipe(in: tool)
+      let terminal = try Pseudoterminal(
+        "sh", ["-c", "exec '\(Tool.program)' info - <pipe"], directory: tool.directory)
+      let pieces = Self.gif.pieces
+      pipe.feed(pieces[0] + pieces[1])
+      try #require(terminal.waitToShow("2 frames"))
+      #expect(terminal.model.screen.contains("\((pieces[0] + pieces[1]).count) B received"))
+      pipe.feed(pieces[2] + pieces[3])
+      #expect(terminal.waitToShow("3 frames, plays forever"))
+      #expect(terminal.end() == 0)
+      #expect(!terminal.model.screen.contains("received"))
+    }
+  }
+}
