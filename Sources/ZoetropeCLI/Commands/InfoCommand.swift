@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
@@ -13,6 +14,9 @@ struct InfoCommand: ZoetropeSubcommand {
       and "frame" instead of the rest. "plays" is null when "forever" is true; "delay" is the stored \
       fraction; "start_ms" and "effective_ms" follow --timing; "file_base64" is present when the name \
       is not valid UTF-8.
+
+      --save-index writes what scanning found, for programs that decode frames of the file where it is \
+      remote (RemoteImage): they then read the bytes of each frame alone. An existing index is replaced.
 
       Exit status for several files: the one they share, else 1.
       """)
@@ -29,6 +33,10 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "List comments, text, colour and application blocks.")
   var metadata = false
 
+  @Option(
+    help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
+  var saveIndex: String?
+
   @OptionGroup var timing: TimingArguments
 
   @OptionGroup var decoding: DecodingArguments
@@ -38,10 +46,33 @@ struct InfoCommand: ZoetropeSubcommand {
     let (options, policy) = (decoding.options, timing.policy)
     return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
-      let report = AnimationReport(
-        input: input, image: try input.open(options), policy: policy)
+      let image = try input.open(options)
+      if let saveIndex { try Self.save(ImageIndex(of: image), to: saveIndex) }
+      let report = AnimationReport(input: input, image: image, policy: policy)
       if json { return (.success, CommandRunner.line { report.write(to: &$0) }) }
       return (.success, Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8))
+    }
+  }
+  func validate() throws {
+    guard let saveIndex else { return }
+    if files.count > 1 { throw ValidationError("--save-index takes one file.") }
+    // The report is there.
+    if saveIndex == "-" { throw ValidationError("--save-index needs a file.") }
+  }
+
+  /// Writes `index` to the file that the user called `name`.
+  private static func save(_ index: ImageIndex, to name: String) throws(CommandFailure) {
+    do throws(WriteFailure) {
+      let path = FilePath(bytes: RawArguments.bytes(of: name))
+      if !OutputStream.isNeeded(for: path) {
+        TemporaryFile.sweep(OutputFile.directory(of: path))
+      }
+      let bytes = index.data
+      try Signals.whileCaught { () throws(WriteFailure) in
+        try OutputFile.write(bytes, to: path, isReplacing: true, followsLinks: true)
+      }
+    } catch {
+      throw error.commandFailureOrEnd
     }
   }
 }
