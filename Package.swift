@@ -130,6 +130,11 @@ let package = Package(
       path: "Examples/StreamFrames",
       swiftSettings: settings),
     .executableTarget(
+      name: "remote-frame",
+      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Examples/RemoteFrame",
+      swiftSettings: settings),
+    .executableTarget(
       name: "thumbnails",
       dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
       path: "Examples/Thumbnails",
@@ -156,7 +161,7 @@ let package = Package(
       name: "ZoetropeCLITests",
       dependencies: [
         "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
-        "ZoetropeTerminal", "TestRunning", "minimal-player", "thumbnails",
+        "ZoetropeTerminal", "TestRunning", "minimal-player", "remote-frame", "thumbnails",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

@@ -5,7 +5,7 @@ import Zoetrope
 /// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only, and
 /// `bench-cache scroll` only scrolls, `bench-cache store [DIRECTORY]` only measures the store on disk;
 /// with a directory, it leaves the table of 640x480 at 200x150 there. `bench-cache ranges` only measures the
-/// byte-range cache, `bench-cache stream` only streams.
+/// byte-range cache, `bench-cache stream` only streams, `bench-cache remote` only reads files by range.
 ///
 /// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates, or when scrolling
 /// hits less than 0.8 times as often as the best policy.
@@ -18,8 +18,10 @@ struct CacheBench {
     }
     if CommandLine.arguments.dropFirst() == ["ranges"] { return RangeBench.run() }
     if CommandLine.arguments.dropFirst() == ["stream"] { return try await StreamBench.run() }
+    if CommandLine.arguments.dropFirst() == ["remote"] { return try await RemoteBench.run() }
     if CommandLine.arguments.dropFirst().first == "store" {
-      return try StoreBench.run(keeping: CommandLine.arguments.dropFirst(2).first.map { FilePath($0) })
+      return try StoreBench.run(
+        keeping: CommandLine.arguments.dropFirst(2).first.map { FilePath($0) })
     }
     for path in CommandLine.arguments.dropFirst() {
       try await SeekBench.run(path) { options throws(AnimatedImageError) in
@@ -35,6 +37,7 @@ struct CacheBench {
     try StoreBench.run()
     try await SeekBench.run()
     try await StreamBench.run()
+    try await RemoteBench.run()
     let scrollsWell = try await ScrollBench.run()
     if !isClean || !scrollsWell { exit(1) }
   }

@@ -24,26 +24,29 @@ public actor FrameLoader {
   public typealias Fetch =
     @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
 
-  private struct Request: Sendable {
+  struct Request: Sendable {
     let id: LoadIdentifier
     let source: LoadSource
     let rendering: Rendering
     let priority: TaskPriority?
   }
 
-  private let cache: any FrameCaching
-  private let budget: MemoryBudget
-  private let decoding: DecodingOptions
-  private let playback: PlaybackOptions
-  private let clock: any Clock<Duration>
-  private let gate: LoadGate
-  private let shelf: ImageShelf
+  let cache: any FrameCaching
+  let budget: MemoryBudget
+  let decoding: DecodingOptions
+  let playback: PlaybackOptions
+  let clock: any Clock<Duration>
+  let gate: LoadGate
+  let shelf: ImageShelf
   private let progress = LoadProgress()
   private let loads = FrameCoalescer<LoadIdentifier, AnimatedImage>()
   /// The identity and size of recently opened images, for posters of images no longer on the shelf.
-  private var known: [LoadIdentifier: KnownImage] = [:]
+  var known: [LoadIdentifier: KnownImage] = [:]
+  let streams = FrameCoalescer<LoadIdentifier, StreamedImage>()
+  /// Images whose bytes are arriving.
+  var arrivals: [LoadIdentifier: Arrival] = [:]
 
-  private struct KnownImage {
+  struct KnownImage {
     let identity: ContentIdentity
     /// Its identity in the cache's keys.
     let cached: ContentIdentity
@@ -172,7 +175,7 @@ public actor FrameLoader {
   }
 
   /// Number of names being fetched and opened.
-  package nonisolated var loadCount: Int { loads.count }
+  package nonisolated var loadCount: Int { loads.count + streams.count }
 
   /// Forgets the image named `id`, so that the next load fetches it again. Its cached frames stay and
   /// are reused if its bytes have not changed.
@@ -180,11 +183,12 @@ public actor FrameLoader {
     let id = LoadIdentifier(id)
     shelf.remove(id)
     known[id] = nil
+    arrivals[id] = nil
   }
 
   // MARK: Loading
 
-  private nonisolated func phases(
+  nonisolated func phases(
     of request: Request, in slot: LoadSlot?, _ playback: PlaybackOptions?
   ) -> AsyncStream<LoadingPhase> {
     let (stream, continuation) = AsyncStream.makeStream(of: LoadingPhase.self)
@@ -214,6 +218,11 @@ public actor FrameLoader {
   ) async throws(AnimatedImageError) {
     let shown = await knownPoster(of: request)
     if let shown { phases.yield(.poster(shown.bitmap)) }
+    if case .stream(let opening) = request.source,
+      await shelvedImage(request.id, request.source) == nil
+    {
+      return try await show(request, opening, after: shown?.bitmap, playback, phases)
+    }
     let image = try await open(request, shown == nil ? phases : nil)
     let shared = SharedFrames(image, rendering: request.rendering, cache: cache)
     var isShown = false
@@ -264,7 +273,7 @@ public actor FrameLoader {
   }
 
   /// The identity of `image` in the cache's keys.
-  private func identity(of image: AnimatedImage) async -> ContentIdentity? {
+  func identity(of image: AnimatedImage) async -> ContentIdentity? {
     guard cache.mayBlock else { return image.access.identity }
     return try? await image.onThread(.loading) { [cache] (image, flag) throws(AnimatedImageError) in
       try cache.identity(of: image) { flag.isRaised }

@@ -4,8 +4,13 @@ package import SystemPackage
 package enum LoadSource: Sendable {
   /// A closure that fetches them.
   case data(FrameLoader.Fetch)
+  /// A closure that begins to receive them.
+  case stream(StreamOpening)
   /// A file.
   case file(FilePath)
+
+  /// Begins to receive an image; returns when its canvas is known.
+  package typealias StreamOpening = @Sendable (DecodingOptions) async throws -> StreamedImage
 
   /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on
   /// ``DecodeThreads/loading``. A file that the store behind `cache` knows is not scanned.
@@ -22,6 +27,16 @@ package enum LoadSource: Sendable {
         _ = try image.contentIdentity { flag.isRaised }
         return image
       }
+    case .stream(let opening):
+      let stream = try await Self.opened(opening, options)
+      guard let ending = await stream.ending() else {
+        throw AnimatedImageError(.cancelled, "while bytes arrived")
+      }
+      if let error = ending.error { throw error }
+      guard let image = stream.image else {
+        throw AnimatedImageError(.noFrames, "the stream is \(ending)")
+      }
+      return try await Self.identified(image, budget)
     case .file(let path):
       return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
         let image: AnimatedImage
@@ -34,6 +49,24 @@ package enum LoadSource: Sendable {
         _ = try image.contentIdentity { flag.isRaised }
         return image
       }
+    }
+  }
+
+  /// The stream that `opening` begins to receive.
+  static func opened(
+    _ opening: StreamOpening, _ options: DecodingOptions
+  ) async throws(AnimatedImageError) -> StreamedImage {
+    do { return try await opening(options) } catch { throw failure(error) }
+  }
+
+  /// `image`, charged to `budget`, with its identity.
+  static func identified(
+    _ image: AnimatedImage, _ budget: MemoryBudget
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await onThread(.loading) { (flag) throws(AnimatedImageError) in
+      let image = image.charged(to: budget)
+      _ = try image.contentIdentity { flag.isRaised }
+      return image
     }
   }
 

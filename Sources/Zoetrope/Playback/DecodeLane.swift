@@ -17,6 +17,8 @@ package final class FrameTicket: Sendable {
     var waiters: [ResultHandover<Outcome>] = []
     /// Drivers waiting on the playback thread.
     var clients: [any PlaybackThread.Client] = []
+    /// Fetches the bytes that the frame needs.
+    var fetch: Task<Void, Never>?
   }
 
   package init(index: Int, live: LiveObjects) {
@@ -29,7 +31,11 @@ package final class FrameTicket: Sendable {
   deinit {
     if outcome == nil { live.remove(.wanted) }
     live.remove(.ticket)
+    state.withLock { $0.fetch }?.cancel()
   }
+
+  /// Cancels `task`, which fetches the frame's bytes, once nobody wants the frame.
+  func owns(_ task: Task<Void, Never>) { state.withLock { $0.fetch = task } }
 
   /// The frame or its error, once it has been decoded.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
@@ -182,11 +188,16 @@ final class DecodeLane: Sendable {
   private func serve() {
     guard let next = nextTicket() else { return restIfAsked() }
     live.add(.decode)
-    let time = decode(next.index, for: next)
+    let step = decode(next.index, for: next)
     // Rest before the decode counts as finished: `idle()` promises that nothing is held any more. Count it
     // as finished before the lane can be scheduled again, so that each lane counts once.
     restIfAsked()
     live.remove(.decode)
+    let time: Duration
+    switch step {
+    case .done(let taken): time = taken
+    case .lacking(let fetch): return goOn(after: fetch, for: next)
+    }
     // Request a thread only when there is work: a needless wake-up costs more than many frames.
     let (goesOn, light) = queue.withLock { queue in
       queue.history.note(next.index, weight(of: next.index), time)
@@ -195,6 +206,23 @@ final class DecodeLane: Sendable {
       return (queue.isScheduled, lightFrame(in: queue))
     }
     if goesOn { schedule(light, on: threads) }
+  }
+
+  /// Fetches bytes that the frame of `wanted` needs, on no thread, and then serves the lane again.
+  ///
+  /// The lane stays scheduled meanwhile. When nobody wants the frame any more, the fetch is cancelled and the next
+  /// ticket has its turn.
+  private func goOn(after fetch: @escaping FrameFetch, for wanted: WeakTicket) {
+    let task = Task { [self] in
+      if let error = await fetch() {
+        wanted.ticket?.complete(.failure(error), after: .zero)
+      } else {
+        queue.withLock { $0.tickets.insert(wanted, at: 0) }
+      }
+      threads.run { [self] in serve() }
+    }
+    guard let ticket = wanted.ticket else { return task.cancel() }
+    ticket.owns(task)
   }
 
   /// Makes the producer release what it reserves for players, once it has no work.
@@ -222,25 +250,45 @@ final class DecodeLane: Sendable {
     return found.map { WeakTicket(ticket: $0, index: $0.index) }
   }
 
-  /// Decodes frame `index` and returns the time it took. Holds the ticket weakly, so that a replay stops
-  /// when nobody wants its frame any more.
-  private func decode(_ index: Int, for wanted: WeakTicket) -> Duration {
+  private enum Step {
+    /// The outcome was delivered after this time.
+    case done(Duration)
+    /// Bytes must be fetched first.
+    case lacking(FrameFetch)
+  }
+
+  /// Decodes frame `index`, unless bytes are missing. Holds the ticket weakly, so that a replay stops when nobody
+  /// wants its frame any more.
+  private func decode(_ index: Int, for wanted: WeakTicket) -> Step {
     let clock = ContinuousClock()
     let start = clock.now
     let isCancelled: @Sendable () -> Bool = { wanted.ticket == nil }
+    var lacking: FrameFetch?
     let outcome = FrameTicket.Outcome { () throws(AnimatedImageError) in
       try producer.withLock { producer throws(AnimatedImageError) in
-        if let producer { return try producer.frame(at: index, isCancelled: isCancelled) }
-        let made = try makeProducer()
-        // Keep it even if cancelled, so that the frames replayed so far are not lost.
-        producer = made
-        return try made.frame(at: index, isCancelled: isCancelled)
+        if producer == nil {
+          // Keep it even if cancelled, so that the frames replayed so far are not lost.
+          producer = try makeProducer()
+        }
+        lacking = producer?.fetch(for: index)
+        guard lacking == nil, let producer else { throw Self.bytesMissing }
+        do throws(AnimatedImageError) {
+          return try producer.frame(at: index, isCancelled: isCancelled)
+        } catch {
+          // A longer replay than foreseen, or the cache has dropped what was there.
+          // (By now another reader may have brought it back.)
+          if error.code == .bytesMissing { lacking = producer.fetch(for: index) ?? { nil } }
+          throw error
+        }
       }
     }
+    if let lacking { return .lacking(lacking) }
     let time = clock.now - start
     wanted.ticket?.complete(outcome, after: time)
-    return time
+    return .done(time)
   }
+
+  private static let bytesMissing = AnimatedImageError(.bytesMissing, "bytes are not here yet")
 }
 
 /// A lane's recent decode times, which decide whether the next decode may run on the playback thread.
@@ -299,6 +347,10 @@ package protocol FrameProducing: AnyObject {
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame
 
+  /// What fetches bytes that frame `index` needs and that are not here; nil if none is missing. Called before
+  /// each frame, and again after each fetch. The default implementation returns nil.
+  func fetch(for index: Int) -> FrameFetch?
+
   /// Releases resources reserved for playing. The default implementation does nothing.
   func rest()
 }
@@ -310,8 +362,13 @@ extension FrameProducing {
     try frame(at: index)
   }
 
+  package func fetch(for index: Int) -> FrameFetch? { nil }
+
   package func rest() {}
 }
+
+/// Fetches bytes; returns why it could not. Cancelled when nobody wants the frame any more.
+package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 
 extension FrameReader: FrameProducing {}
 extension SeekingReader: FrameProducing {}

@@ -184,6 +184,13 @@ public final class SharedFrames: Sendable {
   /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, decoding errors, and
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, if the task is cancelled first.
   public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
+    try await frame(at: index, user: 0)
+  }
+
+  /// As ``frame(at:)``; different users decode at different positions, unless they are close.
+  func frame(
+    at index: Int, user: Int
+  ) async throws(AnimatedImageError) -> CompositedFrame {
     if let stream, index >= 0, await !stream.core.reach(.frame(index)) {
       throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
     }
@@ -192,7 +199,7 @@ public final class SharedFrames: Sendable {
     }
     begin()
     defer { end() }
-    let ticket = ticket(for: index, user: 0).ticket
+    let ticket = ticket(for: index, user: user).ticket
     guard let outcome = await ticket.value() else {
       throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
     }

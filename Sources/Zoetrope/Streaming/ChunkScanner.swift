@@ -44,6 +44,15 @@ struct ChunkScanner: Sendable {
   /// See ``Scanning/isCanvasKnown``.
   var isCanvasKnown: Bool { gif?.isCanvasKnown ?? png?.isCanvasKnown ?? false }
 
+  /// See ``Scanning/skippableByteCount``.
+  var skippableByteCount: Int { gif?.skippableByteCount ?? png?.skippableByteCount ?? 0 }
+
+  /// See ``Scanning/skip(_:)``.
+  mutating func skip(_ count: Int) {
+    gif?.skip(count)
+    png?.skip(count)
+  }
+
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     guard bytes.byteCount > 0 else { return }
     if gif == nil, png == nil {

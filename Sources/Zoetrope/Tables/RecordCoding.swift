@@ -100,7 +100,8 @@ struct RecordReader {
       return []
     }
     var values: [Value] = []
-    values.reserveCapacity(count)
+    // The count may be a lie: an element may take far more memory than bytes here.
+    values.reserveCapacity(min(count, 1 << 12))
     for _ in 0..<count where !isDamaged {
       guard let value = body(&self) else {
         damaged()
@@ -119,8 +120,10 @@ struct RecordReader {
 
 extension RecordWriter {
   /// Writes what opening `image` found.
-  mutating func put(_ image: AnimatedImage) {
-    let header = image.header
+  mutating func put(_ image: AnimatedImage) { put(image.scanned, image.header) }
+
+  /// Writes what a scan found; `header` is its header.
+  mutating func put(_ image: ScannedImage, _ header: ImageHeader) {
     put(header.format.rawValue)
     put(header.canvasSize.width)
     put(header.canvasSize.height)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
@@ -20,6 +21,9 @@ struct InfoCommand: ZoetropeSubcommand {
       On a terminal, what has arrived of it, or of a pipe, is shown on standard error. Ctrl-C prints \
       what is known.
 
+      --save-index writes what scanning found, for programs that decode frames of the file where it is \
+      remote (RemoteImage): they then read the bytes of each frame alone. An existing index is replaced.
+
       Exit status for several files: the one they share, else 1.
       """)
 
@@ -38,12 +42,21 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "Read a file that is still being written, to its animation's end.")
   var follow = false
 
+  @Option(
+    help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
+  var saveIndex: String?
+
   @OptionGroup var timing: TimingArguments
 
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
     if follow { try FollowedFiles.check(files) }
+    guard let saveIndex else { return }
+    if files.count > 1 { throw ValidationError("--save-index takes one file.") }
+    // The report is there.
+    if saveIndex == "-" { throw ValidationError("--save-index needs a file.") }
+    if follow { throw ValidationError("--save-index takes a file that is complete.") }
   }
 
   /// Prints a report or an error for each file in order, as soon as it is there.
@@ -51,15 +64,16 @@ struct InfoCommand: ZoetropeSubcommand {
     if files.count == 1 {
       let input = InputFile(files[0])
       // Where nobody sees the progress, the bytes behind the animation are read and reported too.
-      if follow || input.isReadOnce && isatty(STDERR_FILENO) == 1 {
+      if follow || saveIndex == nil && input.isReadOnce && isatty(STDERR_FILENO) == 1 {
         return reportArrival(of: input)
       }
     }
     let (options, policy) = (decoding.options, timing.policy)
     return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
-      let report = AnimationReport(
-        input: input, image: try input.open(options), policy: policy)
+      let image = try input.open(options)
+      if let saveIndex { try Self.save(ImageIndex(of: image), to: saveIndex) }
+      let report = AnimationReport(input: input, image: image, policy: policy)
       if json { return (.success, CommandRunner.line { report.write(to: &$0) }) }
       return (.success, Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8))
     }
@@ -118,5 +132,21 @@ struct InfoCommand: ZoetropeSubcommand {
     try OutputStream.print(bytes, stopsOnSignal: false)
     interruption?.report(asJSON: json)
     return interruption?.status ?? .success
+  }
+
+  /// Writes `index` to the file that the user called `name`.
+  private static func save(_ index: ImageIndex, to name: String) throws(CommandFailure) {
+    do throws(WriteFailure) {
+      let path = FilePath(bytes: RawArguments.bytes(of: name))
+      if !OutputStream.isNeeded(for: path) {
+        TemporaryFile.sweep(OutputFile.directory(of: path))
+      }
+      let bytes = index.data
+      try Signals.whileCaught { () throws(WriteFailure) in
+        try OutputFile.write(bytes, to: path, isReplacing: true, followsLinks: true)
+      }
+    } catch {
+      throw error.commandFailureOrEnd
+    }
   }
 }

@@ -60,6 +60,11 @@ package struct GIFScanner: Scanning {
 
   package var announcedFrames: Int? { nil }
 
+  // Sub-blocks have at most 255 bytes, and only each one's length says where the next begins.
+  package var skippableByteCount: Int { 0 }
+
+  package mutating func skip(_ count: Int) {}
+
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     var position = 0
     let start = image.byteCount

@@ -159,3 +159,20 @@ struct PNGFrameControl: Sendable {
     }
   }
 }
+
+extension ImageHeader {
+  /// Whether an IHDR may hold these values and a tRNS this colour, for a header that was stored and not scanned.
+  package var isPossibleInPNG: Bool {
+    guard (1...0x7fff_ffff).contains(canvasSize.width),
+      (1...0x7fff_ffff).contains(canvasSize.height)
+    else { return false }
+    var bytes: [UInt8] = []
+    for side in [canvasSize.width, canvasSize.height] {
+      bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) }
+    }
+    bytes += [bitDepth, colorType, 0, 0, isInterlaced ? 1 : 0]
+    let keyCount = [0: 2, 2: 6][colorType] ?? 0
+    return (try? PNGHeader(parsing: bytes)) != nil
+      && (transparency.isEmpty || transparency.count == keyCount)
+  }
+}

@@ -52,6 +52,16 @@ package struct PNGScanner: Scanning {
     return makeFrame(picture, isIndependent: false)
   }
 
+  package var skippableByteCount: Int {
+    if case .skip(let remaining) = state { remaining } else { 0 }
+  }
+
+  package mutating func skip(_ count: Int) {
+    guard case .skip(let remaining) = state, count <= remaining else { return }
+    image.byteCount += count
+    next(count == remaining ? .crcOfSkipped : .skip(remaining: remaining - count))
+  }
+
   package var announcedFrames: Int? { animation.isAnimated ? animation.announcedFrames : nil }
 
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {

@@ -19,6 +19,10 @@ package protocol Scanning: Sendable {
   var arrivingFrame: FrameControl? { get }
   /// The number of frames that the file announces; nil if it does not.
   var announcedFrames: Int? { get }
+  /// How many of the next bytes may be skipped, because their values do not matter; 0 if unknown.
+  var skippableByteCount: Int { get }
+  /// Goes on behind the next `count` bytes, at most ``skippableByteCount``.
+  mutating func skip(_ count: Int)
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
   /// Drops all frames but the first `count`, before anybody has seen them.

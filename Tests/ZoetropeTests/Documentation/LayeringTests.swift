@@ -62,7 +62,10 @@ import ZoetropeTestSupport
         "Playback": [
           "/", "Caching", "Memory", "Reading", "Scaling", "Seeking", "Streaming", "Text",
         ],
-        "Loading": ["/", "Caching", "Memory", "Playback", "Reading"],
+        "Remote": [
+          "/", "Memory", "Opening", "Playback", "Reading", "Seeking", "Streaming", "Tables",
+        ],
+        "Loading": ["/", "Caching", "Memory", "Playback", "Reading", "Streaming"],
       ],
       exceptions: [
         Exception(

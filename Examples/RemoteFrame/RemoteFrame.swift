@@ -1,0 +1,52 @@
+import SystemPackage
+import Zoetrope
+
+/// Writes one frame of a file as if it were remote, and prints what was read of it:
+///
+///     zoetrope info --save-index party.index party.gif
+///     remote-frame party.gif 500 frame.png party.index
+@main
+struct RemoteFrame {
+  static func main() async throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard (3...4).contains(arguments.count), let number = Int(arguments[1]) else {
+      print("usage: remote-frame FILE FRAME OUTPUT [INDEX]")
+      return
+    }
+    let ranges = try FileRanges(arguments[0])
+    var index: ImageIndex?
+    if arguments.count == 4 {
+      let stored = try FileRanges(arguments[3])
+      index = try ImageIndex(data: try await stored.read(0..<stored.byteCount))
+    }
+    let image = try await RemoteImage(reading: ranges, index: index)
+    print("opened: \(image.statistics.readCount) reads, \(image.statistics.byteCount) bytes")
+    let png = try PNGEncoder().encode(try await image.bitmap(at: number))
+    let output = try FileDescriptor.open(
+      FilePath(arguments[2]), .writeOnly, options: [.create, .truncate],
+      permissions: .ownerReadWrite)
+    _ = try output.closeAfter { try output.writeAll(png) }
+    let (reads, bytes) = (image.statistics.readCount, image.statistics.byteCount)
+    print("frame \(number): \(reads) reads, \(bytes) of \(image.byteCount) bytes")
+  }
+}
+
+/// The ranges of a local file; a program with remote files makes requests in `read`.
+final class FileRanges: ByteRangeReading {
+  let byteCount: Int
+  private let file: FileDescriptor
+
+  init(_ path: String) throws {
+    file = try FileDescriptor.open(FilePath(path), .readOnly)
+    byteCount = Int(try file.seek(offset: 0, from: .end))
+  }
+
+  deinit { try? file.close() }
+
+  func read(_ range: Range<Int>) async throws -> [UInt8] {
+    try unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+      count = try unsafe file.read(
+        fromAbsoluteOffset: Int64(range.lowerBound), into: UnsafeMutableRawBufferPointer(buffer))
+    }
+  }
+}

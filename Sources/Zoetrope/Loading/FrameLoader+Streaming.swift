@@ -1,0 +1,157 @@
+/// An image that a loader is receiving.
+struct Arrival: Sendable {
+  /// Released, and so cancelled, when nobody waits for it or plays it.
+  weak var image: StreamedImage?
+  /// Its identity in the cache's keys until all of its bytes are known.
+  let provisional: ContentIdentity
+  /// Its identity in the cache's keys, once all of its bytes are known.
+  var content: ContentIdentity?
+  /// How its poster was rendered.
+  var renditions: Set<Rendition> = []
+}
+
+// Images that are shown before all of their bytes are there.
+extension FrameLoader {
+  /// Loads the image named `id` from the byte chunks that `chunks` opens, and shows it while they arrive.
+  ///
+  /// The poster appears when the first frame has arrived, and ``LoadingPhase/playing(_:)`` with the second; an
+  /// image of one frame ends with its poster when the stream has ended. Concurrent loads of the same name share
+  /// one stream, which is cancelled when nobody waits for the image or plays it any more.
+  ///
+  /// Until the stream has ended, the image's ``ContentIdentity`` is unknown: its poster is cached under a
+  /// provisional one, and moved when all bytes are there. The complete image is then kept like any other. One that
+  /// ended early is forgotten, and the next load fetches it again.
+  ///
+  /// - Parameters:
+  ///   - id: its name, by which it is known again.
+  ///   - slot: where the image is shown. Cancels the previous load into the same slot.
+  ///   - rendering: the size and format of its frames. Default: as decoded.
+  ///   - playback: how it is played. Default: nil, the loader's options.
+  ///   - priority: how urgent it is. Default: nil, as the calling task.
+  ///   - storage: where its bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  ///   - chunks: opens the stream. What it or the stream throws becomes ``LoadingPhase/failed(_:)`` before the first
+  ///     frame; afterwards, playback goes on with the frames that arrived.
+  public nonisolated func phases<Chunks: AsyncSequence & Sendable>(
+    for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
+    playback: PlaybackOptions? = nil, priority: TaskPriority? = nil,
+    storage: StreamStorage = .init(), chunks: @escaping @Sendable () async throws -> Chunks
+  ) -> AsyncStream<LoadingPhase>
+  where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
+    let source = LoadSource.stream { options in
+      try await StreamedImage(try await chunks(), options: options, storage: storage)
+    }
+    let request = Request(
+      id: LoadIdentifier(id), source: source, rendering: rendering, priority: priority)
+    return phases(of: request, in: slot, playback)
+  }
+
+  /// Shows the image that `opening` begins to receive, or that is already being received.
+  ///
+  /// - Parameter shown: its poster, if one is shown.
+  func show(
+    _ request: Request, _ opening: @escaping LoadSource.StreamOpening, after shown: Bitmap?,
+    _ playback: PlaybackOptions?, _ phases: AsyncStream<LoadingPhase>.Continuation
+  ) async throws(AnimatedImageError) {
+    if shown == nil { phases.yield(.loading(nil)) }
+    let image = try await receive(request, opening)
+    guard await image.waitForFrame(0) else {
+      if Task.isCancelled { throw AnimatedImageError(.cancelled, "while bytes arrived") }
+      throw image.progress.ending?.error
+        ?? AnimatedImageError(.noFrames, "the stream ended before the first frame")
+    }
+    let shared = SharedFrames(image, rendering: request.rendering)
+    let poster = try await shared.frame(at: 0)
+    keep(poster, of: request, image)
+    if poster.bitmap != shown { phases.yield(.poster(poster.bitmap)) }
+    if await image.waitForFrame(1) {
+      phases.yield(
+        .playing(
+          FrameScheduler(sharing: shared, options: playback ?? self.playback, clock: clock)))
+    }
+  }
+
+  /// The stream of this name that is arriving, or a new one, once its canvas is known.
+  private func receive(
+    _ request: Request, _ opening: @escaping LoadSource.StreamOpening
+  ) async throws(AnimatedImageError) -> StreamedImage {
+    let id = request.id
+    if let image = arriving(id) { return image }
+    return try await streams.value(for: id, priority: request.priority) {
+      [self, streams, gate, decoding] () async throws(AnimatedImageError) in
+      // Looked for again: it may have come between two runs of one name.
+      if let image = await arriving(id) { return image }
+      let image = try await gate.run(streams.urgency(of: id)) {
+        () async throws(AnimatedImageError) in
+        try await LoadSource.opened(opening, decoding)
+      }
+      await register(image, id)
+      return image
+    }
+  }
+
+  /// The stream of this name, unless it has failed.
+  private func arriving(_ id: LoadIdentifier) -> StreamedImage? {
+    guard let image = arrivals[id]?.image else { return nil }
+    let ending = image.progress.ending
+    return ending == nil || ending == .complete ? image : nil
+  }
+
+  private func register(_ image: StreamedImage, _ id: LoadIdentifier) {
+    var random = SystemRandomNumberGenerator()
+    let provisional = ContentIdentity(high: random.next(), low: random.next())
+    arrivals = arrivals.filter { $0.value.image != nil }
+    arrivals[id] = Arrival(image: image, provisional: provisional)
+    // Retains what the stream has received, not the stream, whose release ends it.
+    let core = image.core
+    Task { [weak self] in
+      _ = await core.reach(.end)
+      await self?.settle(id, provisional, core)
+    }
+  }
+
+  /// Caches the poster, as long as necessary under the provisional identity, unless that would write to a disk.
+  private func keep(_ poster: CompositedFrame, of request: Request, _ image: StreamedImage) {
+    guard !cache.mayBlock, let arrival = arrivals[request.id], arrival.image === image else {
+      return
+    }
+    let rendition = Rendition(request.rendering, of: image.canvasSize, options: decoding)
+    let content = arrival.content ?? arrival.provisional
+    let key = AnimationKey(content: content, rendition: rendition)[0]
+    cache.store(CachedFrame(poster.bitmap, damage: poster.damage), for: key)
+    guard arrival.content == nil else { return }
+    arrivals[request.id]?.renditions.insert(rendition)
+    known[request.id] = KnownImage(
+      identity: content, cached: content, canvasSize: image.canvasSize)
+  }
+
+  /// Keeps the image of a stream that is complete, under its identity, and forgets any other.
+  private func settle(
+    _ id: LoadIdentifier, _ provisional: ContentIdentity, _ core: StreamCore
+  ) async {
+    var opened: AnimatedImage?
+    var cached: ContentIdentity?
+    if core.ending == .complete, let image = core.settled {
+      opened = try? await LoadSource.identified(image, budget)
+      if let opened { cached = await identity(of: opened) }
+    }
+    // Forgotten or received anew meanwhile.
+    guard let arrival = arrivals[id], arrival.provisional == provisional else {
+      return cache.remove(provisional)
+    }
+    if known[id]?.identity == provisional { known[id] = nil }
+    if let opened, let cached, let identity = opened.access.identity {
+      for rendition in arrival.renditions {
+        let old = AnimationKey(content: provisional, rendition: rendition)[0]
+        guard let poster = cache.frame(for: old) else { continue }
+        cache.store(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
+      }
+      shelf.put(opened, for: id)
+      known[id] = KnownImage(
+        identity: identity, cached: cached, canvasSize: opened.canvasSize)
+      arrivals[id]?.content = cached
+    } else {
+      arrivals[id] = nil
+    }
+    cache.remove(provisional)
+  }
+}

@@ -1,0 +1,59 @@
+/// Reads the structure of a remote file in as few bytes and requests as its format allows.
+///
+/// Chunk data of a PNG is skipped if that saves more than a request costs. A GIF is read whole, since only the
+/// length of each block of at most 255 bytes says where the next one begins; then pieces grow up to 1 MiB, and the
+/// next ones are read while one is scanned.
+struct RemoteScan: Sendable {
+  let fetcher: RangeFetcher
+  /// The fewest bytes that are skipped.
+  let smallestSkip: Int
+  /// The most bytes read ahead.
+  let readAhead: Int
+
+  /// Holds the headers of a chunk or frame and of the next, and costs no more than a request.
+  private static let probeSize = 4096
+  private static let largestPiece = 1 << 20
+  /// Four pieces at a time: some 80 MB/s at a latency of 50 ms.
+  private static let window = 4 * largestPiece
+
+  func scan(_ limits: DecodingLimits) async throws(AnimatedImageError) -> ScannedImage {
+    guard fetcher.byteCount > 0 else {
+      throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
+    }
+    let ahead = ReadAhead(fetcher)
+    var scanner = ChunkScanner(limits: limits)
+    var position = 0
+    var size = Self.probeSize
+    while !scanner.isComplete, position < fetcher.byteCount {
+      let skippable = min(scanner.skippableByteCount, fetcher.byteCount - position)
+      if skippable >= max(smallestSkip, 1) {
+        ahead.stop()
+        scanner.skip(skippable)
+        position += skippable
+        size = Self.probeSize
+        continue
+      }
+      let piece = position..<min(position + size, fetcher.byteCount)
+      if readAhead > 0, size == Self.largestPiece { follow(position, with: ahead) }
+      let bytes = try await fetcher.bytes(in: piece)
+      try scanner.feed(bytes.rawBytes)
+      position = piece.upperBound
+      size = min(2 * size, Self.largestPiece)
+    }
+    if scanner.hasEndMarker, position < fetcher.byteCount {
+      // One byte behind the end marker is enough to report those that follow.
+      let byte = try await fetcher.bytes(in: position..<position + 1)
+      try scanner.feed(byte.rawBytes)
+    }
+    try scanner.finish()
+    return scanner.image
+  }
+
+  /// Reads the pieces at and behind `position`, each in a request of its own.
+  private func follow(_ position: Int, with ahead: ReadAhead) {
+    let end = min(position + min(readAhead, Self.window), fetcher.byteCount)
+    for start in stride(from: position, to: end, by: Self.largestPiece) {
+      ahead.request(start..<min(start + Self.largestPiece, end), within: position..<end)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+internal import Synchronization
+
+/// The bytes of a remote file that are here: pinned for one reader, or in the cache.
+///
+/// Reading bytes that are not here throws `bytesMissing` and notes them, instead of waiting for them on a decode
+/// thread. Each reader has one of its own.
+package final class FetchedSource: ByteSource {
+  private struct Pin {
+    let range: Range<Int>
+    let bytes: [UInt8]
+  }
+
+  private struct State {
+    var pins: [Pin] = []
+    var missing: Range<Int>?
+
+    func pin(holding range: Range<Int>) -> Pin? {
+      pins.first {
+        $0.range.lowerBound <= range.lowerBound && range.upperBound <= $0.range.upperBound
+      }
+    }
+  }
+
+  package let fetcher: RangeFetcher
+  private let state = Mutex(State())
+
+  package init(_ fetcher: RangeFetcher) { self.fetcher = fetcher }
+
+  package var byteCount: Int { fetcher.byteCount }
+
+  package var currentStamp: FileStamp? { nil }
+
+  package var isUnchanged: Bool { true }
+
+  package func isAtHand(_ range: Range<Int>) -> Bool {
+    let clipped = range.clamped(to: 0..<byteCount)
+    return state.withLock { $0.pin(holding: clipped) } != nil
+      || fetcher.cache.missing(in: clipped).isEmpty
+  }
+
+  /// Keeps the bytes from `start` on until they are unpinned.
+  package func pin(_ bytes: [UInt8], at start: Int) {
+    state.withLock { $0.pins.append(Pin(range: start..<start + bytes.count, bytes: bytes)) }
+  }
+
+  /// Unpins the pieces that have no byte in `range`.
+  package func unpin(outside range: Range<Int>) {
+    let dropped = state.withLock { state in
+      let all = state.pins
+      state.pins = all.filter { $0.range.overlaps(range) }
+      return all
+    }
+    _ = consume dropped
+  }
+
+  /// Bytes pinned.
+  package var pinnedByteCount: Int {
+    state.withLock { $0.pins.reduce(0) { $0 + $1.bytes.count } }
+  }
+
+  /// The range whose reading failed last because bytes were missing; forgets it.
+  package func takeMissing() -> Range<Int>? { state.withLock { $0.missing.take() } }
+
+  package func withBytes<Result>(
+    in range: Range<Int>, buffer: inout ReadBuffer,
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let clipped = range.clamped(to: 0..<byteCount)
+    if let pin = state.withLock({ $0.pin(holding: clipped) }) {
+      let start = clipped.lowerBound - pin.range.lowerBound
+      return try body(pin.bytes.rawBytes.extracting(start..<start + clipped.count))
+    }
+    if let kept = fetcher.cache.data(for: clipped) { return try body(kept.rawBytes) }
+    state.withLock { $0.missing = clipped }
+    throw AnimatedImageError(
+      .bytesMissing, "bytes \(clipped) are not here", byteOffset: clipped.lowerBound)
+  }
+}

@@ -1,0 +1,312 @@
+internal import Synchronization
+
+/// Reads byte ranges of a ``ByteRangeReading`` through a cache.
+///
+/// Bytes that are kept are not read again, and concurrent requests that overlap share one read. A read is
+/// cancelled when the last request that waits for it is. An error is delivered to every waiter and never kept.
+package final class RangeFetcher: Sendable {
+  private typealias Outcome = Result<[UInt8], AnimatedImageError>
+
+  /// A read in progress.
+  private struct Flight {
+    let number: Int
+    let range: Range<Int>
+    var task: Task<Void, Never>?
+    var waiters: [ResultHandover<Outcome>] = []
+    /// Whether it goes on without waiters.
+    var isHeld = false
+  }
+
+  private struct State {
+    var flights: [Flight] = []
+    var lastNumber = 0
+    var statistics = ReadStatistics()
+
+    mutating func take(_ number: Int) -> Flight? {
+      flights.firstIndex { $0.number == number }.map { flights.remove(at: $0) }
+    }
+  }
+
+  /// A part of a requested range.
+  private enum Part {
+    case kept([UInt8])
+    /// The bytes of `range`, which a flight reads.
+    case awaited(Wait, range: Range<Int>)
+  }
+
+  private struct Wait: Sendable {
+    let number: Int
+    /// The range that the flight reads.
+    let start: Int
+    let handover: ResultHandover<Outcome>
+  }
+
+  package let byteCount: Int
+  package let cache: ByteRangeCache
+  private let reader: any ByteRangeReading
+  private let state = Mutex(State())
+
+  package init(_ reader: any ByteRangeReading, cache: ByteRangeCache) {
+    self.reader = reader
+    self.cache = cache
+    byteCount = max(reader.byteCount, 0)
+  }
+
+  /// What was read so far.
+  package var statistics: ReadStatistics { state.withLock { $0.statistics } }
+
+  /// Number of reads in progress.
+  package var flightCount: Int { state.withLock { $0.flights.count } }
+
+  /// Number of waits for reads in progress.
+  package var waiterCount: Int {
+    state.withLock { $0.flights.reduce(0) { $0 + $1.waiters.count } }
+  }
+
+  /// Begins to read what is neither kept nor being read of `range`, if that is `count` bytes or more. Does not wait.
+  ///
+  /// - Returns: The reads begun; each goes on until it is done or released.
+  package func hold(
+    _ range: Range<Int>, ifMissing count: Int = 1
+  ) -> [(number: Int, range: Range<Int>)] {
+    state.withLock { state in
+      let missing = cache.missing(in: range).flatMap { Self.split($0, by: state.flights) }
+        .filter { $0.flight == nil }.map(\.range)
+      guard missing.reduce(0, { $0 + $1.count }) >= count else { return [] }
+      return missing.map { range in
+        let place = begin(range, in: &state)
+        state.flights[place].isHeld = true
+        return (state.flights[place].number, range)
+      }
+    }
+  }
+
+  /// Ends what ``hold(_:ifMissing:)`` began; the read is cancelled unless somebody waits for it.
+  package func release(_ number: Int) {
+    let task = state.withLock { state -> Task<Void, Never>? in
+      guard let place = state.flights.firstIndex(where: { $0.number == number }) else {
+        return nil
+      }
+      state.flights[place].isHeld = false
+      return state.flights[place].waiters.isEmpty ? state.take(number)?.task : nil
+    }
+    task?.cancel()
+  }
+
+  /// Returns the bytes of `range`. See ``bytes(in:)-([Range<Int>])``.
+  package func bytes(in range: Range<Int>) async throws(AnimatedImageError) -> [UInt8] {
+    try await bytes(in: [range]).first ?? []
+  }
+
+  /// Returns the bytes of each of `ranges`, which are read concurrently.
+  ///
+  /// - Throws: `parameter` for a range outside the file; `io`, or the reader's own code, naming the range that
+  ///   was read; `cancelled` as soon as the task is cancelled.
+  package func bytes(in ranges: [Range<Int>]) async throws(AnimatedImageError) -> [[UInt8]] {
+    for range in ranges where range.lowerBound < 0 || range.upperBound > byteCount {
+      throw AnimatedImageError(
+        .parameter, "bytes \(range) of \(byteCount)", byteOffset: range.lowerBound)
+    }
+    guard !Task.isCancelled else { throw Self.cancelled }
+    // All reads begin before the first is awaited.
+    let requests = ranges.map { join($0) }
+    var waits = requests.joined().compactMap { part in
+      if case .awaited(let wait, _) = part { wait } else { nil }
+    }[...]
+    do throws(AnimatedImageError) {
+      var results: [[UInt8]] = []
+      for (range, parts) in zip(ranges, requests) {
+        var bytes: [UInt8] = []
+        if parts.count > 1 { bytes.reserveCapacity(range.count) }
+        for part in parts {
+          switch part {
+          case .kept(let kept): Self.append(kept[...], to: &bytes)
+          case .awaited(let wait, let range):
+            let found = try await value(of: wait)
+            waits = waits.dropFirst()
+            let start = range.lowerBound - wait.start
+            Self.append(found[start..<start + range.count], to: &bytes)
+          }
+        }
+        results.append(bytes)
+      }
+      return results
+    } catch {
+      for wait in waits { leave(wait) }
+      throw error
+    }
+  }
+
+  /// Appends without a copy if `bytes` is empty and `more` a whole array.
+  private static func append(_ more: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
+    if bytes.isEmpty { bytes = Array(more) } else { bytes += more }
+  }
+
+  private func value(of wait: Wait) async throws(AnimatedImageError) -> [UInt8] {
+    guard let outcome = await wait.handover.valueUnlessCancelled({ self.leave(wait) }) else {
+      throw Self.cancelled
+    }
+    return try outcome.get()
+  }
+
+  private static var cancelled: AnimatedImageError {
+    AnimatedImageError(.cancelled, "while bytes were read")
+  }
+
+  // MARK: - Reads
+
+  /// The parts that make up `range`: kept bytes, reads in progress, and new reads for the rest.
+  private func join(_ range: Range<Int>) -> [Part] {
+    guard !range.isEmpty else { return [] }
+    return state.withLock { state in
+      var parts: [Part] = []
+      var start = range.lowerBound
+      for gap in cache.missing(in: range) + [range.upperBound..<range.upperBound] {
+        if start < gap.lowerBound {
+          let held = start..<gap.lowerBound
+          // Another user of the cache may have had it dropped meanwhile.
+          if let bytes = cache.data(for: held) {
+            parts.append(.kept(bytes))
+          } else {
+            parts += self.parts(covering: held, in: &state)
+          }
+        }
+        parts += self.parts(covering: gap, in: &state)
+        start = gap.upperBound
+      }
+      return parts
+    }
+  }
+
+  /// Waits for `gap` in the reads in progress, and begins reads for what none of them covers.
+  private func parts(covering gap: Range<Int>, in state: inout State) -> [Part] {
+    Self.split(gap, by: state.flights).map { piece in
+      let place = piece.flight ?? begin(piece.range, in: &state)
+      let handover = ResultHandover<Outcome>()
+      state.flights[place].waiters.append(handover)
+      let flight = state.flights[place]
+      let wait = Wait(number: flight.number, start: flight.range.lowerBound, handover: handover)
+      return .awaited(wait, range: piece.range)
+    }
+  }
+
+  /// `gap` in ascending pieces, each with the place of the flight that covers it, if any does.
+  private static func split(
+    _ gap: Range<Int>, by flights: [Flight]
+  ) -> [(range: Range<Int>, flight: Int?)] {
+    var pieces: [(range: Range<Int>, flight: Int?)] = []
+    var start = gap.lowerBound
+    while start < gap.upperBound {
+      let flight = flights.firstIndex { $0.range.contains(start) }
+      var end = gap.upperBound
+      if let flight {
+        end = min(end, flights[flight].range.upperBound)
+      } else {
+        for other in flights where other.range.lowerBound > start {
+          end = min(end, other.range.lowerBound)
+        }
+      }
+      pieces.append((start..<end, flight))
+      start = end
+    }
+    return pieces
+  }
+
+  /// Begins to read `range`; returns the flight's place.
+  private func begin(_ range: Range<Int>, in state: inout State) -> Int {
+    state.lastNumber += 1
+    state.statistics.readCount += 1
+    state.statistics.byteCount += range.count
+    let number = state.lastNumber
+    let task = Task { [weak self, reader] in
+      let outcome = await Self.read(range, from: reader)
+      self?.finish(number, range, outcome)
+    }
+    state.flights.append(Flight(number: number, range: range, task: task))
+    return state.flights.count - 1
+  }
+
+  private static func read(
+    _ range: Range<Int>, from reader: any ByteRangeReading
+  ) async -> Outcome {
+    func failure(_ code: AnimatedImageError.Code, _ detail: String) -> Outcome {
+      .failure(
+        AnimatedImageError(
+          code, "read of bytes \(range): \(detail)", byteOffset: range.lowerBound))
+    }
+    do {
+      let bytes = try await reader.read(range)
+      guard bytes.count == range.count else {
+        return failure(.io, "\(bytes.count) bytes were returned instead of \(range.count)")
+      }
+      return .success(bytes)
+    } catch let error as AnimatedImageError where error.code != .cancelled {
+      return failure(error.code, error.detail)
+    } catch {
+      // Also a cancellation: it was not ours, or nobody waits any more.
+      return failure(.io, "\(error)")
+    }
+  }
+
+  private func finish(_ number: Int, _ range: Range<Int>, _ outcome: Outcome) {
+    let waiters = state.withLock { state in
+      // Kept before the flight is gone: a request in between would read again.
+      if case .success(let bytes) = outcome { cache.set(bytes, at: range.lowerBound) }
+      return state.take(number)?.waiters ?? []
+    }
+    for waiter in waiters { waiter.close(with: outcome) }
+  }
+
+  /// Ends a wait; the last one cancels the read.
+  private func leave(_ wait: Wait) {
+    let task = state.withLock { state -> Task<Void, Never>? in
+      guard let place = state.flights.firstIndex(where: { $0.number == wait.number }) else {
+        return nil
+      }
+      state.flights[place].waiters.removeAll { $0 === wait.handover }
+      let flight = state.flights[place]
+      return flight.waiters.isEmpty && !flight.isHeld ? state.take(wait.number)?.task : nil
+    }
+    task?.cancel()
+  }
+}
+
+/// Reads bytes that will be needed soon, so that they are in the cache by then.
+///
+/// Follows a window of the file that moves with a playhead. Reads that the window has left are cancelled unless
+/// somebody waits for them, and so are all when it is released. A failure is left to whoever needs the bytes.
+package final class ReadAhead: Sendable {
+  private let fetcher: RangeFetcher
+  /// Reads that were begun; some are done.
+  private let readings = Mutex<[(number: Int, range: Range<Int>)]>([])
+
+  package init(_ fetcher: RangeFetcher) { self.fetcher = fetcher }
+
+  deinit { for reading in readings.withLock({ $0 }) { fetcher.release(reading.number) } }
+
+  /// Moves the window to `window`, which is clipped to the file, and reads what is missing of it if that is at
+  /// least half of it, so that reads are large, or all that the file has left.
+  package func follow(_ window: Range<Int>) {
+    let window = window.clamped(to: 0..<fetcher.byteCount)
+    let isLast = window.upperBound == fetcher.byteCount
+    move(to: window, reading: window, ifMissing: isLast ? 1 : max(window.count / 2, 1))
+  }
+
+  /// Moves the window to `window` and reads what is missing of `range`, a part of it.
+  package func request(_ range: Range<Int>, within window: Range<Int>) {
+    move(to: window, reading: range, ifMissing: 1)
+  }
+
+  /// Cancels all its reads.
+  package func stop() { move(to: 0..<0, reading: 0..<0, ifMissing: 1) }
+
+  private func move(to window: Range<Int>, reading range: Range<Int>, ifMissing count: Int) {
+    let left = readings.withLock { readings in
+      let all = readings
+      readings =
+        all.filter { $0.range.overlaps(window) } + fetcher.hold(range, ifMissing: count)
+      return all.filter { !$0.range.overlaps(window) }
+    }
+    for reading in left { fetcher.release(reading.number) }
+  }
+}
