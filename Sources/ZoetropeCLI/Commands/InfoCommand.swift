@@ -23,6 +23,16 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "Print JSON, one object per file and line, with frames and metadata.")
   var json = false
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Print a line per file, such as '{file} {frames} {duration_ms}'; also {format} {width} {height} \
+      {plays} {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}, \\t and \\n.
+      """,
+      valueName: "template"),
+    transform: Self.template)
+  var format: InfoTemplate?
+
   @Flag(help: "List every frame.")
   var frames = false
 
@@ -40,8 +50,23 @@ struct InfoCommand: ZoetropeSubcommand {
       input throws(CommandFailure) in
       let report = AnimationReport(
         input: input, image: try input.open(options), policy: policy)
+      if let format { return (.success, format.line(report)) }
       if json { return (.success, CommandRunner.line { report.write(to: &$0) }) }
       return (.success, Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8))
     }
+  }
+
+  func validate() throws {
+    guard format == nil || !(json || frames || metadata) else {
+      throw ValidationError(
+        "--format prints nothing else: leave out --json, --frames and --metadata")
+    }
+  }
+
+  private static func template(_ text: String) throws -> InfoTemplate {
+    if let template = InfoTemplate(text) { return template }
+    let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
+    throw ValidationError(
+      "--format has the fields \(fields), {{ and }} for braces, and \\t, \\n and \\\\")
   }
 }
