@@ -33,6 +33,16 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "Print JSON, one object per file and line, with frames and metadata.")
   var json = false
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Print a line per file, such as '{file} {frames} {duration_ms}'; also {format} {width} {height} \
+      {plays} {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}, \\t and \\n.
+      """,
+      valueName: "template"),
+    transform: Self.template)
+  var format: InfoTemplate?
+
   @Flag(help: "List every frame.")
   var frames = false
 
@@ -51,6 +61,10 @@ struct InfoCommand: ZoetropeSubcommand {
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
+    guard format == nil || !(json || frames || metadata) else {
+      throw ValidationError(
+        "--format prints nothing else: leave out --json, --frames and --metadata")
+    }
     if follow { try FollowedFiles.check(files) }
     guard let saveIndex else { return }
     if files.count > 1 { throw ValidationError("--save-index takes one file.") }
@@ -73,10 +87,15 @@ struct InfoCommand: ZoetropeSubcommand {
       input throws(CommandFailure) in
       let image = try input.open(options)
       if let saveIndex { try Self.save(ImageIndex(of: image), to: saveIndex) }
-      let report = AnimationReport(input: input, image: image, policy: policy)
-      if json { return (.success, CommandRunner.line { report.write(to: &$0) }) }
-      return (.success, Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8))
+      return (.success, output(AnimationReport(input: input, image: image, policy: policy)))
     }
+  }
+
+  /// A report in the form that was asked for.
+  private func output(_ report: AnimationReport) -> [UInt8] {
+    if let format { return format.line(report) }
+    if json { return CommandRunner.line { report.write(to: &$0) } }
+    return Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8)
   }
 
   /// Shows what is known of a stream so far, and prints its report at the end.
@@ -125,11 +144,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
     var report = AnimationReport(input: input, image: image, policy: timing.policy)
     report.failure = interruption
-    let bytes =
-      json
-      ? CommandRunner.line { report.write(to: &$0) }
-      : Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8)
-    try OutputStream.print(bytes, stopsOnSignal: false)
+    try OutputStream.print(output(report), stopsOnSignal: false)
     interruption?.report(asJSON: json)
     return interruption?.status ?? .success
   }
@@ -148,5 +163,12 @@ struct InfoCommand: ZoetropeSubcommand {
     } catch {
       throw error.commandFailureOrEnd
     }
+  }
+
+  private static func template(_ text: String) throws -> InfoTemplate {
+    if let template = InfoTemplate(text) { return template }
+    let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
+    throw ValidationError(
+      "--format has the fields \(fields), {{ and }} for braces, and \\t, \\n and \\\\")
   }
 }

@@ -60,7 +60,8 @@ struct PictureComparison {
         // Where this package and the simple reading of blocks disagree, no model is sure.
         let common = zip(structure.frames, image.frames).prefix { $0.rect == $1.rect }.count
         if common < image.frames.count {
-          found[place] = .unpredicted(from: common, .frames, "frames that decoders count differently")
+          found[place] = .unpredicted(
+            from: common, .frames, "frames that decoders count differently")
         }
       case .apng(let model):
         simulation = .apng(APNGSimulation(model, of: image, try PNGStructure(image)))
@@ -85,13 +86,14 @@ struct PictureComparison {
     return image.frames.count > 1 ? .differs(at: 1, rule, "only one frame is shown") : nil
   }
 
-  /// The first frame with a deviation that no model knows about.
+  /// From which frame on a deviation that no model knows about matters.
   private static func damagedFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     image.damage.filter { !known.contains($0.kind) }
       .map { item in
         // What comes behind the frames can be more frames to others.
-        let isBehind = item.kind == .trailingData
-        return (item.frameIndex ?? (isBehind ? image.frames.count : 0), item.kind.name)
+        if item.kind == .trailingData { return (image.frames.count, item.kind.name) }
+        // Who reads ahead fails a frame earlier.
+        return (max((item.frameIndex ?? 0) - 1, 0), item.kind.name)
       }
       .min { $0.0 < $1.0 }
   }
@@ -99,7 +101,9 @@ struct PictureComparison {
   /// The first frame that is lost, or of which others may keep less than this package.
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
-    return image.damage.filter { !$0.kind.isTolerated || endings.contains($0.kind) }
+    return image.damage
+      // The data of a frame without pixels is not looked at here, but by others.
+      .filter { !$0.kind.isTolerated || endings.contains($0.kind) || $0.kind == .gifEmptyFrame }
       .map { item in
         let isEnding = endings.contains(item.kind)
         return (

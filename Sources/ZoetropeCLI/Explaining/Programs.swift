@@ -29,7 +29,8 @@ enum Programs {
   // MARK: - Browsers
 
   static let chromium: Program = {
-    let source = "https://github.com/chromium/chromium/blob/main/third_party/blink/renderer/platform"
+    let source =
+      "https://github.com/chromium/chromium/blob/main/third_party/blink/renderer/platform"
     let measured = Rule.Evidence.measured("156")
     let delays = rule(
       .delays, "10 ms or less is shown as 100 ms", .reported,

@@ -93,9 +93,10 @@ import Zoetrope
   @Test func `nothing is predicted behind damage`() throws {
     let predictions = try explain(
       Array(SampleGIF().bytes.dropLast(12)), "chromium", "ffmpeg", "pillow")
+    // A program that reads ahead fails a frame earlier.
+    #expect(predictions.map(\.difference.frame) == [2, 1, 1])
     for prediction in predictions {
       #expect(prediction.difference.outcome == .unpredicted)
-      #expect(prediction.difference.frame == 2)
       #expect(prediction.difference.cause == .damage)
     }
   }

@@ -1,0 +1,48 @@
+import TestRunning
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct InfoTemplateTests {
+  @Test func `info prints a line per file as the template says`() throws {
+    try withTool { (tool: Tool) throws in
+      var thrice = SampleGIF()
+      thrice.loop = 2
+      try tool.write(thrice.bytes, to: "thrice.gif")
+      let template =
+        #"{file}\t{format} {width}x{height} {frames} {plays} {{{duration_ms}/{stored_ms}}}"#
+      let result = try tool.run("info", "cat.gif", "none", "thrice.gif", "--format", template)
+      #expect(result.status == 1)
+      #expect(result.errors.hasPrefix("zoetrope: none: "))
+      #expect(
+        result.text == "cat.gif\tgif 6x4 3 forever {240/140}\nthrice.gif\tgif 6x4 3 3 {240/140}\n")
+      let exact = try tool.run(
+        "info", "cat.gif", "--timing", "exact", "--format",
+        #"{duration_ms} {least_delay_ms} {longest_delay_ms}\n{bytes} {damage}"#)
+      #expect(exact.text == "140 0 100\n\(SampleGIF().bytes.count) 0\n")
+    }
+  }
+
+  @Test func `a name is printed as the bytes it has`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = """
+        cp cat.gif "$(printf 'c\\351t.gif')" && \
+        "$ZOETROPE" info "$(printf 'c\\351t.gif')" --format '{file}' >out
+        """
+      #expect(try tool.shell(script) == 0)
+      #expect(try tool.read("out") == [0x63, 0xe9, 0x74] + Array(".gif\n".utf8))
+    }
+  }
+
+  @Test(arguments: ["{size}", "{", "}", "{file", "\\x", "{}", "a\\"])
+  func `an unknown template is refused`(_ template: String) throws {
+    #expect(InfoTemplate(template) == nil)
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("info", "cat.gif", "--format", template)
+      #expect(result.status == 2)
+      #expect(result.errors.contains("{duration_ms}"))
+      #expect(try tool.run("info", "cat.gif", "--json", "--format", "{file}").status == 2)
+    }
+  }
+}
