@@ -74,7 +74,6 @@ import Zoetrope
         try Self.compare(prediction, measured, file)
         outcomes[prediction.prediction.difference.outcome, default: 0] += 1
       }
-      print(folder, "ffmpeg", outcomes)
       #expect(outcomes[.none] ?? 0 > 0)
       if folder != "Demo" { #expect(outcomes[.differs] ?? 0 >= 5) }
     }
@@ -132,7 +131,6 @@ import Zoetrope
         try Self.compare(prediction, measured, file)
         outcomes[prediction.prediction.difference.outcome, default: 0] += 1
       }
-      print(folder, "pillow", outcomes)
       if folder != "Demo" { #expect(outcomes[.none] ?? 0 > 0) }
       #expect(outcomes[.differs] ?? 0 > 0)
     }
