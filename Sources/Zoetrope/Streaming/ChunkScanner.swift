@@ -53,6 +53,11 @@ struct ChunkScanner: Sendable {
     png?.skip(count)
   }
 
+  /// See ``Scanning/passOver(_:)``.
+  mutating func passOver(_ count: Int) -> Bool {
+    gif?.passOver(count) ?? png?.passOver(count) ?? false
+  }
+
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     guard bytes.byteCount > 0 else { return }
     if gif == nil, png == nil {

@@ -85,7 +85,8 @@ package final class StreamCore: Sendable {
 
     /// Those who wait no longer.
     mutating func takeReached() -> [ResultHandover<Bool>] {
-      guard !waiters.isEmpty else { return [] }
+      // Nearly always nobody's: this runs for each chunk.
+      guard waiters.contains(where: { meets($0.goal) }) else { return [] }
       let all = waiters
       waiters = all.filter { !meets($0.goal) }
       return all.filter { meets($0.goal) }.map(\.handover)
@@ -145,6 +146,12 @@ package final class StreamCore: Sendable {
     let (isComplete, reached, observers) = state.withLock { state in
       // Cancelled meanwhile.
       guard !state.isClosed else { return (true, [ResultHandover<Bool>](), [any StreamObserver]()) }
+      // Within pixels nothing but the number of bytes changes, however small the chunks are.
+      if state.scanner.passOver(range.count) {
+        state.byteCount += range.count
+        state.version += 1
+        return (false, state.takeReached(), [])
+      }
       let frameCount = state.scanner.frameCount
       let playCount = state.scanner.playCount
       do throws(AnimatedImageError) {

@@ -65,6 +65,13 @@ package struct GIFScanner: Scanning {
 
   package mutating func skip(_ count: Int) {}
 
+  package mutating func passOver(_ count: Int) -> Bool {
+    guard case .imageData(let remaining) = state, count <= remaining else { return false }
+    state = .imageData(remaining: remaining - count)
+    image.byteCount += count
+    return true
+  }
+
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     var position = 0
     let start = image.byteCount

@@ -62,6 +62,13 @@ package struct PNGScanner: Scanning {
     next(count == remaining ? .crcOfSkipped : .skip(remaining: remaining - count))
   }
 
+  package mutating func passOver(_ count: Int) -> Bool {
+    guard case .skip(let remaining) = state, count < remaining else { return false }
+    state = .skip(remaining: remaining - count)
+    image.byteCount += count
+    return true
+  }
+
   package var announcedFrames: Int? { animation.isAnimated ? animation.announcedFrames : nil }
 
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {

@@ -23,6 +23,9 @@ package protocol Scanning: Sendable {
   var skippableByteCount: Int { get }
   /// Goes on behind the next `count` bytes, at most ``skippableByteCount``.
   mutating func skip(_ count: Int)
+  /// Goes on behind the next `count` bytes if they lie within pixel data, where nothing ends; else does
+  /// nothing and returns false. Feeding them would do the same, at a higher price for each call.
+  mutating func passOver(_ count: Int) -> Bool
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
   /// Drops all frames but the first `count`, before anybody has seen them.
