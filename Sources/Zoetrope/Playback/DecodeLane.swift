@@ -40,6 +40,11 @@ package final class FrameTicket: Sendable {
   /// The frame or its error, once it has been decoded.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
 
+  /// Whether there is an error instead of a frame.
+  var isFailed: Bool {
+    if case .failure = outcome { true } else { false }
+  }
+
   /// Bytes of its picture; 0 until it is decoded.
   var cost: Int {
     guard case .success(let frame) = outcome else { return 0 }

@@ -256,12 +256,14 @@ public final class SharedFrames: Sendable {
   /// The ticket for frame `index`, and whether this call created it.
   func ticket(for index: Int, user: Int) -> (ticket: FrameTicket, isNew: Bool) {
     let (ticket, isNew, passing) = state.withLock { state in
-      if let ticket = state.live[index]?.ticket { return (ticket, false, [FrameTicket]()) }
+      // A failure may be one of reading, and is not for those who ask again: somebody may still hold it.
+      let known = state.live[index]?.ticket
+      if let known, !known.isFailed { return (known, false, [FrameTicket]()) }
       let ticket = FrameTicket(index: index, live: live)
-      var passing: [FrameTicket] = []
+      // Loading a weak ticket retains it, and the last reference must not be released under the lock.
+      var passing = known.map { [$0] } ?? []
       if state.live.count > 64 {
-        // Loading a weak ticket retains it, and the last reference must not be released under the lock.
-        passing = state.live.values.compactMap(\.ticket)
+        passing += state.live.values.compactMap(\.ticket)
         state.live = state.live.filter { $0.value.ticket != nil }
       }
       state.live[index] = WeakTicket(ticket: ticket)
