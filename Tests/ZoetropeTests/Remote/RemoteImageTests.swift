@@ -129,7 +129,8 @@ import ZoetropeTestSupport
     let whole = try AnimatedImage(bytes: bytes)
     #expect(whole.frames.count == 20)
     let ranges = CountedRanges(bytes)
-    let image = try await RemoteImage(reading: ranges)
+    let image = try await RemoteImage(
+      reading: ranges, remoteOptions: RemoteOptions(requestCost: 1 << 16))
     #expect(image.frames == whole.frames && image.damage == whole.damage)
     // One probe for each chunk of pixels.
     #expect(ranges.reads.count <= 22)
