@@ -55,5 +55,9 @@ import Zoetrope
     // An announcement that cannot be true.
     #expect(line(12, 3, done: 12) == "12/12 frames  1.2 MB received")
     #expect(line(12, nil, done: 12, width: 10) == nil)
+    // Ended before its first frame.
+    let empty = StreamProgress(
+      byteCount: 60, frameCount: 0, announcedFrames: nil, ending: .cancelled)
+    #expect(StreamLine(progress: empty, done: nil).text(width: 79) == "0 frames  60 B received")
   }
 }

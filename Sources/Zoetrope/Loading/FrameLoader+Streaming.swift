@@ -99,7 +99,8 @@ extension FrameLoader {
   private func register(_ image: StreamedImage, _ id: LoadIdentifier) {
     var random = SystemRandomNumberGenerator()
     let provisional = ContentIdentity(high: random.next(), low: random.next())
-    arrivals = arrivals.filter { $0.value.image != nil }
+    // Those without an identity are still being settled, and removed then.
+    arrivals = arrivals.filter { $0.value.image != nil || $0.value.content == nil }
     arrivals[id] = Arrival(image: image, provisional: provisional)
     // Retains what the stream has received, not the stream, whose release ends it.
     let core = image.core
@@ -120,8 +121,8 @@ extension FrameLoader {
     cache.store(CachedFrame(poster.bitmap, damage: poster.damage), for: key)
     guard arrival.content == nil else { return }
     arrivals[request.id]?.renditions.insert(rendition)
-    known[request.id] = KnownImage(
-      identity: content, cached: content, canvasSize: image.canvasSize)
+    remember(
+      KnownImage(identity: content, cached: content, canvasSize: image.canvasSize), for: request.id)
   }
 
   /// Keeps the image of a stream that is complete, under its identity, and forgets any other.
@@ -135,10 +136,12 @@ extension FrameLoader {
       if let opened { cached = await identity(of: opened) }
     }
     // Forgotten or received anew meanwhile.
-    guard let arrival = arrivals[id], arrival.provisional == provisional else {
-      return cache.remove(provisional)
-    }
     if known[id]?.identity == provisional { known[id] = nil }
+    defer {
+      // Where removing may wait for a disk, nothing was stored.
+      if !cache.mayBlock { cache.remove(provisional) }
+    }
+    guard let arrival = arrivals[id], arrival.provisional == provisional else { return }
     if let opened, let cached, let identity = opened.access.identity {
       for rendition in arrival.renditions {
         let old = AnimationKey(content: provisional, rendition: rendition)[0]
@@ -146,12 +149,11 @@ extension FrameLoader {
         cache.store(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
       }
       shelf.put(opened, for: id)
-      known[id] = KnownImage(
-        identity: identity, cached: cached, canvasSize: opened.canvasSize)
+      remember(
+        KnownImage(identity: identity, cached: cached, canvasSize: opened.canvasSize), for: id)
       arrivals[id]?.content = cached
     } else {
       arrivals[id] = nil
     }
-    cache.remove(provisional)
   }
 }

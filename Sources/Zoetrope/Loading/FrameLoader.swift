@@ -304,13 +304,17 @@ public actor FrameLoader {
       shelf.put(image, for: id)
       return image
     }
-    // Cleared when full: that loses only the posters of images that have left the shelf.
-    if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
     if let identity = image.access.identity, let cached = await self.identity(of: image) {
-      known[id] = KnownImage(
-        identity: identity, cached: cached, canvasSize: image.canvasSize)
+      remember(
+        KnownImage(identity: identity, cached: cached, canvasSize: image.canvasSize), for: id)
     }
     return image
+  }
+
+  func remember(_ image: KnownImage, for id: LoadIdentifier) {
+    // Cleared when full: that loses only the posters of images that have left the shelf.
+    if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
+    known[id] = image
   }
 
   /// The image on the shelf, unless its file was modified.

@@ -34,8 +34,12 @@ package final class FrameTicket: Sendable {
     state.withLock { $0.fetch }?.cancel()
   }
 
-  /// Cancels `task`, which fetches the frame's bytes, once nobody wants the frame.
-  func owns(_ task: Task<Void, Never>) { state.withLock { $0.fetch = task } }
+  /// Begins a task that fetches the frame's bytes, and is cancelled once nobody wants the frame.
+  ///
+  /// Under the lock, so that a task which is done at once cannot be taken for the one that follows it.
+  func begin(_ fetch: @escaping @Sendable () async -> Void) {
+    state.withLock { $0.fetch = Task { await fetch() } }
+  }
 
   /// The frame or its error, once it has been decoded.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
@@ -218,7 +222,8 @@ final class DecodeLane: Sendable {
   /// The lane stays scheduled meanwhile. When nobody wants the frame any more, the fetch is cancelled and the next
   /// ticket has its turn.
   private func goOn(after fetch: @escaping FrameFetch, for wanted: WeakTicket) {
-    let task = Task { [self] in
+    guard let ticket = wanted.ticket else { return threads.run { [self] in serve() } }
+    ticket.begin { [self] in
       if let error = await fetch() {
         wanted.ticket?.complete(.failure(error), after: .zero)
       } else {
@@ -226,8 +231,6 @@ final class DecodeLane: Sendable {
       }
       threads.run { [self] in serve() }
     }
-    guard let ticket = wanted.ticket else { return task.cancel() }
-    ticket.owns(task)
   }
 
   /// Makes the producer release what it reserves for players, once it has no work.

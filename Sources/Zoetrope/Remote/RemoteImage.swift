@@ -47,6 +47,10 @@ public final class RemoteImage: Sendable {
   ) async throws(AnimatedImageError) {
     let fetcher = RangeFetcher(
       reader, cache: ByteRangeCache(byteLimit: remoteOptions.cacheByteLimit))
+    // So that sums of offsets cannot overflow.
+    guard fetcher.byteCount <= 1 << 56 else {
+      throw AnimatedImageError(.parameter, "a file of \(fetcher.byteCount) bytes")
+    }
     let image: AnimatedImage
     if let index {
       guard index.byteCount == fetcher.byteCount else {

@@ -79,16 +79,23 @@ final class RemoteReader {
     var next: Range<Int>?
     var count = 0
     for control in image.frames[path] where !source.isAtHand(control.byteRange) {
-      guard count == 0 || count + control.byteRange.count <= Self.stretch else {
+      var longer = ranges
+      longer.append(control.byteRange, joiningWithin: options.requestCost)
+      // With the gaps that are read too.
+      let growth =
+        longer.count > ranges.count
+        ? control.byteRange.count
+        : longer[longer.count - 1].upperBound - ranges[ranges.count - 1].upperBound
+      guard count == 0 || count + growth <= Self.stretch else {
         next = control.byteRange.lowerBound..<last
         break
       }
-      count += control.byteRange.count
-      ranges.append(control.byteRange, joiningWithin: options.requestCost)
+      count += growth
+      ranges = longer
     }
     guard !ranges.isEmpty else { return nil }
     let limit = image.options.limits.liveBytes
-    let stretch = min(Self.stretch, options.cacheByteLimit / 2)
+    let stretch = max(min(Self.stretch, options.cacheByteLimit / 2), 0)
     return { [source, ahead, ranges, next] in
       do throws(AnimatedImageError) {
         let needed = source.pinnedByteCount + ranges.reduce(0) { $0 + $1.count }
@@ -203,6 +210,13 @@ final class RemoteReader {
 }
 
 extension RemoteReader: FrameProducing {
+  /// Gives up the bytes that it holds; those that are needed again are fetched again.
+  func rest() {
+    ahead.stop()
+    source.unpin(outside: 0..<0)
+    target = -1
+  }
+
   func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }

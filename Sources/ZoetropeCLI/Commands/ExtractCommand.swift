@@ -24,7 +24,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       From a pipe, and with --follow, each frame is written as soon as its bytes are there; an \
       interruption keeps those frames. Several files, --fps, --static, --cache, --damage strict, frames \
       counted from the end, and output names without {index} need the whole file, which is then read \
-      first.
+      first. The name of each other frame is checked when it arrives.
 
       Times, on the command line and in names, follow --timing. Exit status for several files: the one \
       they share, else 1; when output fails, that of the failure.

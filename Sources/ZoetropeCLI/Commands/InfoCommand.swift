@@ -124,7 +124,9 @@ struct InfoCommand: ZoetropeSubcommand {
     var arrival = ArrivalReport(input: input, stream: stream, policy: timing.policy)
     for state in StreamChanges(of: stream) {
       if json, follow, arrival.update(to: state) {
-        try OutputStream.print(CommandRunner.line { arrival.write(to: &$0) })
+        // Ctrl-C ends the stream; what is known is printed after that.
+        try OutputStream.print(
+          CommandRunner.line { arrival.write(to: &$0) }, stopsOnSignal: false)
       }
       progress.update(nil, of: state)
     }

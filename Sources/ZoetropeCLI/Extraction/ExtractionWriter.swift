@@ -56,6 +56,9 @@ final class ExtractionWriter {
     }
   }
 
+  /// Whether a frame could not be written; ``finish()`` says why.
+  var hasFailed: Bool { shared.update { $0.failure != nil } }
+
   /// Submits a frame; returns at once while there is room, else helps until there is.
   func submit(_ job: FrameJob) throws(WriteFailure) {
     if threads.isEmpty {

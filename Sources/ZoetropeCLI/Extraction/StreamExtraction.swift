@@ -51,6 +51,8 @@ struct StreamExtraction {
         }
         progress.update(frames.progress, of: image.progress)
       }
+      // Nobody reads what is still to come.
+      if frames.writer?.hasFailed == true { break }
       progress.update(frames.progress, of: state)
     }
     // Nobody reads the rest.
@@ -67,8 +69,11 @@ struct StreamExtraction {
           AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,
           damage: request.options.damage)
     }
-    let missing = try request.selection.failure(
-      of: settled, input: input, policy: request.policy, hasOutputs: frames.hasOutputs)
+    // Only a stream that was read to its end can lack a frame.
+    let missing =
+      decoding == nil && writing == nil
+      ? try request.selection.failure(
+        of: settled, input: input, policy: request.policy, hasOutputs: frames.hasOutputs) : nil
     let tally = written.count + frames.kept.count
     return ExtractionResult(
       report(settled, frames, written), tally: "\(tally) frame\(tally == 1 ? "" : "s")",

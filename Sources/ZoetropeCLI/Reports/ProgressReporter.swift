@@ -155,7 +155,7 @@ struct StreamLine: Hashable {
     // The last column stays free, because some terminals wrap when it is filled.
     let room = min(40, width - 1 - text.count)
     guard room >= 0 else { return nil }
-    guard let total, room >= 4 else { return String(text.dropFirst()) }
+    guard let total, total > 0, room >= 4 else { return String(text.dropFirst()) }
     let bar = ProgressBar(
       done: done ?? known, total: total, bytes: nil, elapsed: .zero, hasBlocks: hasBlocks)
     return bar.bar(width: room) + text

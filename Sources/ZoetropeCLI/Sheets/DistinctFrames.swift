@@ -1,4 +1,5 @@
 import Zoetrope
+import ZoetropeProcess
 
 /// Chooses the frames that look least alike.
 ///
@@ -30,7 +31,7 @@ struct DistinctFrames {
     guard !thumbnails.isEmpty, count > 0 else { return [] }
     var chosen = [0]
     var distances = thumbnails.map { Self.distance($0, thumbnails[0]) }
-    while chosen.count < count {
+    while chosen.count < count, Signals.ending == nil {
       var farthest = 0
       for (place, distance) in distances.enumerated() where distance > distances[farthest] {
         farthest = place

@@ -31,7 +31,11 @@ struct SheetSource {
       }
       throw CommandFailure(error, file: input.name, damage: image.options.damage)
     }
-    indices = distinct.choose(count).map { indices[$0] }
+    let chosen = distinct.choose(count)
+    if let status = Signals.ending {
+      throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
+    }
+    indices = chosen.map { indices[$0] }
   }
 
   /// Decodes the selected frames in order.

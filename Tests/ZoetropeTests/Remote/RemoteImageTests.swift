@@ -151,6 +151,17 @@ import ZoetropeTestSupport
     #expect(ranges.readByteCount == bytes.count)
   }
 
+  @Test func `a file of an impossible size is refused before anything is read`() async throws {
+    struct Endless: ByteRangeReading {
+      let byteCount = Int.max
+      func read(_ range: Range<Int>) async throws -> [UInt8] { throw CancellationError() }
+    }
+    let error = await #expect(throws: AnimatedImageError.self) {
+      _ = try await RemoteImage(reading: Endless())
+    }
+    #expect(error?.code == .parameter)
+  }
+
   @Test func `a truncated last frame is fetched and judged as in a whole file`() async throws {
     let bytes = Array(Self.apng(frameCount: 5, size: 100_000).dropLast(50_000))
     let whole = try AnimatedImage(bytes: bytes)
