@@ -10,8 +10,8 @@ public import SystemPackage
 ///
 /// The cache is checked first: an image shown before appears at once, without a loading phase.
 /// Concurrent loads of the same name share one fetch, at the highest of their priorities. At most
-/// `maxConcurrentLoads` names are fetched and opened at a time. Decoding runs on the library's own
-/// threads.
+/// `maxConcurrentLoads` names are fetched and opened at a time; a stream leaves its place to others
+/// once its canvas is known. Decoding runs on the library's own threads.
 ///
 /// **Cancelling.** Leaving the loop, cancelling its task, or a new load into the same ``LoadSlot`` ends
 /// the phases without a failure. The fetch is cancelled when nobody waits for it any more. Decoding
