@@ -89,7 +89,11 @@ final class FedTool {
   var errors: String { String(decoding: (try? tool.read("err")) ?? [], as: UTF8.self) }
 
   /// The names in `directory`; none while that does not exist.
-  func list(_ directory: String) -> [String] { (try? tool.list(directory)) ?? [] }
+  ///
+  /// A file just linked to its name is under its temporary one too for a moment, which is left out.
+  func list(_ directory: String) -> [String] {
+    ((try? tool.list(directory)) ?? []).filter { !$0.hasPrefix(".") }
+  }
 
   func send(_ number: Int32) { kill(process, number) }
 

@@ -75,7 +75,7 @@ private func checkTemplate(_ choices: inout FuzzChoices) {
 /// Any list of words is parsed or refused.
 private func checkArguments(_ choices: inout FuzzChoices) {
   let words = choices.remainder().split(separator: 0x20, omittingEmptySubsequences: false)
-  _ = try? ZoetropeCommand.parseAsRoot(words.map { String(decoding: $0, as: UTF8.self) })
+  _ = try? ZoetropeTool.parse(words.map { String(decoding: $0, as: UTF8.self) })
 }
 
 /// Keys and replies do not depend on how they arrive, and nothing said to us can be said on.

@@ -183,6 +183,14 @@ public final class FrameReader {
     ahead?.restart(at: nextIndex)
   }
 
+  /// Continues with frame `index` on `canvas`, as returned by a snapshot; without one, on a clear canvas.
+  package func restart(at index: Int, on canvas: Bitmap?) throws(AnimatedImageError) {
+    if let canvas { return restore(nextIndex: index, canvas: canvas) }
+    guard index > 0 else { return rewind() }
+    let clear = try Canvas(size: image.canvasSize, format: image.options.canvasFormat)
+    restore(nextIndex: index, canvas: clear.bitmap)
+  }
+
   /// Draws what lies below frame `index`, starting at an earlier independent frame that is complete: a
   /// damaged one shows what lies below it, and so on. A loop, not recursion, so that a file cannot control
   /// the stack depth.

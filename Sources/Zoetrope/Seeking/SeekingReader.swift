@@ -152,14 +152,7 @@ public final class SeekingReader {
     at start: (index: Int, canvas: Bitmap?)
   ) throws(AnimatedImageError) {
     sharesCanvas = start.canvas != nil
-    if let canvas = start.canvas {
-      reader.restore(nextIndex: start.index, canvas: canvas)
-    } else if start.index == 0 {
-      reader.rewind()
-    } else {
-      let clear = try Canvas(size: image.canvasSize, format: image.options.canvasFormat)
-      reader.restore(nextIndex: start.index, canvas: clear.bitmap)
-    }
+    try reader.restart(at: start.index, on: start.canvas)
   }
 
   /// Draws the reader's next frame and measures it. First offers its canvas to the store.

@@ -63,14 +63,17 @@ final class PartialReader {
   private var frame: ArrivingFrame?
   /// The canvas below ``frame``.
   private var base: Bitmap?
-  /// Reads the frames before.
-  private var reader: FrameReader?
+  /// The frames before.
+  private var arrived: ArrivedFrames
   private var buffer = ReadBuffer()
 
   /// The bytes decoded between two looks at whether the request was cancelled.
   private static let stepSize = 1 << 17
 
-  init(_ core: StreamCore) { self.core = core }
+  init(_ core: StreamCore) {
+    self.core = core
+    arrived = ArrivedFrames(core)
+  }
 
   func next(
     _ rendering: Rendering = .init(), isCancelled: () -> Bool
@@ -150,18 +153,9 @@ final class PartialReader {
       let clear = try Compositor(size: header.canvasSize, format: core.options.canvasFormat)
       return clear.canvas.bitmap
     }
-    let reader = try growingReader()
-    let known = reader.image.frames.count
-    if index > known { reader.append(core.arrival(after: known).frames) }
+    let reader = try arrived.reader(reaching: index - 1)
     _ = try reader.frame(at: index - 1, isCancelled: isCancelled)
     return try reader.snapshot().canvas
-  }
-
-  private func growingReader() throws(AnimatedImageError) -> FrameReader {
-    if let reader { return reader }
-    let made = try FrameReader(growing: core)
-    reader = made
-    return made
   }
 }
 

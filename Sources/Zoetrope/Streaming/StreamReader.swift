@@ -7,7 +7,7 @@ internal import Synchronization
 /// image, whose jumps are bounded. Not `Sendable`.
 package final class StreamReader {
   private let core: StreamCore
-  private var reader: FrameReader?
+  private var arrived: ArrivedFrames
   private var settled: SeekingReader?
   /// Nil if frames are used as decoded.
   private var renderer: FrameRenderer?
@@ -16,6 +16,7 @@ package final class StreamReader {
 
   package init(_ core: StreamCore, _ rendering: Rendering) {
     self.core = core
+    arrived = ArrivedFrames(core)
     if rendering != Rendering(), let size = core.header?.canvasSize {
       renderer = FrameRenderer(rendering, of: size, options: core.options)
     }
@@ -47,25 +48,15 @@ package final class StreamReader {
   ) throws(AnimatedImageError) -> CompositedFrame {
     if let settled { return try settled.frame(at: index, isCancelled: isCancelled) }
     // A reader that is asked for another frame than its next starts over anyway.
-    if index != reader?.nextIndex, let image = core.settled {
+    if index != arrived.nextIndex, let image = core.settled {
       let player = image.preparedForPlaying
       let seeking = SeekingReader(
         player, store: player.access.checkpoints(of: player), keepsCheckpoints: false)
       settled = seeking
-      reader = nil
+      arrived.forget()
       return try seeking.frame(at: index, isCancelled: isCancelled).allDirty
     }
-    let reader = try growingReader()
-    let known = reader.image.frames.count
-    if index >= known { reader.append(core.arrival(after: known).frames) }
-    return try reader.frame(at: index, isCancelled: isCancelled)
-  }
-
-  private func growingReader() throws(AnimatedImageError) -> FrameReader {
-    if let reader { return reader }
-    let made = try FrameReader(growing: core)
-    reader = made
-    return made
+    return try arrived.reader(reaching: index).frame(at: index, isCancelled: isCancelled)
   }
 }
 
@@ -86,11 +77,30 @@ final class LentStreamReader: Sendable {
   }
 }
 
-extension FrameReader {
-  /// A reader of the frames of `core` that have arrived, to which later ones are appended.
-  convenience init(growing core: StreamCore) throws(AnimatedImageError) {
-    self.init(try AnimatedImage(growing: core))
+/// A reader of the frames that have arrived, made when it is first asked for, whose list grows.
+struct ArrivedFrames {
+  private let core: StreamCore
+  private var reader: FrameReader?
+
+  init(_ core: StreamCore) { self.core = core }
+
+  /// The frame that the reader reads next; nil before there is one.
+  var nextIndex: Int? { reader?.nextIndex }
+
+  /// The reader, which knows frame `index`, if that has arrived.
+  mutating func reader(reaching index: Int) throws(AnimatedImageError) -> FrameReader {
+    guard let reader else {
+      let made = FrameReader(try AnimatedImage(growing: core))
+      reader = made
+      return made
+    }
+    let known = reader.image.frames.count
+    if index >= known { reader.append(core.arrival(after: known).frames) }
+    return reader
   }
+
+  /// Gives up the reader.
+  mutating func forget() { reader = nil }
 }
 
 extension AnimatedImage {

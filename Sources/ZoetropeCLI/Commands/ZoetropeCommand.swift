@@ -43,10 +43,30 @@ package enum ZoetropeTool {
     }
   }
 
+  /// The subcommand called `name`.
+  static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
+    ZoetropeCommand.configuration.subcommands.first { $0.configuration.commandName == name }
+  }
+
+  /// The command that `arguments` name.
+  ///
+  /// A subcommand that is named first parses its own arguments: through the root, the parser lays out
+  /// its options twice more, which is a good part of what starting the tool costs. Errors and help are
+  /// left to the root, whose texts know the whole command line.
+  static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    if let subcommand = arguments.first.flatMap(subcommand),
+      let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())),
+      command is any ZoetropeSubcommand
+    {
+      return command
+    }
+    return try ZoetropeCommand.parseAsRoot(arguments)
+  }
+
   /// Runs the command that `arguments` name.
   static func run(_ arguments: [String]) -> ExitStatus {
     do {
-      var command = try ZoetropeCommand.parseAsRoot(arguments)
+      var command = try parse(arguments)
       if let command = command as? any ZoetropeSubcommand { return command.execute() }
       try command.run()
       return .success
