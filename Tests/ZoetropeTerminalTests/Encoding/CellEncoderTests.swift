@@ -35,7 +35,7 @@ struct CellEncoderTests {
       var terminal = MiniTerminal(columns: screen.columns, rows: screen.rows)
       var pen = PenState.unknown
       var sketch = Sketch(width: [13, 9, 4, 7][round % 4], height: [11, 17, 4, 10][round % 4])
-      for step in 0..<20 {
+      for step in 0..<12 {
         let bitmap = sketch.bitmap
         var bytes: [UInt8] = []
         delta.encode(bitmap, changed: nil, pen: &pen, into: &bytes)
@@ -54,7 +54,7 @@ struct CellEncoderTests {
         sketch.change(&random, colors: mode.colors == .full ? 500 : 40)
       }
     }
-    #expect(checked == 160)
+    #expect(checked == 96)
   }
 
   @Test(arguments: CellGlyphs.allCases)

@@ -43,7 +43,7 @@ struct ShrinkingTests {
     var sketch = stripes(size)
     var kitty = MiniGraphics.Kitty()
     var pen = PenState.unknown
-    for step in 0..<24 {
+    for step in 0..<14 {
       var bytes: [UInt8] = []
       // A copy without the picture is what a loop's later plays go on from.
       if step % 7 == 3 {

@@ -39,7 +39,7 @@ struct DeltaCacheTests {
     let followers = Self.frames(32).suffix(2)
     for (number, frame) in Self.frames(30).enumerated() {
       writer.frame(frame, into: &bytes)
-      guard number % 4 == 0 else { continue }
+      guard number % 6 == 0 else { continue }
       var other = writer
       other.encoder = writer.encoder.withoutPicture()
       other.encoder.resume(showing: frame)

@@ -28,7 +28,7 @@ import Zoetrope
   }
 
   @Test(arguments: [
-    FrameDelay.part(1, 3), .part(1, 60), .part(7, 100), .part(1001, 30000), .part(1, 65535),
+    FrameDelay.part(1, 3), .part(1001, 30000), .part(1, 65535),
   ])
   func `a hundred thousand frames drift by nothing`(delay: FrameDelay) throws {
     let frames = 100
