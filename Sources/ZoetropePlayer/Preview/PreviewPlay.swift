@@ -81,10 +81,10 @@ private final class PreviewSession {
     (self.opened, self.output, self.settings, self.preview) = (opened, output, settings, preview)
     canvas = PreviewCanvas(target)
     deadline = settings.wallTime.map { .now + $0 }
-    holds = settings.holds ?? true
+    // A file takes every byte at once: without an end it would fill the disk.
+    holds = output.isStream ? settings.holds ?? true : false
     var options = settings.playback
     options.startIndex = settings.start?.index(in: opened, policy: options.delayPolicy)
-    // A file takes every byte at once: without an end it would fill the disk.
     if !output.isStream, options.playCount == nil { options.playCount = .once }
     skipsLate = options.latePolicy == .skip || options.latePolicy == .latest
     switch opened {
