@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs the recipes of Examples/Previews in real programs and terminals, and compares screenshots.
 
-  check_previews.py [--rounds 10] [--in lf/kitty,fzf/tmux] [--shots DIR] ZOETROPE
+  check_previews.py [--rounds 10] [--in lf/kitty,fzf/tmux] [--ends 20] [--shots DIR] ZOETROPE
 
 Each program starts on a file that has no picture. In every round it goes to two animations, which must be
 drawn and move, one replacing the other, and back: then the screen must be, pixel for pixel, as it was.
 When the program has ended, nothing of the pictures may be left either. --shots keeps the first, and
-every failed, screenshot of each pair.
+every failed, screenshot of each pair. Before that it measures --ends times how long a preview takes from
+SIGTERM to the last byte that removes its picture: the median may not be above 50 ms.
 
 Needs Xvfb and ImageMagick; programs and terminals that are not installed are left out, with a word.
 """
@@ -205,7 +206,9 @@ class Check:
         # The pictures go with the program.
         self.type(self.to_first)
         if not self.see("b.gif"): return
-        if self.program == "popup": self.type("q")
+        if self.program == "popup":
+            self.type("q")
+            self.wait("the popup does not close", lambda shot: not drawn(shot))
         self.type(self.quit)
         if not self.wait("does not end", lambda shot: os.path.exists(self.folder + "/keys-ended")): return
         self.wait("something is left at the end", lambda shot: not drawn(shot), 5)
@@ -222,11 +225,45 @@ class Check:
             self.process.wait()
 
 
+def time_of_end(zoetrope, protocol, folder):
+    """The milliseconds from SIGTERM to the last byte of a preview, which a pseudo-terminal takes at once."""
+    process, terminal = os.forkpty()
+    if process == 0:
+        os.environ["TERM"] = "xterm-256color"
+        os.execv(zoetrope, [zoetrope, "play", "--place", "40x20@10,1", "--protocol", protocol, folder + "/b.gif"])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 800, 480))
+    begun, told, last = None, None, None
+    try:
+        while data := os.read(terminal, 65536):
+            last = time.monotonic()
+            begun = begun or last
+            if told is None and last - begun > .1: told = os.kill(process, signal.SIGTERM) or time.monotonic()
+    except OSError:
+        pass
+    os.waitpid(process, 0)
+    os.close(terminal)
+    return (last - told) * 1000
+
+
+def check_ends(options):
+    """Prints how fast previews remove their pictures; returns the number of failures."""
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, colors in COLORS.items(): write_animation(f"{folder}/{name}", colors)
+        for protocol in ["half", "kitty", "sixel", "iterm2"]:
+            times = sorted(time_of_end(os.path.abspath(options.zoetrope), protocol, folder) for _ in range(options.ends))
+            median = times[len(times) // 2]
+            failures += median > 50
+            print(f"removed after SIGTERM, {protocol:6}: median {median:.1f} ms, longest {times[-1]:.1f} ms of {len(times)}")
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("zoetrope")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--in", dest="names")
+    parser.add_argument("--ends", type=int, default=20)
     parser.add_argument("--shots")
     options = parser.parse_args()
     if options.shots: os.makedirs(options.shots, exist_ok=True)
@@ -234,7 +271,7 @@ def main():
     pairs = [tuple(name.split("/")) for name in options.names.split(",")] if options.names else PAIRS
     # An end by a signal stops what was started, too.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
-    failures = 0
+    failures = check_ends(options) if options.ends > 0 else 0
     for program, terminal in pairs:
         missing = [name for name in NEEDED[program] + NEEDED[terminal] if not shutil.which(name)]
         if missing:

@@ -70,7 +70,8 @@ import Testing
 
   @Test func `characters in a pipe are lines no larger than the place`() throws {
     try withFiles { tool in
-      let outcome = try tool.run("still", "--protocol", "ascii", "--colors", "none",
+      let outcome = try tool.run(
+        "still", "--protocol", "ascii", "--colors", "none",
         "--place", "1x2", "b.png")
       #expect(outcome.status == 0)
       #expect(outcome.text.split(separator: "\n", omittingEmptySubsequences: false).count == 3)

@@ -142,7 +142,8 @@ struct SheetRequest: Hashable {
     for (number, source) in sources.enumerated() {
       var frames = try source.frames()
       for place in source.indices.indices {
-        let next = try catching(source.input.name) { () throws(AnimatedImageError) -> CompositedFrame? in
+        let next = try catching(source.input.name) {
+          () throws(AnimatedImageError) -> CompositedFrame? in
           try frames.next()
         }
         guard let frame = next else { break }

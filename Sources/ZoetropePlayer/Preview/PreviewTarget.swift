@@ -21,6 +21,9 @@ struct PreviewTarget {
   let imageID: Int
   private let settings: PreviewSettings
 
+  /// Encoders take a few bytes per pixel of the place. Twice as many as 8K has.
+  private static let pixelLimit = 1 << 26
+
   /// - Parameters:
   ///   - isTerminal: Whether output goes to a terminal, on which the place has to fit.
   ///   - probed: What the terminal answered, where it was asked.
@@ -43,7 +46,8 @@ struct PreviewTarget {
       imageID
       ?? (settings.number ?? Int.random(in: 0x8000...PreviewSettings.numbers.upperBound)) * 2
     let cell =
-      settings.cell ?? probed?.cellSize ?? size.flatMap { $0.screen.isCellKnown ? $0.screen.cell : nil }
+      settings.cell ?? probed?.cellSize
+      ?? size.flatMap { $0.screen.isCellKnown ? $0.screen.cell : nil }
     var room: CellRect
     if let place = settings.place {
       room = place.cells
@@ -66,6 +70,10 @@ struct PreviewTarget {
       screen = ScreenSize(
         columns: room.column + room.columns, rows: room.row + room.rows + 1, cell: cell)
     }
+    room.columns = min(room.columns, PicturePlace.longestSide)
+    room.rows = min(room.rows, PicturePlace.longestSide)
+    guard room.columns * screen.cell.width * room.rows * screen.cell.height <= Self.pixelLimit
+    else { throw .usage("the place has more than \(Self.pixelLimit) pixels, more than any screen") }
     switch mode {
     case .graphics(.sixel): room.rows = SixelEncoder.rowCount(of: room, on: screen)
     case .graphics(.kittyEdits), .graphics(.kittyImages):

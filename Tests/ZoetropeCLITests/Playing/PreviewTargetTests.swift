@@ -42,6 +42,10 @@ import ZoetropeProcess
     #expect(try target("40x20@90,25").room == room)
     #expect(throws: CommandFailure.self) { try target("4x2@100,0") }
     #expect(throws: CommandFailure.self) { try target("4x2@0,30") }
+    // No more memory is taken than a screen could need.
+    var vast = PreviewSettings()
+    (vast.place, vast.cell) = (PicturePlace("1000x1000@0,0"), PixelSize(width: 256, height: 256))
+    #expect(throws: CommandFailure.self) { try PreviewTarget(vast, isTerminal: false, size: nil) }
     // Where a pipe leads is not known.
     let piped = try target("40x20@90,25", mode: "half", isTerminal: false)
     #expect(piped.room == CellRect(column: 90, row: 25, columns: 40, rows: 20))
