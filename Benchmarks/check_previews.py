@@ -168,12 +168,12 @@ class Check:
             time.sleep(.05)
 
     def still_screen(self):
-        """The screen, once it has not changed for a second and is not empty."""
+        """The screen, once it has not changed for three seconds and is not empty."""
         last, since, deadline = None, 0, time.monotonic() + 30
         while time.monotonic() < deadline:
             shot = self.shot()
             if last is None or shot.pixels != last.pixels: last, since = shot, time.monotonic()
-            elif time.monotonic() - since > 1 and max(shot.pixels[::3]) > 100: return shot
+            elif time.monotonic() - since > 3 and max(shot.pixels[::3]) > 100: return shot
             time.sleep(.1)
         return self.fail("does not come to rest", last)
 
