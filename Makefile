@@ -73,6 +73,10 @@ check-stills: release ## draws stills in kitty, foot, xterm, tmux and screen, an
 bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios
 	$(MAKE) -C Benchmarks stages
 
+.PHONY: check-previews
+check-previews: release ## runs the recipes of Examples/Previews in file managers and terminals: make check-previews [ROUNDS=10] [IN=lf/kitty]
+	python3 Benchmarks/check_previews.py $(ZOETROPE) --rounds $(if $(findstring command,$(origin ROUNDS)),$(ROUNDS),10) $(if $(IN),--in $(IN))
+
 bench-recordings: install ## the screen recordings of a corpus, one core: make bench-recordings [CORPUS=dir]
 	$(MAKE) -C Benchmarks recordings CORPUS="$$(realpath -m "$(CORPUS)")"
 

@@ -23,12 +23,16 @@ struct PlayCommand: ZoetropeSubcommand {
       complete. The status line shows what has arrived; a second play begins after the end. --cache, \
       --damage strict and a --start or --frame that is a time or counts from the end need the whole \
       file, which is then read first.
+
+      With --place the file is played in a part of a terminal that another program uses, until the \
+      process is ended, which removes the picture. Nothing is asked and no key is read: without \
+      --protocol the environment decides. Output may be a pipe.
       """)
 
   @Argument(
     help: "GIF or PNG files; - reads standard input, and keys come from the terminal.",
     completion: .animations)
-  var files: [String]
+  var files: [String] = []
 
   @Option(
     name: .customLong("protocol"),
@@ -119,11 +123,18 @@ struct PlayCommand: ZoetropeSubcommand {
   @Flag(help: "Play a file that is still being written, to its animation's end.")
   var follow = false
 
+  @OptionGroup(title: "Previews") var preview: PlaceArguments
+
   @OptionGroup var cache: CacheArguments
 
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
+    if preview.clear {
+      guard files.isEmpty else { throw ValidationError("--clear removes a picture: no file") }
+      return
+    }
+    try checkPreview()
     if follow {
       try FollowedFiles.check(files)
       guard reading == .following else {
@@ -138,8 +149,24 @@ struct PlayCommand: ZoetropeSubcommand {
     guard !files.isEmpty else { throw ValidationError("a file is needed") }
   }
 
+  private func checkPreview() throws {
+    guard preview.place != nil else {
+      if preview.cell != nil { throw ValidationError("--cell wants --place") }
+      return
+    }
+    guard preview.place?.position != nil else {
+      throw ValidationError("play draws again and again: --place wants a position, COLSxROWS@X,Y")
+    }
+    guard files.count == 1 else { throw ValidationError("--place plays one file") }
+    guard output != .none, !isInline, frame == nil, trace == nil else {
+      throw ValidationError(
+        "no --protocol none, --inline, --frame or --trace with --place; still draws one frame")
+    }
+  }
+
   func execute() -> ExitStatus {
     FrameMemory.returnsAtOnce()
+    if preview.clear { return clearPreview() }
     let inputs = files.map { InputFile($0) }
     let isDumb = TerminalCapabilities(environment: .current).isDumb
     let isPlayed = output == .none || isatty(STDOUT_FILENO) == 1 && !isDumb
@@ -152,6 +179,9 @@ struct PlayCommand: ZoetropeSubcommand {
     let store = cache.settings.open()
     defer { cache.settings.reportFailure(of: store) }
     let settings = settings(store)
+    if preview.place != nil {
+      return PreviewPlay(inputs[0], settings: settings, preview: previewSettings(settings)).run()
+    }
     if output == .none { return playWithoutDrawing(inputs, settings) }
     guard isPlayed else {
       return StillOutput(inputs, settings: settings).run()
@@ -228,6 +258,28 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.trace = trace
     settings.isForced = force
     return settings
+  }
+
+  private func previewSettings(_ settings: PlayerSettings) -> PreviewSettings {
+    var result = PreviewSettings()
+    result.mode = settings.mode
+    result.colors = settings.colors
+    result.passthrough = settings.passthrough
+    result.backdrop = settings.backdrop
+    result.fit = settings.fit
+    result.isExact = settings.isExact
+    preview.apply(to: &result)
+    return result
+  }
+
+  private func clearPreview() -> ExitStatus {
+    do throws(CommandFailure) {
+      try PictureDrawing.clear(previewSettings(settings(nil)))
+      return .success
+    } catch {
+      error.report(asJSON: false)
+      return error.status
+    }
   }
 
   private func playWithoutDrawing(

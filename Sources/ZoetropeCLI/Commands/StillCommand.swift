@@ -1,30 +1,34 @@
 import ArgumentParser
-import SystemPackage
 import Zoetrope
+import ZoetropePlayer
 import ZoetropeProcess
 
 /// `zoetrope still`.
 struct StillCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "still",
-    abstract: "Write one picture of an animation.",
+    abstract: "Write or draw one picture of each animation.",
     discussion: """
       Without --frame or --at it is the poster: default is an APNG's static image if that is not a \
       frame, else the first frame; nonblank is the first frame that is not fully transparent.
 
-      OUTPUT is a file, a directory that exists or ends in a slash (the file is called \
-      {stem}-{index:04}.png), a template as for extract, a pipe or device, or - for standard output.
+      OUTPUT is a file, a directory that exists or ends in a slash (files are called \
+      {stem}-{index:04}.png), a template as for extract, a pipe or device, or - for standard output. \
+      Several files need a directory, or {stem} or {name} in the template.
+
+      Without -o the pictures are drawn in the terminal, one below the other, or where --place says; \
+      with --protocol also into a pipe.
       """)
 
   @Argument(
-    help: "A GIF or PNG file; - reads standard input.", completion: .animations)
-  var file: String
+    help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  var files: [String] = []
 
   @Option(
     name: [.customShort("o", allowingJoined: true), .long],
-    help: "A file, a directory, a template, or - for standard output.",
+    help: "A file, a directory, a template, or - for standard output (default: draw).",
     completion: .file())
-  var output: String
+  var output: String?
 
   @Option(parsing: .unconditional, help: "The frame, counted from 0; -1 is the last.")
   var frame: FrameNumber?
@@ -43,6 +47,10 @@ struct StillCommand: ZoetropeSubcommand {
   @Flag(help: "Replace an existing file.")
   var force = false
 
+  @OptionGroup(title: "Drawing") var drawing: DrawingArguments
+
+  @OptionGroup(title: "Previews") var preview: PlaceArguments
+
   @OptionGroup var timing: TimingArguments
 
   @OptionGroup var scaling: ScalingArguments
@@ -53,14 +61,45 @@ struct StillCommand: ZoetropeSubcommand {
 
   func validate() throws {
     guard frame == nil || at == nil else { throw ValidationError("--frame or --at, not both") }
-    guard !output.isEmpty else { throw ValidationError("the output name is empty") }
+    if let output {
+      guard !output.isEmpty else { throw ValidationError("the output name is empty") }
+      guard !drawing.isUsed, !preview.isUsed else {
+        throw ValidationError("-o writes files, and options of drawing and previews draw: not both")
+      }
+    } else if force || format != .png {
+      throw ValidationError("--force and --format want -o")
+    }
+    if preview.clear {
+      guard files.isEmpty else { throw ValidationError("--clear removes a picture: no file") }
+      return
+    }
+    guard !files.isEmpty else { throw ValidationError("a file is needed") }
+    if preview.id != nil || preview.place?.position != nil, files.count > 1 {
+      throw ValidationError("one place or --id has one picture: name one file")
+    }
   }
 
   func execute() -> ExitStatus {
-    StillRequest(
-      file: file, output: output, choice: choice, rendering: scaling.rendering, format: format,
-      policy: timing.policy, isForced: force, cache: cache.settings, options: decoding.options
+    if preview.clear {
+      do throws(CommandFailure) {
+        try PictureDrawing.clear(drawingSettings)
+        return .success
+      } catch {
+        error.report(asJSON: false)
+        return error.status
+      }
+    }
+    return StillRequest(
+      files: files, output: output.map { .files($0) } ?? .drawing(drawingSettings),
+      choice: choice, rendering: scaling.rendering, format: format, policy: timing.policy,
+      isForced: force, cache: cache.settings, options: decoding.options
     ).run()
+  }
+
+  private var drawingSettings: PreviewSettings {
+    var settings = drawing.settings
+    preview.apply(to: &settings)
+    return settings
   }
 
   private var choice: StillRequest.Choice {
@@ -73,151 +112,4 @@ struct StillCommand: ZoetropeSubcommand {
 /// The words of `--poster`.
 enum PosterChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case first, `default`, nonblank
-}
-
-/// `zoetrope still` as a value.
-struct StillRequest: Hashable {
-  enum Choice: Hashable {
-    case frame(FrameNumber)
-    case time(Duration)
-    case poster(PosterChoice)
-  }
-
-  var file: String
-  var output: String
-  var choice: Choice
-  /// How the picture is scaled; nil for its own size.
-  var rendering: Rendering?
-  var format = OutputFormat.png
-  /// How long each frame is shown.
-  var policy = DelayPolicy.browser
-  var isForced = false
-  var cache = CommandCache()
-  var options = DecodingOptions()
-
-  /// Writes the picture; nothing is written when it cannot be decoded.
-  func run() -> ExitStatus {
-    let store = cache.open()
-    defer { cache.reportFailure(of: store) }
-    do throws(CommandFailure) {
-      let input = InputFile(file)
-      let template = try template()
-      let identities = InputIdentities([input])
-      let image = try input.open(options, knownTo: store)
-      try rendering?.check(against: image, file: input.name)
-      let still: CompositedFrame?
-      let frame: CompositedFrame
-      do throws(AnimatedImageError) {
-        still = try staticImage(of: image)
-        if let still {
-          frame = rendered(still)
-        } else {
-          frame = try picture(of: image, keptIn: store)
-        }
-      } catch {
-        throw CommandFailure(error, file: input.name, damage: options.damage)
-      }
-      let values = OutputTemplate.Values(
-        input: input, index: still == nil ? frame.index : nil, of: image, policy: policy,
-        format: format)
-      let name = template?.name(values)
-      if let name {
-        try identities.check(FilePath(bytes: name))
-      } else {
-        try identities.check(.standardOutput)
-      }
-      try write(frame.bitmap, metadata: image.metadata, to: name)
-      guard let damage = frame.damage, !damage.kind.isTolerated else { return .success }
-      CommandRunner.report(damage, of: input, asJSON: false)
-      return .partial
-    } catch {
-      if error.status != .success { error.report(asJSON: false) }
-      return error.status
-    }
-  }
-
-  /// The static image, if it was requested and exists.
-  private func staticImage(
-    of image: AnimatedImage
-  ) throws(AnimatedImageError) -> CompositedFrame? {
-    guard choice == .poster(.default) else { return nil }
-    return try StoredFrameReader(image).staticImage()
-  }
-
-  /// The frame that was chosen, scaled.
-  private func picture(
-    of image: AnimatedImage, keptIn store: FrameStore?
-  ) throws(AnimatedImageError) -> CompositedFrame {
-    let reader = FrameReader(image)
-    var index = 0
-    switch choice {
-    case .frame(let number): index = number.index(count: image.frames.count)
-    case .time(let time): index = image.frameIndex(at: time, policy: policy)
-    case .poster(.first), .poster(.default): break
-    case .poster(.nonblank):
-      // Judged before scaling, which could make a few visible pixels vanish.
-      while let frame = try reader.next() {
-        if frame.bitmap.hasVisiblePixels { return rendered(frame) }
-      }
-    }
-    guard let store else { return rendered(try reader.frame(at: index)) }
-    return try CachedFrameReader(image, rendering: rendering ?? Rendering(), cache: store)
-      .frame(at: index)
-  }
-
-  private func rendered(_ frame: CompositedFrame) -> CompositedFrame {
-    rendering.map { frame.scaled(by: $0) } ?? frame
-  }
-
-  /// The name of the output; nil for standard output. Unlike with `extract`, a name is a file
-  /// unless it is an existing directory or ends in a slash.
-  private func template() throws(CommandFailure) -> OutputTemplate? {
-    let argument = RawArguments.bytes(of: output)
-    if argument == [UInt8(ascii: "-")] { return nil }
-    let path = FilePath(bytes: argument)
-    if OutputStream.isNeeded(for: path) { return OutputTemplate(tokens: [.text(argument)]) }
-    let template: OutputTemplate
-    if argument.last == UInt8(ascii: "/") || OutputFile.isDirectory(path) {
-      template = .files(inDirectory: argument)
-    } else {
-      template = try OutputTemplate(parsing: argument)
-    }
-    try FileEnding.check(template, format)
-    return template
-  }
-
-  private func write(
-    _ bitmap: Bitmap, metadata: AnimationMetadata, to name: [UInt8]?
-  ) throws(CommandFailure) {
-    do throws(WriteFailure) {
-      let bytes = try FrameEncoder(format: format, metadata: metadata).encode(bitmap)
-      guard let name else {
-        try FileDescriptor.standardOutput.writeFully(bytes, name: "standard output")
-        return
-      }
-      let path = FilePath(bytes: name)
-      let given = RawArguments.bytes(of: output)
-      if !OutputStream.isNeeded(for: path) {
-        try OutputFile.makeDirectory(OutputFile.directory(of: path))
-        TemporaryFile.sweep(OutputFile.directory(of: path))
-      }
-      try Signals.whileCaught { () throws(WriteFailure) in
-        try OutputFile.write(
-          bytes, to: path, isReplacing: isForced, followsLinks: path.bytes == given)
-      }
-    } catch {
-      throw error.commandFailureOrEnd
-    }
-  }
-}
-
-extension Bitmap {
-  /// Whether any pixel of an 8-bit RGBA picture is not fully transparent.
-  fileprivate var hasVisiblePixels: Bool {
-    for y in 0..<height {
-      let row = pixels(row: y)
-      for x in 0..<width where row[x].alpha != 0 { return true }
-    }
-    return false
-  }
 }

@@ -91,7 +91,8 @@ struct SheetRequest: Hashable {
     do throws(FrameSelector.MissingFrame) {
       let indices = try selection.indices(in: image.frames, policy: policy)
       if !indices.isEmpty {
-        return SheetSource(input: input, image: image, rendering: rendering, indices: indices)
+        return SheetSource(
+          input: input, image: image, rendering: rendering, indices: indices, policy: policy)
       }
     } catch {
       var failure = CommandFailure.usage(
@@ -111,53 +112,68 @@ struct SheetRequest: Hashable {
       for place in sources.indices { try sources[place].keepDistinct(distinctCount) }
     }
     let labels = sources.map { source -> [String] in
-      let starts = source.image.startTimes(policy: policy)
-      return source.indices.map { label.text(index: $0, time: starts[$0]) }
+      source.indices.map { label.text(index: $0, time: source.start(of: $0)) }
     }
     let layout = layout(of: sources, labels)
     try checkSize(layout)
     var hasLosses = false
     for source in sources {
-      for damage in source.image.damage where !damage.kind.isTolerated {
+      for damage in source.damage where !damage.kind.isTolerated {
         if !isQuiet { CommandRunner.report(damage, of: source.input, asJSON: false) }
         hasLosses = true
       }
     }
-    let bitmap: Bitmap
-    do throws(AnimatedImageError) {
-      var canvas = try SheetCanvas(size: layout.size, background: background)
-      var progress = ProgressReporter(
-        style: isQuiet ? .none : .auto, total: sources.reduce(0) { $0 + $1.indices.count })
-      var done = 0
-      defer { progress.finish((done, nil)) }
-      for (number, source) in sources.enumerated() {
-        var frames = source.frames()
-        var place = 0
-        while let frame = try frames.next() {
-          let rect = layout.rect(ofFrame: place, input: number, size: frame.bitmap.size)
-          canvas.draw(frame.bitmap, in: rect)
-          if label != .none {
-            canvas.write(
-              labels[number][place], in: layout.labelRect(ofFrame: place, input: number))
-          }
-          if let damage = frame.damage, !damage.kind.isTolerated {
-            if !isQuiet { CommandRunner.report(damage, of: source.input, asJSON: false) }
-            hasLosses = true
-          }
-          place += 1
-          done += 1
-          progress.update((done, nil))
+    let bitmap = try draw(sources, labels, layout, hasLosses: &hasLosses)
+    try write(bitmap, atlas(of: sources, layout))
+    return hasLosses
+  }
+
+  /// Draws every frame; notes in `hasLosses` whether something was lost to damage.
+  private func draw(
+    _ sources: [SheetSource], _ labels: [[String]], _ layout: SheetLayout, hasLosses: inout Bool
+  ) throws(CommandFailure) -> Bitmap {
+    var canvas = try catching(output) { () throws(AnimatedImageError) -> SheetCanvas in
+      try SheetCanvas(size: layout.size, background: background)
+    }
+    var progress = ProgressReporter(
+      style: isQuiet ? .none : .auto, total: sources.reduce(0) { $0 + $1.indices.count })
+    var done = 0
+    defer { progress.finish((done, nil)) }
+    for (number, source) in sources.enumerated() {
+      var frames = try source.frames()
+      for place in source.indices.indices {
+        let next = try catching(source.input.name) {
+          () throws(AnimatedImageError) -> CompositedFrame? in
+          try frames.next()
         }
+        guard let frame = next else { break }
+        let rect = layout.rect(ofFrame: place, input: number, size: frame.bitmap.size)
+        canvas.draw(frame.bitmap, in: rect)
+        if label != .none {
+          canvas.write(labels[number][place], in: layout.labelRect(ofFrame: place, input: number))
+        }
+        if let damage = frame.damage, !damage.kind.isTolerated {
+          if !isQuiet { CommandRunner.report(damage, of: source.input, asJSON: false) }
+          hasLosses = true
+        }
+        done += 1
+        progress.update((done, nil))
       }
-      bitmap = canvas.finish()
+    }
+    return canvas.finish()
+  }
+
+  private func catching<Result: ~Copyable>(
+    _ file: String, _ body: () throws(AnimatedImageError) -> Result
+  ) throws(CommandFailure) -> Result {
+    do throws(AnimatedImageError) {
+      return try body()
     } catch {
       if let status = Signals.ending {
         throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
       }
-      throw CommandFailure(error, file: output, damage: options.damage)
+      throw CommandFailure(error, file: file, damage: options.damage)
     }
-    try write(bitmap, atlas(of: sources, layout))
-    return hasLosses
   }
 
   private func layout(of sources: [SheetSource], _ labels: [[String]]) -> SheetLayout {
@@ -194,7 +210,7 @@ struct SheetRequest: Hashable {
     for (number, source) in sources.enumerated() {
       let start = sprites.count
       for (place, index) in source.indices.enumerated() {
-        let shown = Decimal(policy.shownDuration(of: source.image.frames[index].delay))
+        let shown = Decimal(source.duration(of: index))
         sprites.append(
           SheetAtlas.Sprite(
             name: "\(names[number])-\(String(index).paddedLeft(to: 4, with: "0")).png",

@@ -2,34 +2,57 @@ import Zoetrope
 import ZoetropeProcess
 
 /// An input of a sheet and its selected frames.
+///
+/// A file is closed again until its frames are drawn, since a process may not be able to have all of
+/// them open. What can be read only once is kept.
 struct SheetSource {
   let input: InputFile
-  let image: AnimatedImage
   let rendering: Rendering?
+  /// The size of its frames on the sheet.
+  let size: PixelSize
   /// In order.
   private(set) var indices: [Int]
+  private let options: DecodingOptions
+  /// What is damaged in the file as a whole.
+  let damage: [Damage]
+  /// When each frame starts, and the end.
+  private let starts: [Duration]
+  private let durations: [Duration]
+  /// Nil if it is opened again.
+  private let kept: AnimatedImage?
 
-  init(input: InputFile, image: AnimatedImage, rendering: Rendering?, indices: [Int]) {
-    (self.input, self.image, self.rendering, self.indices) = (input, image, rendering, indices)
-  }
-
-  /// The size of its frames on the sheet.
-  var size: PixelSize {
-    rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
+  init(
+    input: InputFile, image: AnimatedImage, rendering: Rendering?, indices: [Int],
+    policy: DelayPolicy
+  ) {
+    (self.input, self.rendering, self.indices) = (input, rendering, indices)
+    options = image.options
+    size =
+      rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
       ?? image.canvasSize
+    damage = image.damage
+    starts = image.startTimes(policy: policy)
+    durations = image.frames.map { policy.shownDuration(of: $0.delay) }
+    kept = input.isReadOnce ? image : nil
   }
+
+  /// When frame `index` starts.
+  func start(of index: Int) -> Duration { starts[index] }
+
+  /// How long frame `index` is shown.
+  func duration(of index: Int) -> Duration { durations[index] }
 
   /// Decodes the selected frames and keeps at most `count` of them, those that look least alike.
   mutating func keepDistinct(_ count: Int) throws(CommandFailure) {
     var distinct = DistinctFrames()
+    var frames = try frames()
     do throws(AnimatedImageError) {
-      var frames = frames()
       while let frame = try frames.next() { distinct.add(frame.bitmap) }
     } catch {
       if let status = Signals.ending {
         throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
       }
-      throw CommandFailure(error, file: input.name, damage: image.options.damage)
+      throw CommandFailure(error, file: input.name, damage: options.damage)
     }
     let chosen = distinct.choose(count)
     if let status = Signals.ending {
@@ -38,8 +61,21 @@ struct SheetSource {
     indices = chosen.map { indices[$0] }
   }
 
-  /// Decodes the selected frames in order.
-  func frames() -> SheetFrames { SheetFrames(image, indices, rendering) }
+  /// Opens the file again and decodes the selected frames in order.
+  ///
+  /// - Throws: A failure also if the file is no longer the one that was selected from.
+  func frames() throws(CommandFailure) -> SheetFrames {
+    let image: AnimatedImage
+    if let kept { image = kept } else { image = try input.open(options) }
+    let size =
+      rendering.map { Rendition($0, of: image.canvasSize, options: options).size }
+      ?? image.canvasSize
+    guard size == self.size, image.frames.count == durations.count else {
+      throw CommandFailure(
+        .undecodable, code: "changed", "the file changed while it was read", file: input.name)
+    }
+    return SheetFrames(image, indices, rendering)
+  }
 
   /// A name for each of `sources`: without extension if that tells them apart, else with a number if
   /// it must be.

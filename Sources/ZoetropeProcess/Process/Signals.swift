@@ -16,6 +16,8 @@ package enum Signals {
   private static let endings = [SIGINT, SIGTERM]
   /// What a player of terminals answers.
   private static let terminal = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
+  /// What a preview in another program's terminal answers.
+  private static let preview = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT, SIGWINCH]
 
   /// One bit for each signal that has come and was not taken.
   private static let came = Atomic<UInt64>(0)
@@ -52,18 +54,37 @@ package enum Signals {
 
   /// Catches every signal that a player answers, each of which ends a wait for ``descriptor``.
   package static func catchForTerminal() {
-    if descriptor < 0 {
-      var ends: [Int32] = [-1, -1]
-      guard unsafe pipe(&ends) == 0 else { return }
-      for end in ends {
-        _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      }
-      reader.store(ends[0], ordering: .relaxed)
-      writer.store(ends[1], ordering: .relaxed)
-    }
+    guard openPipe() else { return }
     for number in terminal where !isIgnored(number) { handle(number, flags: Int32(SA_RESTART)) }
     unblock(terminal)
+  }
+
+  /// Catches every signal that a preview answers. Each ends a wait for ``descriptor`` and a blocked
+  /// write. Ignores SIGTTOU: a preview may write while another program has the foreground.
+  package static func catchForPreview() {
+    guard openPipe() else { return }
+    for number in preview where !isIgnored(number) { handle(number, flags: 0) }
+    unblock(preview)
+    signal(SIGTTOU, SIG_IGN)
+  }
+
+  /// Gives the signals of ``catchForPreview()`` their default actions again.
+  package static func endPreview() {
+    for number in preview where !isIgnored(number) { signal(number, SIG_DFL) }
+  }
+
+  /// Returns false if the system has no pipe.
+  private static func openPipe() -> Bool {
+    if descriptor >= 0 { return true }
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return false }
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    reader.store(ends[0], ordering: .relaxed)
+    writer.store(ends[1], ordering: .relaxed)
+    return true
   }
 
   private static func handle(_ number: Int32, flags: Int32) {

@@ -54,6 +54,9 @@ public struct PenState: Sendable, Hashable {
   public var foreground: TerminalColor?
   /// The colour behind the next glyph; nil when unknown.
   public var background: TerminalColor?
+  /// Whether positions count from the cursor that was saved with `ESC 7`, in column 0 and without
+  /// attributes, because its place on the screen is unknown.
+  package var isAnchored = false
 
   /// A state in which nothing is known.
   public static let unknown = PenState()
@@ -86,6 +89,7 @@ extension PenState {
       column = newColumn
       row = newRow
     }
+    if isAnchored { return moveFromAnchor(toColumn: newColumn, row: newRow, into: &output) }
     guard let row else {
       Self.appendPosition(column: newColumn, row: newRow, into: &output)
       return
@@ -106,6 +110,24 @@ extension PenState {
       }
     }
     Self.appendPosition(column: newColumn, row: newRow, into: &output)
+  }
+
+  /// Moves right and down only, from the saved cursor if necessary. The rows must exist.
+  private mutating func moveFromAnchor(
+    toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]
+  ) {
+    if row.map({ $0 > newRow }) ?? true {
+      output.append(ascii: "\u{1B}8")
+      (column, row, foreground, background) = (0, 0, .default, .default)
+    }
+    let down = newRow - (row ?? 0)
+    if down > 0 || column.map({ $0 > newColumn }) ?? true {
+      output.append(13)
+      for _ in 0..<down { output.append(10) }
+      column = 0
+    }
+    let forward = newColumn - (column ?? 0)
+    if forward > 0 { Self.appendForward(forward, into: &output) }
   }
 
   /// Records that a glyph was written on a screen of `screenColumns` columns.

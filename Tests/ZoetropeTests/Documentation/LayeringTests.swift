@@ -86,6 +86,7 @@ import ZoetropeTestSupport
       arrows: [
         "/": [], "Device": [], "Keys": [], "View": ["/"],
         "Session": ["/", "Device", "Keys", "View"],
+        "Preview": ["/", "Device", "Session"],
       ]),
     Module(
       name: "ZoetropeCLI",

@@ -1,0 +1,272 @@
+import SystemPackage
+import Zoetrope
+import ZoetropePlayer
+import ZoetropeProcess
+
+/// `zoetrope still` as a value.
+struct StillRequest: Hashable {
+  enum Choice: Hashable {
+    case frame(FrameNumber)
+    case time(Duration)
+    case poster(PosterChoice)
+  }
+
+  enum Output: Hashable {
+    /// What `-o` names.
+    case files(String)
+    /// In the terminal.
+    case drawing(PreviewSettings)
+  }
+
+  var files: [String]
+  var output: Output
+  var choice: Choice
+  /// How the picture is scaled; nil for its own size.
+  var rendering: Rendering?
+  var format = OutputFormat.png
+  /// How long each frame is shown.
+  var policy = DelayPolicy.browser
+  var isForced = false
+  var cache = CommandCache()
+  var options = DecodingOptions()
+
+  /// Writes or draws a picture of each file; nothing of a file that cannot be decoded. A failed
+  /// input does not stop the others; failed output does.
+  func run() -> ExitStatus {
+    let store = cache.open()
+    defer { cache.reportFailure(of: store) }
+    do throws(CommandFailure) {
+      let inputs = files.map { InputFile($0) }
+      if files.count(where: { $0 == "-" }) > 1 {
+        throw .usage("standard input can be read only once")
+      }
+      switch output {
+      case .drawing(let settings):
+        let drawing = try PictureDrawing(settings)
+        return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) in
+          try drawing.draw(picture.frame.bitmap.converted(to: .rgba8))
+        }
+      case .files(let name):
+        var files = try StillFiles(name, inputs, format: format, isForced: isForced)
+        return try each(inputs, keptIn: store) { (input, picture) throws(CommandFailure) in
+          let values = OutputTemplate.Values(
+            input: input, index: picture.index, of: picture.image, policy: policy, format: format)
+          try files.write(picture.frame.bitmap, of: picture.image, values)
+        }
+      }
+    } catch {
+      if error.status != .success { error.report(asJSON: false) }
+      return error.status
+    }
+  }
+
+  /// A picture that was decoded.
+  private struct Picture {
+    let image: AnimatedImage
+    let frame: CompositedFrame
+    /// Nil for the static image.
+    let index: Int?
+  }
+
+  /// Decodes the picture of each input and gives it to `body`, whose failures end everything. No
+  /// more than one input is open at a time.
+  private func each(
+    _ inputs: [InputFile], keptIn store: FrameStore?,
+    _ body: (InputFile, Picture) throws(CommandFailure) -> Void
+  ) throws(CommandFailure) -> ExitStatus {
+    var statuses: [ExitStatus] = []
+    for input in inputs {
+      let picture: Picture
+      do throws(CommandFailure) {
+        picture = try self.picture(of: input, keptIn: store)
+      } catch {
+        if Signals.ending != nil { throw error }
+        error.report(asJSON: false)
+        statuses.append(error.status)
+        continue
+      }
+      try body(input, picture)
+      if let damage = picture.frame.damage, !damage.kind.isTolerated {
+        CommandRunner.report(damage, of: input, asJSON: false)
+        statuses.append(.partial)
+      } else {
+        statuses.append(.success)
+      }
+    }
+    return .combined(statuses)
+  }
+
+  private func picture(
+    of input: InputFile, keptIn store: FrameStore?
+  ) throws(CommandFailure) -> Picture {
+    let image = try input.open(options, knownTo: store)
+    try rendering?.check(against: image, file: input.name)
+    do throws(AnimatedImageError) {
+      if let still = try staticImage(of: image) {
+        return Picture(image: image, frame: rendered(still), index: nil)
+      }
+      let frame = try chosenFrame(of: image, keptIn: store)
+      return Picture(image: image, frame: frame, index: frame.index)
+    } catch {
+      throw CommandFailure(error, file: input.name, damage: options.damage)
+    }
+  }
+
+  /// The static image, if it was requested and exists.
+  private func staticImage(
+    of image: AnimatedImage
+  ) throws(AnimatedImageError) -> CompositedFrame? {
+    guard choice == .poster(.default) else { return nil }
+    return try StoredFrameReader(image).staticImage()
+  }
+
+  /// The frame that was chosen, scaled.
+  private func chosenFrame(
+    of image: AnimatedImage, keptIn store: FrameStore?
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    let reader = FrameReader(image)
+    var index = 0
+    switch choice {
+    case .frame(let number): index = number.index(count: image.frames.count)
+    case .time(let time): index = image.frameIndex(at: time, policy: policy)
+    case .poster(.first), .poster(.default): break
+    case .poster(.nonblank):
+      // Judged before scaling, which could make a few visible pixels vanish.
+      while let frame = try reader.next() {
+        if frame.bitmap.hasVisiblePixels { return rendered(frame) }
+      }
+    }
+    guard let store else { return rendered(try reader.frame(at: index)) }
+    return try CachedFrameReader(image, rendering: rendering ?? Rendering(), cache: store)
+      .frame(at: index)
+  }
+
+  private func rendered(_ frame: CompositedFrame) -> CompositedFrame {
+    rendering.map { frame.scaled(by: $0) } ?? frame
+  }
+}
+
+/// The outputs of `still -o`.
+struct StillFiles {
+  private enum Destination {
+    /// One after another, into an output that is opened with the first picture.
+    case stream(FilePath?)
+    case files(OutputTemplate)
+  }
+
+  /// What was given as `-o`.
+  private let argument: [UInt8]
+  private let destination: Destination
+  private let format: OutputFormat
+  private let isForced: Bool
+  private let identities: InputIdentities
+  private var names = OutputNames()
+  private var stream: OutputStream?
+
+  /// Checks what can be checked before any input is opened. Unlike with `extract`, a name is a file
+  /// unless it is an existing directory or ends in a slash.
+  init(
+    _ name: String, _ inputs: [InputFile], format: OutputFormat, isForced: Bool
+  ) throws(CommandFailure) {
+    argument = RawArguments.bytes(of: name)
+    (self.format, self.isForced) = (format, isForced)
+    identities = InputIdentities(inputs)
+    let path = FilePath(bytes: argument)
+    if argument == [UInt8(ascii: "-")] {
+      try identities.check(.standardOutput)
+      destination = .stream(nil)
+    } else if OutputStream.isNeeded(for: path) {
+      try identities.check(path)
+      destination = .stream(path)
+    } else {
+      let isDirectory = argument.last == UInt8(ascii: "/") || OutputFile.isDirectory(path)
+      let template =
+        isDirectory
+        ? OutputTemplate.files(inDirectory: argument) : try OutputTemplate(parsing: argument)
+      try FileEnding.check(template, format)
+      try Self.check(template, inputs)
+      destination = .files(template)
+    }
+  }
+
+  /// Refuses a template that gives two inputs one name.
+  private static func check(
+    _ template: OutputTemplate, _ inputs: [InputFile]
+  ) throws(CommandFailure) {
+    guard inputs.count > 1 else { return }
+    guard template.tellsFilesApart else {
+      throw .usage("several files need {stem} or {name} in the output name, or a directory")
+    }
+    var found: [[UInt8]: InputFile] = [:]
+    for input in inputs {
+      let name = template.hasName ? input.fullStem : input.stem
+      guard let other = found.updateValue(input, forKey: name) else { continue }
+      throw .usage(
+        "\(other.name) and \(input.name) would have the same output name; "
+          + (other.fullStem == input.fullStem
+            ? "write them to different directories"
+            : "{name} has the extension too, as in -o 'DIR/{name}.{ext}'"))
+    }
+  }
+
+  /// Writes a picture of `image`, to a file under the name for `values`.
+  mutating func write(
+    _ bitmap: Bitmap, of image: AnimatedImage, _ values: OutputTemplate.Values
+  ) throws(CommandFailure) {
+    let bytes: [UInt8]
+    do throws(WriteFailure) {
+      bytes = try FrameEncoder(format: format, metadata: image.metadata).encode(bitmap)
+    } catch {
+      throw error.commandFailureOrEnd
+    }
+    switch destination {
+    case .stream(let path): try append(bytes, to: path)
+    case .files(let template): try write(bytes, to: FilePath(bytes: template.name(values)))
+    }
+  }
+
+  private mutating func append(_ bytes: [UInt8], to path: FilePath?) throws(CommandFailure) {
+    do throws(WriteFailure) {
+      let stream: OutputStream
+      if let open = self.stream {
+        stream = open
+      } else if let path {
+        stream = try OutputStream(path)
+      } else {
+        stream = .standardOutput
+      }
+      self.stream = stream
+      try stream.write(bytes)
+    } catch {
+      throw error.commandFailureOrEnd
+    }
+  }
+
+  private mutating func write(_ bytes: [UInt8], to path: FilePath) throws(CommandFailure) {
+    try identities.check(path)
+    guard names.insert(path) else {
+      throw .usage("\(path) would be written twice; {name} tells the files apart")
+    }
+    do throws(WriteFailure) {
+      try OutputFile.makeDirectory(OutputFile.directory(of: path))
+      TemporaryFile.sweep(OutputFile.directory(of: path))
+      try Signals.whileCaught { () throws(WriteFailure) in
+        try OutputFile.write(
+          bytes, to: path, isReplacing: isForced, followsLinks: path.bytes == argument)
+      }
+    } catch {
+      throw error.commandFailureOrEnd
+    }
+  }
+}
+
+extension Bitmap {
+  /// Whether any pixel of an 8-bit RGBA picture is not fully transparent.
+  fileprivate var hasVisiblePixels: Bool {
+    for y in 0..<height {
+      let row = pixels(row: y)
+      for x in 0..<width where row[x].alpha != 0 { return true }
+    }
+    return false
+  }
+}

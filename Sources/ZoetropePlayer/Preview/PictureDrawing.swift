@@ -1,0 +1,98 @@
+package import Zoetrope
+package import ZoetropeProcess
+import ZoetropeTerminal
+
+/// Draws single pictures on standard output: at a place of the screen, or at the cursor, one below
+/// the other.
+package struct PictureDrawing {
+  private let settings: PreviewSettings
+  private let output = PreviewOutput()
+  /// What the terminal answered, where it was asked.
+  private let probed: TerminalCapabilities?
+
+  /// - Throws: A usage failure if it is not known how to draw.
+  package init(_ settings: PreviewSettings) throws(CommandFailure) {
+    self.settings = settings
+    guard output.isTerminal || settings.mode != nil else {
+      throw .usage(
+        "standard output is no terminal: -o writes files, and --protocol says how to draw anyway")
+    }
+    // A terminal that shows nothing else yet can be asked; another program's cannot.
+    let mayAsk = output.isTerminal && settings.mode == nil && settings.place == nil
+    probed = mayAsk ? TerminalTakeover.probe() : nil
+    // What can be wrong is found before anything is opened.
+    _ = try target()
+  }
+
+  private func target() throws(CommandFailure) -> PreviewTarget {
+    try PreviewTarget(settings, isTerminal: output.isTerminal, probed: probed)
+  }
+
+  /// Draws `bitmap`. A signal that comes meanwhile removes what is incomplete.
+  package func draw(_ bitmap: Bitmap) throws(CommandFailure) {
+    let target = try target()
+    var canvas = PreviewCanvas(target)
+    let bytes: [UInt8]
+    if target.isAtCursor {
+      bytes = bytesAtCursor(bitmap, target)
+    } else {
+      bytes = canvas.bytes(showing: bitmap, index: 0, changed: nil)
+    }
+    Signals.catchForPreview()
+    defer { Signals.endPreview() }
+    let outcome = output.write(bytes)
+    if outcome == .cut {
+      output.finish(target.abort + PreviewCanvas.close + canvas.removal)
+    }
+    if let status = Signals.ending {
+      throw CommandFailure(status, code: "interrupted", "interrupted")
+    }
+    // A reader that has gone is a quiet end.
+    if outcome == .gone {
+      throw CommandFailure(output.isTerminal ? .hungUp : .success, code: "closedPipe", "")
+    }
+  }
+
+  private func bytesAtCursor(_ bitmap: Bitmap, _ target: PreviewTarget) -> [UInt8] {
+    let picture = bitmap.converted(to: .rgba8)
+    var encoder = target.encoder(for: picture.size)
+    var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
+    pen.isAnchored = true
+    var drawn: [UInt8] = []
+    encoder.encode(picture, changed: nil, pen: &pen, into: &drawn)
+    guard target.isGraphics else {
+      if target.capabilities.colors != .none { drawn += Array("\u{1B}[m".utf8) }
+      return output.isTerminal ? [13] + drawn + [13, 10] : Self.lines(drawn + [10])
+    }
+    // The rows are scrolled in first, and the cursor is saved in the first of them.
+    let rows = [UInt8](repeating: 10, count: encoder.area.rows)
+    let start = Array("\u{1B}[\(encoder.area.rows)A\u{1B}[m\u{1B}7".utf8)
+    return [13] + rows + start + drawn + PreviewCanvas.close + [13] + rows
+  }
+
+  /// Rows that end as lines of text do, without carriage returns.
+  private static func lines(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.indices.filter { bytes[$0] != 13 || $0 + 1 == bytes.count || bytes[$0 + 1] != 10 }
+      .map { bytes[$0] }
+  }
+
+  /// Removes what was drawn with these settings: kitty's images by their number, anything else by
+  /// erasing the cells of its place.
+  package static func clear(_ settings: PreviewSettings) throws(CommandFailure) {
+    let output = PreviewOutput()
+    let target = try PreviewTarget(settings, isTerminal: output.isTerminal)
+    if target.isKitty, settings.number == nil {
+      throw .usage("kitty's images have numbers: --clear needs the --id that the picture had")
+    }
+    if target.isAtCursor, !target.isKitty || target.passthrough == .tmux {
+      throw .usage("--clear needs the place of the picture, --place COLSxROWS@X,Y")
+    }
+    Signals.catchForPreview()
+    defer { Signals.endPreview() }
+    let bytes = target.removal(from: target.room)
+    if output.write(bytes) == .cut { output.finish(target.abort + PreviewCanvas.close + bytes) }
+    if let status = Signals.ending {
+      throw CommandFailure(status, code: "interrupted", "interrupted")
+    }
+  }
+}

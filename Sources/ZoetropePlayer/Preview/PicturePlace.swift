@@ -1,0 +1,88 @@
+package import Zoetrope
+package import ZoetropeTerminal
+
+/// Where a preview is drawn, in cells: `COLSxROWS`, or `COLSxROWS@X,Y`.
+package struct PicturePlace: Hashable, Sendable {
+  /// The largest number of columns and of rows.
+  static let longestSide = 1000
+  private static let largestOffset = 9999
+
+  package let columns: Int
+  package let rows: Int
+  /// The first column and row, counted from 0; nil is where the cursor is.
+  package let position: (column: Int, row: Int)?
+
+  /// Reads `COLSxROWS@X,Y`, counted from 0 at the screen's top left. `COLSxROWS@XxY`, as
+  /// `kitty +kitten icat --place` has it, is the same. Nil for anything else.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let first = parts.first,
+      let size = Self.pair(first, separators: ["x"], range: 1...Self.longestSide)
+    else { return nil }
+    (columns, rows) = size
+    guard parts.count == 2 else {
+      position = nil
+      return
+    }
+    guard
+      let offset = Self.pair(parts[1], separators: [",", "x"], range: 0...Self.largestOffset)
+    else { return nil }
+    position = (offset.0, offset.1)
+  }
+
+  private static func pair(
+    _ text: Substring, separators: Set<Character>, range: ClosedRange<Int>
+  ) -> (Int, Int)? {
+    let numbers = text.split(
+      omittingEmptySubsequences: false, whereSeparator: { separators.contains($0) })
+    guard numbers.count == 2, let first = number(numbers[0]), let second = number(numbers[1]),
+      range.contains(first), range.contains(second)
+    else { return nil }
+    return (first, second)
+  }
+
+  /// Digits alone: `Int` would accept a sign.
+  private static func number(_ text: Substring) -> Int? {
+    text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
+  }
+
+  /// The cells at ``position``; at the origin without one.
+  var cells: CellRect {
+    CellRect(
+      column: position?.column ?? 0, row: position?.row ?? 0, columns: columns, rows: rows)
+  }
+
+  package static func == (first: PicturePlace, second: PicturePlace) -> Bool {
+    first.cells == second.cells && (first.position == nil) == (second.position == nil)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(cells)
+    hasher.combine(position == nil)
+  }
+}
+
+/// How pictures are drawn without asking the terminal.
+package struct PreviewSettings: Hashable, Sendable {
+  /// Nil chooses by the environment.
+  package var mode: DrawingMode?
+  /// Nil uses the environment's.
+  package var colors: ColorDepth?
+  /// Nil uses the multiplexer in which the program runs.
+  package var passthrough: Passthrough?
+  package var backdrop = PlayerBackdrop.terminal
+  package var fit = FrameLayout.Fit.contain
+  /// Whether every change is sent, however small.
+  package var isExact = false
+  /// Nil is the whole screen, at the cursor.
+  package var place: PicturePlace?
+  /// The picture's number, from which kitty's image ids follow; nil chooses one at random.
+  package var number: Int?
+  /// The size of a cell in pixels; nil uses the kernel's.
+  package var cell: PixelSize?
+
+  /// The numbers that can be given. Two image ids belong to each, which have 24 bits inside tmux.
+  package static let numbers = 1...0x7F_FFFF
+
+  package init() {}
+}

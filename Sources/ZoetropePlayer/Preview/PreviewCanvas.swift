@@ -1,0 +1,53 @@
+import Zoetrope
+import ZoetropeTerminal
+
+/// Turns the frames of a preview into bytes: each is a write of its own, which leaves the cursor's
+/// position and attributes as they were.
+struct PreviewCanvas {
+  private(set) var target: PreviewTarget
+  /// The cells that were drawn to; nil before the first frame.
+  private(set) var area: CellRect?
+  private var writer: FrameWriter?
+  private var cache = DeltaCache()
+
+  init(_ target: PreviewTarget) { self.target = target }
+
+  /// The bytes that show frame `index`; empty when nothing changes.
+  ///
+  /// `changed` is where it may differ from the frame before; nil when unknown.
+  mutating func bytes(showing bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
+    let picture = bitmap.converted(to: .rgba8)
+    // Synchronized output could end a batch of the other program.
+    var writer =
+      writer ?? FrameWriter(encoder: target.encoder(for: picture.size), isSynchronized: false)
+    writer.pen = PenState(foreground: .default, background: .default)
+    var output: [UInt8] = []
+    if let kept = cache.bytes(forFrame: index, showing: picture, writer: &writer) {
+      output = kept
+    } else {
+      writer.frame(picture, changed: changed, into: &output)
+      cache.insert(output, forFrame: index, writer: writer)
+    }
+    self.writer = writer
+    area = writer.encoder.area
+    return output.isEmpty ? [] : Self.open + output + Self.close
+  }
+
+  /// Saves the cursor with its attributes, which are reset.
+  private static let open = Array("\u{1B}7\u{1B}[m".utf8)
+  /// Restores what ``open`` saved.
+  static let close = Array("\u{1B}8".utf8)
+
+  /// Draws on another target from now on; returns the bytes that remove the picture from the old
+  /// one.
+  mutating func move(to target: PreviewTarget) -> [UInt8] {
+    let bytes = removal
+    self.target = target
+    (area, writer) = (nil, nil)
+    cache.removeAll()
+    return bytes
+  }
+
+  /// The bytes that remove what was drawn, and nothing else.
+  var removal: [UInt8] { area.map { target.removal(from: $0) } ?? [] }
+}

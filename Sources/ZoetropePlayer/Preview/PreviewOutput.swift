@@ -1,0 +1,119 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// Standard output for pictures in a terminal that another program uses.
+///
+/// Each picture is one blocking write: the kernel lets no other program write to the terminal before
+/// all of it is there, so neither program cuts the other's sequences.
+struct PreviewOutput: Sendable {
+  let isTerminal: Bool
+  /// Whether it is a pipe or a terminal, which can go away.
+  let isStream: Bool
+  let descriptor: FileDescriptor
+  /// Whether ``descriptor`` is not shared, so that it may be made non-blocking.
+  private let isOwn: Bool
+
+  init() {
+    isTerminal = isatty(STDOUT_FILENO) == 1
+    isStream = isTerminal || (try? FileStatus(of: .standardOutput))?.isRegular == false
+    let options: FileDescriptor.OpenOptions = [
+      .init(rawValue: O_NOCTTY), .closeOnExec, .nonBlocking,
+    ]
+    // A file would be written from its beginning.
+    let own =
+      isStream ? try? FileDescriptor.open("/proc/self/fd/1", .writeOnly, options: options) : nil
+    descriptor = own ?? .standardOutput
+    isOwn = own != nil
+    setBlocking(true)
+  }
+
+  private func setBlocking(_ isBlocking: Bool) {
+    if isOwn { _ = fcntl(descriptor.rawValue, F_SETFL, isBlocking ? 0 : O_NONBLOCK) }
+  }
+
+  /// How a write ended.
+  enum Outcome: Equatable {
+    case written
+    /// A signal came before anything was written.
+    case notBegun
+    /// A signal came in the middle.
+    case cut
+    /// The terminal or the reader has gone.
+    case gone
+  }
+
+  /// Writes all of `bytes`, unless a signal asks for the end.
+  func write(_ bytes: [UInt8]) -> Outcome {
+    var done = 0
+    while done < bytes.count {
+      if Signals.ending != nil { return done == 0 ? .notBegun : .cut }
+      // A write that has begun can be interrupted as well, but a signal just before it could not.
+      if done == 0, wait(forOutput: true, for: nil).contains(.wake) {
+        Signals.drain()
+        continue
+      }
+      do {
+        done += try descriptor.writeSome(bytes[done...])
+      } catch Errno.interrupted {
+        continue
+      } catch {
+        return .gone
+      }
+    }
+    return .written
+  }
+
+  /// Writes what ends a preview, even after a signal, for at most `time`.
+  func finish(_ bytes: [UInt8], within time: Duration = .seconds(2)) {
+    setBlocking(false)
+    let deadline = ContinuousClock.now + time
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      do {
+        rest = rest.dropFirst(try descriptor.writeSome(rest))
+      } catch Errno.interrupted {
+        continue
+      } catch Errno.resourceTemporarilyUnavailable {
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { return }
+        _ = wait(forOutput: true, wakes: false, for: left)
+      } catch {
+        return
+      }
+    }
+  }
+
+  /// Whether a picture can be written at once.
+  var hasRoom: Bool { wait(forOutput: true, wakes: false, for: .zero).contains(.output) }
+
+  /// The result of ``wait(forOutput:wakes:for:)``.
+  struct Readiness: OptionSet {
+    let rawValue: Int
+    static let output = Readiness(rawValue: 1)
+    static let wake = Readiness(rawValue: 2)
+    /// The terminal or the reader has gone.
+    static let gone = Readiness(rawValue: 4)
+  }
+
+  /// Waits for room to write, for ``Signals`` if it `wakes`, for the end of the terminal or the
+  /// reader, or for `time` to pass; nil is without end.
+  func wait(forOutput output: Bool, wakes: Bool = true, for time: Duration?) -> Readiness {
+    var requests = [
+      pollfd(fd: descriptor.rawValue, events: output ? Int16(POLLOUT) : 0, revents: 0),
+      pollfd(fd: wakes ? Signals.descriptor : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    // Rounded up: a wait that ends too early would be repeated at once.
+    let milliseconds = time.map {
+      Int32((min(max($0, .zero), .seconds(3600)) / .milliseconds(1)).rounded(.up))
+    }
+    _ = waitForEvents(&requests, milliseconds: milliseconds ?? -1)
+    var result: Readiness = []
+    let ended = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
+    if requests[0].revents & Int16(POLLOUT) != 0 { result.insert(.output) }
+    if requests[0].revents & ended != 0 { result.formUnion([.gone, .output]) }
+    if requests[1].revents & Int16(POLLIN) != 0 { result.insert(.wake) }
+    return result
+  }
+}

@@ -1,0 +1,215 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTerminal
+
+/// What is known about the terminal of a preview without asking it, and what follows for drawing.
+///
+/// A preview shares its terminal with another program, which reads the input: an answer would reach
+/// that program as if it had been typed.
+struct PreviewTarget {
+  let capabilities: TerminalCapabilities
+  let mode: DrawingMode
+  let passthrough: Passthrough
+  let screen: ScreenSize
+  /// The cells that pictures may use.
+  let room: CellRect
+  /// Whether ``room`` counts from the cursor instead of the screen's top left.
+  let isAtCursor: Bool
+  /// The first of the two ids of kitty's images.
+  let imageID: Int
+  private let settings: PreviewSettings
+
+  /// Encoders take a few bytes per pixel of the place. Twice as many as 8K has.
+  private static let pixelLimit = 1 << 26
+
+  /// - Parameters:
+  ///   - isTerminal: Whether output goes to a terminal, on which the place has to fit.
+  ///   - probed: What the terminal answered, where it was asked.
+  ///   - environment: The variables that describe the terminal.
+  ///   - size: The terminal's size, as the kernel has it; nil when unknown.
+  ///   - imageID: The first of the two ids of kitty's images; nil follows from the settings.
+  init(
+    _ settings: PreviewSettings, isTerminal: Bool, probed: TerminalCapabilities? = nil,
+    environment: TerminalEnvironment = .current, size: KernelSize? = .current,
+    imageID: Int? = nil
+  ) throws(CommandFailure) {
+    self.settings = settings
+    var capabilities = probed ?? TerminalCapabilities(unasked: environment)
+    if let colors = settings.colors { capabilities.colors = colors }
+    self.capabilities = capabilities
+    mode = Self.mode(settings.mode, capabilities)
+    passthrough = Self.passthrough(settings.passthrough, mode, capabilities)
+    isAtCursor = settings.place?.position == nil
+    self.imageID =
+      imageID
+      ?? (settings.number ?? Int.random(in: 0x8000...PreviewSettings.numbers.upperBound)) * 2
+    let cell =
+      settings.cell ?? probed?.cellSize
+      ?? size.flatMap { $0.screen.isCellKnown ? $0.screen.cell : nil }
+    var room: CellRect
+    if let place = settings.place {
+      room = place.cells
+    } else {
+      let whole = size?.screen ?? ScreenSize(columns: 80, rows: 24)
+      room = CellRect(column: 0, row: 0, columns: whole.columns, rows: max(whole.rows - 1, 1))
+    }
+    if isTerminal, let whole = size?.screen {
+      screen = ScreenSize(columns: whole.columns, rows: whole.rows, cell: cell)
+      room.columns = min(room.columns, whole.columns - room.column)
+      // Below a picture at the cursor there is a line for what comes next.
+      room.rows = min(room.rows, whole.rows - room.row - (isAtCursor && whole.rows > 1 ? 1 : 0))
+      guard !room.isEmpty else {
+        throw .usage(
+          "the place begins outside the terminal, which has \(whole.columns) columns and "
+            + "\(whole.rows) rows; X and Y count from 0")
+      }
+    } else {
+      // Where the bytes go in the end is not known. Sixels need a row below them.
+      screen = ScreenSize(
+        columns: room.column + room.columns, rows: room.row + room.rows + 1, cell: cell)
+    }
+    room.columns = min(room.columns, PicturePlace.longestSide)
+    room.rows = min(room.rows, PicturePlace.longestSide)
+    guard room.columns * screen.cell.width * room.rows * screen.cell.height <= Self.pixelLimit
+    else { throw .usage("the place has more than \(Self.pixelLimit) pixels, more than any screen") }
+    switch mode {
+    case .graphics(.sixel): room.rows = SixelEncoder.rowCount(of: room, on: screen)
+    case .graphics(.kittyEdits), .graphics(.kittyImages):
+      guard passthrough == .tmux else { break }
+      room.columns = min(room.columns, KittyEncoder.placeholderLimit)
+      room.rows = min(room.rows, KittyEncoder.placeholderLimit)
+    default: break
+    }
+    self.room = room
+    if isAtCursor, passthrough != .none, !isKitty {
+      throw .usage(
+        "inside \(passthrough.rawValue) \(mode.name) pictures need a position, as in "
+          + "--place COLSxROWS@X,Y")
+    }
+  }
+
+  private static func mode(
+    _ wanted: DrawingMode?, _ capabilities: TerminalCapabilities
+  ) -> DrawingMode {
+    guard let wanted else { return DrawingMode(best: capabilities) }
+    // Where edits are not known to work, two images do.
+    if wanted == .graphics(.kittyEdits), !capabilities.hasKittyEdits {
+      return .graphics(.kittyImages)
+    }
+    return wanted
+  }
+
+  private static func passthrough(
+    _ wanted: Passthrough?, _ mode: DrawingMode, _ capabilities: TerminalCapabilities
+  ) -> Passthrough {
+    guard case .graphics(let graphics) = mode, graphics != .cells else { return .none }
+    if let wanted { return wanted }
+    // A multiplexer that reports sixels draws them itself.
+    if graphics == .sixel, capabilities.hasSixel { return .none }
+    return capabilities.multiplexer
+  }
+
+  var isKitty: Bool { mode == .graphics(.kittyEdits) || mode == .graphics(.kittyImages) }
+
+  /// Whether pictures are graphics, not characters.
+  var isGraphics: Bool {
+    if case .graphics(let graphics) = mode { graphics != .cells } else { false }
+  }
+
+  /// Where a picture of `size` goes, at the top left of the room.
+  func layout(of size: PixelSize) -> FrameLayout {
+    FrameLayout(of: size, in: room, screen: screen, fit: settings.fit, isCentered: false)
+  }
+
+  /// An encoder for pictures of `size`.
+  func encoder(for size: PixelSize) -> any FrameEncoding {
+    var options = settings.isExact ? EncodingOptions.exact : EncodingOptions()
+    options.backdrop = settings.backdrop.backdrop ?? capabilities.backdrop
+    options.keepsTransparency = settings.backdrop == .terminal
+    return mode.encoder(
+      layout: layout(of: size), screen: screen, pictureSize: size, capabilities: capabilities,
+      imageID: imageID, passthrough: passthrough, options: options)
+  }
+
+  // MARK: - Removing
+
+  /// The bytes that end a sequence of ours that was cut off.
+  var abort: [UInt8] {
+    TerminalMode(usesKittyGraphics: isKitty, passthrough: passthrough).abort
+  }
+
+  /// The bytes that remove a picture from `area`: kitty's images by their ids; anything else by
+  /// erasing its cells.
+  func removal(from area: CellRect) -> [UInt8] {
+    var bytes: [UInt8] = []
+    if isKitty {
+      for id in [imageID, imageID + 1] {
+        passthrough.append(Array("\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\".utf8), to: &bytes)
+      }
+      // Inside tmux an image stands on characters.
+      if passthrough != .tmux { return bytes }
+    }
+    let erasure = Self.erasure(of: area)
+    // Graphics that were passed on are on the outer screen.
+    if passthrough != .none, !isKitty { passthrough.append(erasure, to: &bytes) }
+    return bytes + erasure
+  }
+
+  private static func erasure(of area: CellRect) -> [UInt8] {
+    var text = "\u{1B}7\u{1B}[m"
+    for row in area.row..<area.row + max(area.rows, 0) {
+      text += "\u{1B}[\(row + 1);\(area.column + 1)H\u{1B}[\(area.columns)X"
+    }
+    return Array((text + "\u{1B}8").utf8)
+  }
+}
+
+/// The size of the terminal according to the kernel.
+struct KernelSize: Hashable, Sendable {
+  let screen: ScreenSize
+
+  /// The size of the terminal that output, errors or input belong to, else of the controlling one;
+  /// else from `COLUMNS` and `LINES`.
+  static var current: KernelSize? {
+    for descriptor in [FileDescriptor.standardOutput, .standardError, .standardInput] {
+      if let size = KernelSize(descriptor) { return size }
+    }
+    let options: FileDescriptor.OpenOptions = [.init(rawValue: O_NOCTTY), .closeOnExec]
+    if let terminal = try? FileDescriptor.open("/dev/tty", .readOnly, options: options) {
+      defer { try? terminal.close() }
+      if let size = KernelSize(terminal) { return size }
+    }
+    func number(_ name: String) -> Int? {
+      environmentVariable(name).flatMap { Int($0) }.flatMap { (2...1000).contains($0) ? $0 : nil }
+    }
+    guard let columns = number("COLUMNS"), let rows = number("LINES") else { return nil }
+    return KernelSize(screen: ScreenSize(columns: columns, rows: rows))
+  }
+
+  init(screen: ScreenSize) { self.screen = screen }
+
+  private init?(_ descriptor: FileDescriptor) {
+    guard let size = descriptor.terminalSize, size.rows > 0 else { return nil }
+    screen = ScreenSize(
+      columns: size.columns, rows: size.rows, pixelWidth: size.pixelWidth,
+      pixelHeight: size.pixelHeight)
+  }
+}
+
+extension TerminalCapabilities {
+  /// What the environment says about a terminal that is not asked.
+  ///
+  /// Unlike a player, which asks, it takes `TERM`'s word for graphics. Variables that other
+  /// terminals' shells inherit prove nothing.
+  init(unasked environment: TerminalEnvironment) {
+    self.init(environment: environment)
+    switch environment["TERM"] {
+    case "xterm-kitty": (hasKittyGraphics, hasKittyEdits) = (true, true)
+    case "xterm-ghostty": hasKittyGraphics = true
+    case let term? where term == "foot" || term.hasPrefix("foot-"): hasSixel = true
+    default: break
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import TestRunning
+import Testing
+
+/// `still` with several files, written or drawn.
+@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct StillFilesTests {
+  /// A picture of 2 x `rows` cells in one colour.
+  private static func block(_ color: UInt8, rows: Int) -> [UInt8] {
+    SampleGIF(width: 16, height: 16 * rows, frames: [(color, 10)]).bytes
+  }
+
+  private func withFiles(_ body: (Tool) throws -> Void) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(Self.block(0, rows: 1), to: "a.gif")
+    try tool.write(Self.block(1, rows: 2), to: "b.gif")
+    try tool.write(Self.block(2, rows: 3), to: "b.png")
+    try body(tool)
+  }
+
+  @Test func `each file gets a picture under its name`() throws {
+    try withFiles { tool in
+      #expect(try tool.run("still", "a.gif", "b.gif", "b.png", "-o", "d/{name}.png").status == 0)
+      #expect(try tool.list("d") == ["a.gif.png", "b.gif.png", "b.png.png"])
+      #expect(try tool.run("still", "a.gif", "b.gif", "-o", "e/").status == 0)
+      #expect(try tool.list("e") == ["a-0000.png", "b-0000.png"])
+      let pipe = try tool.run("still", "a.gif", "b.gif", "--format", "rgba", "-o", "-")
+      #expect(pipe.status == 0 && pipe.output.count == 16 * 16 * 3 * 4)
+    }
+  }
+
+  @Test func `names that are not told apart are refused before anything is written`() throws {
+    try withFiles { tool in
+      for output in ["one.png", "{index}.png", "{stem}.png", "."] {
+        let outcome = try tool.run("still", "a.gif", "b.gif", "b.png", "-o", output)
+        #expect(outcome.status == 2)
+      }
+      #expect(try tool.list() == ["a.gif", "b.gif", "b.png"])
+    }
+  }
+
+  @Test func `a file that fails does not stop the others, output that fails does`() throws {
+    try withFiles { tool in
+      let some = try tool.run("still", "a.gif", "no.gif", "b.gif", "-o", "d/{name}.png")
+      #expect(some.status == 1 && some.errors.contains("no.gif"))
+      #expect(try tool.list("d") == ["a.gif.png", "b.gif.png"])
+      let taken = try tool.run("still", "b.png", "a.gif", "b.gif", "-o", "d/{name}.png")
+      #expect(taken.status == 4)
+      #expect(try tool.list("d") == ["a.gif.png", "b.gif.png", "b.png.png"])
+      #expect(try tool.run("still", "no.gif", "none.gif", "-o", "d/").status == 3)
+    }
+  }
+
+  @Test func `without an output they are drawn below each other, each in its own height`() throws {
+    try withFiles { tool in
+      let terminal = try Pseudoterminal(
+        Tool.program, ["still", "--protocol", "half", "a.gif", "b.gif", "b.png"],
+        directory: tool.directory)
+      #expect(terminal.end() == 0)
+      let model = terminal.model
+      let drawn = (0..<8).map { model.cells[$0 * 80].pen.joined() }
+      #expect(!drawn[0].isEmpty && !drawn[1].isEmpty && !drawn[3].isEmpty && drawn[6].isEmpty)
+      #expect(drawn == [drawn[0], drawn[1], drawn[1], drawn[3], drawn[3], drawn[3], "", ""])
+      #expect(Set(drawn).count == 4)
+      #expect((0..<8).allSatisfy { model.cells[$0 * 80 + 2].pen.isEmpty })
+      #expect(!terminal.has("\u{1B}[c"))
+      #expect((model.column, model.row) == (0, 6))
+      #expect(model.state == TerminalState())
+    }
+  }
+
+  @Test func `characters in a pipe are lines no larger than the place`() throws {
+    try withFiles { tool in
+      let outcome = try tool.run(
+        "still", "--protocol", "ascii", "--colors", "none",
+        "--place", "1x2", "b.png")
+      #expect(outcome.status == 0)
+      #expect(outcome.text.split(separator: "\n", omittingEmptySubsequences: false).count == 3)
+      #expect(!outcome.output.contains(13) && !outcome.output.contains(0x1B))
+    }
+  }
+
+  @Test func `more files than can be open at once have pictures, and a sheet`() throws {
+    try withFiles { tool in
+      let script = """
+        mkdir many; for i in $(seq 40); do cp a.gif many/$i.gif; done; ulimit -n 24
+        "$ZOETROPE" still many/*.gif -o d/ && "$ZOETROPE" sheet many/*.gif -o sheet.png --quiet
+        """
+      #expect(try tool.shell(script) == 0)
+      #expect(try tool.list("d").count == 40)
+      #expect(try tool.list().contains("sheet.png"))
+    }
+  }
+}
