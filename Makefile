@@ -8,6 +8,7 @@ RELEASE := $(BUILD)/release
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
 PREFIX ?= /usr/local
+VERSION = $(shell sed -n 's/.*text: StaticString = "\(.*\)"$$/\1/p' Sources/ZoetropeC/Opening.swift)
 CORPUS ?= ../shared/corpus
 MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still
@@ -38,6 +39,27 @@ install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), str
 	@set -e; new="$(DESTDIR)$(PREFIX)/bin/.zoetrope.new"; trap 'rm -f "$$new"' EXIT; rm -f "$$new"; \
 	  dd if=$(ZOETROPE).stripped of="$$new" bs=64M status=none; chmod 755 "$$new"; \
 	  mv -fT "$$new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
+
+# The C ABI. One build, from whose archive the shared library is linked.
+LIBRARY := .build-lib
+ARCHIVE := $(LIBRARY)/release/libZoetropeC.a
+.PHONY: lib install-lib test-lib
+lib: install ## the C library: libzoetrope.so with the Swift runtime in it, in .build-lib/dist
+	swift build -c release --product ZoetropeC --scratch-path $(LIBRARY)
+	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
+
+install-lib: lib ## copies libzoetrope, zoetrope.h and zoetrope.pc to PREFIX (default /usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include"
+	install -m 755 $(LIBRARY)/dist/libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/"
+	ln -sf libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/libzoetrope.so"
+	install -m 644 Sources/CZoetrope/zoetrope.h "$(DESTDIR)$(PREFIX)/include/"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/CZoetrope/zoetrope.pc.in \
+	  >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/zoetrope.pc"
+
+test-lib: lib ## the C ABI's tests and sample: make test-lib [WITH="plain address valgrind"]
+	@# valgrind's report needs names.
+	KEEP_SYMBOLS=1 Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/symbols
+	Scripts/test-library.sh $(LIBRARY)/symbols $(if $(findstring command,$(origin WITH)),$(WITH),plain)
 
 demo: release ## the main job on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)
