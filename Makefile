@@ -78,7 +78,7 @@ bench-python: lib ## Python beside Pillow, imageio, OpenCV and PyAV: make bench-
 
 cluster: lib ## the job of Examples/Cluster on Dask and on Ray, a worker killed on the way: [COUNT=10000]
 	ZOETROPE_LIBRARY=$(CURDIR)/$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=$(CURDIR)/Python $(PYTHON) Examples/Cluster/check.py \
-	  --count $(if $(findstring command,$(origin COUNT)),$(COUNT),10000) --engines dask ray -- $(CORPUS)
+	  --count $(if $(findstring command,$(origin COUNT)),$(COUNT),10000) --engines $(or $(ENGINES),dask ray) -- $(CORPUS)
 
 demo: release ## the main job on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)

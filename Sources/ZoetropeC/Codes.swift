@@ -77,7 +77,7 @@ struct FrameRequest: Sendable, Hashable {
   let rendering: Rendering
   /// The size of the frames.
   let size: PixelSize
-  /// The bytes of a pixel in the caller's memory: 3 if the fourth byte of a bitmap's is dropped.
+  /// The bytes of a pixel in the caller's memory: 3 if bitmaps are blended over black on the way there.
   let bytesPerPixel: Int
 
   /// Bytes of a row without padding.
@@ -89,7 +89,7 @@ struct FrameRequest: Sendable, Hashable {
 
   init(_ rendering: zoetrope_rendering, of image: AnimatedImage) throws(AnimatedImageError) {
     let formats: [PixelFormat] = [
-      .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgbx8, .rgb565, .grey8,
+      .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgba8, .rgb565, .grey8,
       .rgba16,
     ]
     let format = try value(rendering.format, of: formats, "format")
