@@ -7,6 +7,8 @@ archive=$1 folder=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
 header=$root/Sources/CZoetrope/zoetrope.h
 version=$(sed -n 's/.*text: StaticString = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeC/Opening.swift")
+tool=$(sed -n 's/.*static let number = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeCLI/Commands/ZoetropeCommand.swift")
+[ "$version" = "$tool" ] || { echo "the library is version '$version', the tool '$tool'" >&2; exit 1; }
 toolchain=$(cd "$(dirname "$(readlink -f "$(command -v swiftc)")")/.." && pwd)
 runtime=$toolchain/lib/swift_static/linux
 mkdir -p "$folder"

@@ -246,7 +246,7 @@ class Animation:
     @property
     def byte_count(self) -> int:
         """The size of the file."""
-        return self._info.byte_count
+        return int(self._info.byte_count)
 
     @property
     def frames(self) -> Tuple[FrameInfo, ...]:
@@ -330,7 +330,7 @@ class Animation:
             self._end()
 
     def __len__(self) -> int:
-        return self._info.frame_count
+        return int(self._info.frame_count)
 
     def __repr__(self) -> str:
         width, height = self.size
@@ -354,7 +354,7 @@ class Animation:
         """
         index = self._place(index)
         rendering, shape, dtype = self._rendering(size, fit, filter, format)
-        array = self._out(out, shape, dtype)
+        array: Pixels = self._out(out, shape, dtype)
         # Structs of an earlier call, if there are any: making them takes a third of a call.
         try:
             structs = self._spare.pop()
@@ -426,7 +426,7 @@ class Animation:
         """
         count = len(self) if indices is None else len(indices)
         rendering, shape, dtype = self._rendering(size, fit, filter, format)
-        array = self._out(out, (count, *shape), dtype)
+        array: Pixels = self._out(out, (count, *shape), dtype)
         if count == 0:
             return array
         places = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, Dict, NamedTuple, Optional, Type
 
 from . import _library as c
 
@@ -66,7 +66,7 @@ class ForkedError(ZoetropeError, RuntimeError):
     """The process was forked after the library was used: use the start method *spawn*."""
 
 
-_TYPES = {
+_TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
     6: LimitError, 7: ReadError, 8: ParameterError, 10: ForkedError,
 }
