@@ -4,10 +4,13 @@ SHELL := /bin/bash
 
 BUILD ?= .build
 RELEASE := $(BUILD)/release
+LIBRARY := .build-lib
+PYTHON ?= python3
 # One file without shared libraries, which starts sooner.
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
 PREFIX ?= /usr/local
+VERSION = $(shell sed -n 's/.*text: StaticString = "\(.*\)"$$/\1/p' Sources/ZoetropeC/Opening.swift)
 CORPUS ?= ../shared/corpus
 MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still
@@ -39,11 +42,50 @@ install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), str
 	  dd if=$(ZOETROPE).stripped of="$$new" bs=64M status=none; chmod 755 "$$new"; \
 	  mv -fT "$$new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 
+# The C ABI. One build, from whose archive the shared library is linked.
+ARCHIVE := $(LIBRARY)/release/libZoetropeC.a
+.PHONY: lib install-lib test-lib
+lib: install ## the C library: libzoetrope.so with the Swift runtime in it, in .build-lib/dist
+	swift build -c release --product ZoetropeC --scratch-path $(LIBRARY)
+	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
+
+install-lib: lib ## copies libzoetrope, zoetrope.h and zoetrope.pc to PREFIX (default /usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include"
+	install -m 755 $(LIBRARY)/dist/libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/"
+	ln -sf libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/libzoetrope.so"
+	install -m 644 Sources/CZoetrope/zoetrope.h "$(DESTDIR)$(PREFIX)/include/"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/CZoetrope/zoetrope.pc.in \
+	  >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/zoetrope.pc"
+
+test-lib: lib ## the C ABI's tests and sample: make test-lib [WITH="plain address valgrind"]
+	@# valgrind's report needs names.
+	KEEP_SYMBOLS=1 Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/symbols
+	Scripts/test-library.sh $(LIBRARY)/symbols $(if $(findstring command,$(origin WITH)),$(WITH),plain)
+
+.PHONY: wheel test-python check-python bench-python cluster
+wheel: lib ## the Python package: dist/zoetrope-*.whl, for every Python 3 from its libc on
+	$(PYTHON) Python/build_zoetrope.py dist
+
+# Not part of `swift test`: it needs the release library, which takes minutes to build.
+test-python: ## the Python tests, with the library of `make lib`; skips what is missing, with a word
+	@Scripts/test-python.sh $(PYTHON) $(LIBRARY)/dist/libzoetrope.so.1
+
+check-python: wheel release ## pixels and times from Python beside the tool's: make check-python [CORPUS=dir]
+	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/check_corpus.py $(ZOETROPE) $(CORPUS)
+
+bench-python: lib ## Python beside Pillow, imageio, OpenCV and PyAV: make bench-python FILES="a.gif ..."
+	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_readers.py $(FILES)
+
+cluster: lib ## the job of Examples/Cluster on Dask and on Ray, a worker killed on the way: [COUNT=10000]
+	ZOETROPE_LIBRARY=$(CURDIR)/$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=$(CURDIR)/Python $(PYTHON) Examples/Cluster/check.py \
+	  --count $(if $(findstring command,$(origin COUNT)),$(COUNT),10000) --engines $(or $(ENGINES),dask ray) -- $(CORPUS)
+
 demo: release ## the main job on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)
 
 test: install ## all tests
 	swift test
+	@Scripts/test-python.sh $(PYTHON) $(LIBRARY)/dist/libzoetrope.so.1
 
 lint: ## formatting, naming, docs of public symbols
 	swift format lint --strict --recursive Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources

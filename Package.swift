@@ -27,6 +27,8 @@ let package = Package(
     .library(name: "ZoetropeTerminal", targets: ["ZoetropeTerminal"]),
     .library(name: "ZoetropeTestSupport", targets: ["ZoetropeTestSupport"]),
     .executable(name: "zoetrope", targets: ["ZoetropeMain"]),
+    // The C ABI of Sources/CZoetrope/zoetrope.h; `make lib` links it into one shared library.
+    .library(name: "ZoetropeC", type: .static, targets: ["ZoetropeC"]),
     // The commands without their process, for the fuzzer of arguments: not for users.
     .library(name: "_ZoetropeCLI", targets: ["ZoetropeCLI"]),
   ],
@@ -69,6 +71,14 @@ let package = Package(
         "ZoetropeCore", "ZoetropeCodec", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    // The header of the C ABI, and the functions behind it.
+    .systemLibrary(name: "CZoetrope", path: "Sources/CZoetrope"),
+    .target(
+      name: "ZoetropeC",
+      dependencies: [
+        "Zoetrope", "CZoetrope", .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
     .target(

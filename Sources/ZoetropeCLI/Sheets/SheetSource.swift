@@ -54,7 +54,7 @@ struct SheetSource {
       }
       throw CommandFailure(error, file: input.name, damage: options.damage)
     }
-    let chosen = distinct.choose(count)
+    let chosen = distinct.choose(count) { Signals.ending != nil }
     if let status = Signals.ending {
       throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
     }

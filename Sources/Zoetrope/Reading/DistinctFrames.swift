@@ -1,14 +1,13 @@
-import Zoetrope
-import ZoetropeProcess
-
 /// Chooses the frames that look least alike.
 ///
 /// Each frame is judged by a picture of it of 16x16 pixels: 1 KiB of memory a frame.
-struct DistinctFrames {
+package struct DistinctFrames {
   private var thumbnails: [[UInt8]] = []
 
+  package init() {}
+
   /// Adds a frame, 8-bit RGBA.
-  mutating func add(_ bitmap: Bitmap) {
+  package mutating func add(_ bitmap: Bitmap) {
     let small = bitmap.scaled(
       to: TargetSize(width: 16, height: 16), fit: .stretch, filter: .box)
     var bytes: [UInt8] = []
@@ -26,12 +25,13 @@ struct DistinctFrames {
   }
 
   /// The places of at most `count` of the frames added, in order: the first one, then again and again
-  /// the one that is farthest from all that are chosen. Fewer if the others look like chosen ones.
-  func choose(_ count: Int) -> [Int] {
+  /// the one that is farthest from all that are chosen. Fewer if the others look like chosen ones,
+  /// or once `isCancelled` returns true.
+  package func choose(_ count: Int, isCancelled: () -> Bool = { false }) -> [Int] {
     guard !thumbnails.isEmpty, count > 0 else { return [] }
     var chosen = [0]
     var distances = thumbnails.map { Self.distance($0, thumbnails[0]) }
-    while chosen.count < count, Signals.ending == nil {
+    while chosen.count < count, !isCancelled() {
       var farthest = 0
       for (place, distance) in distances.enumerated() where distance > distances[farthest] {
         farthest = place

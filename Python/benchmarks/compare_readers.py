@@ -1,0 +1,213 @@
+"""Zoetrope beside other Python readers, in one run: compare_readers.py [--threads N] FILE...
+
+Three jobs: all frames as RGB arrays, eight frames by time, and one thumbnail of 128 pixels. Readers take
+turns, and the best of several rounds counts. A reader that gives another number of frames, or fails, is
+said so and left out of the mean. Imports are not counted.
+"""
+
+import argparse
+import math
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import zoetrope
+
+try:
+    from PIL import Image, ImageSequence
+except ImportError:
+    Image = None
+try:
+    import imageio.v3 as imageio
+except ImportError:
+    imageio = None
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+try:
+    import av
+except ImportError:
+    av = None
+
+
+def zoetrope_all(path, threads):
+    with zoetrope.open(path, threads=threads) as animation:
+        return animation.read(format="RGB")
+
+
+def pillow_all(path, threads):
+    with Image.open(path) as image:
+        return [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
+
+
+def imageio_all(path, threads):
+    return imageio.imread(path, index=..., plugin="pillow", mode="RGB")
+
+
+def opencv_all(path, threads):
+    cv2.setNumThreads(threads)
+    done, animation = cv2.imreadanimation(path)
+    if not done:
+        raise ValueError("not read")
+    return [cv2.cvtColor(f, cv2.COLOR_BGRA2RGB if f.shape[2] == 4 else cv2.COLOR_BGR2RGB)
+            for f in animation.frames]
+
+
+def av_frames(path, threads):
+    with av.open(path) as container:
+        stream = container.streams.video[0]
+        stream.thread_count = threads
+        yield from container.decode(stream)
+
+
+def av_all(path, threads):
+    return [frame.to_ndarray(format="rgb24") for frame in av_frames(path, threads)]
+
+
+def wanted(count):
+    return [(2 * part + 1) * count // 16 for part in range(8)]
+
+
+def zoetrope_eight(path, threads):
+    with zoetrope.open(path, threads=threads) as animation:
+        return animation.sample(8, format="RGB")
+
+
+def pillow_eight(path, threads):
+    with Image.open(path) as image:
+        frames = []
+        for index in wanted(image.n_frames):
+            image.seek(index)
+            frames.append(np.asarray(image.convert("RGB")))
+        return frames
+
+
+def imageio_eight(path, threads):
+    with imageio.imopen(path, "r", plugin="pillow") as file:
+        count = file.properties(index=...).n_images
+        return [file.read(index=index, mode="RGB") for index in wanted(count)]
+
+
+def opencv_eight(path, threads):
+    frames = opencv_all(path, threads)
+    return [frames[index] for index in wanted(len(frames))]
+
+
+def av_eight(path, threads):
+    # The container does not say how many frames there are.
+    frames = list(av_frames(path, threads))
+    return [frames[index].to_ndarray(format="rgb24") for index in wanted(len(frames))]
+
+
+def zoetrope_thumbnail(path, threads):
+    with zoetrope.open(path, threads=threads) as animation:
+        return [animation.frame(0, size=(128, 128), format="RGB")]
+
+
+def pillow_thumbnail(path, threads):
+    with Image.open(path) as image:
+        frame = image.convert("RGB")
+        frame.thumbnail((128, 128), Image.Resampling.BILINEAR)
+        return [np.asarray(frame)]
+
+
+def imageio_thumbnail(path, threads):
+    frame = Image.fromarray(imageio.imread(path, index=0, plugin="pillow", mode="RGB"))
+    frame.thumbnail((128, 128), Image.Resampling.BILINEAR)
+    return [np.asarray(frame)]
+
+
+def opencv_thumbnail(path, threads):
+    cv2.setNumThreads(threads)
+    frame = cv2.imread(path)
+    if frame is None:
+        raise ValueError("not read")
+    scale = 128 / max(frame.shape[:2])
+    size = (max(round(frame.shape[1] * scale), 1), max(round(frame.shape[0] * scale), 1))
+    return [cv2.cvtColor(cv2.resize(frame, size, interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2RGB)]
+
+
+def av_thumbnail(path, threads):
+    frame = next(av_frames(path, threads))
+    scale = 128 / max(frame.width, frame.height)
+    return [frame.to_ndarray(
+        width=max(round(frame.width * scale), 1), height=max(round(frame.height * scale), 1),
+        format="rgb24", interpolation="BILINEAR")]
+
+
+JOBS = {
+    "all frames": [zoetrope_all, pillow_all, imageio_all, opencv_all, av_all],
+    "8 by time": [zoetrope_eight, pillow_eight, imageio_eight, opencv_eight, av_eight],
+    "thumbnail": [zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail],
+}
+PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av}
+
+
+def measure(readers, path, threads):
+    """The best time of each reader in ms and its number of frames; a text for a failure."""
+    best, frames = {}, {}
+    rounds, budget = 0, time.perf_counter() + 4.0
+    active = dict(readers)
+    while rounds < 7 and active and (rounds < 1 or time.perf_counter() < budget):
+        rounds += 1
+        for name, reader in list(active.items()):
+            start = time.perf_counter()
+            try:
+                result = reader(path, threads)
+            except Exception as error:
+                frames[name] = f"fails ({type(error).__name__})"
+                del active[name]
+                continue
+            elapsed = 1000 * (time.perf_counter() - start)
+            best[name] = min(best.get(name, math.inf), elapsed)
+            frames[name] = len(result)
+            del result
+    return best, frames
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--least", type=float, default=0, help="ms below which a file is left out")
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    for job, functions in JOBS.items():
+        readers = {f.__name__.split("_")[0]: f for f in functions}
+        readers = {name: f for name, f in readers.items() if PRESENT[name] is not None}
+        ratios = {name: [] for name in readers if name != "zoetrope"}
+        behind, measured, other = [], 0, {name: 0 for name in ratios}
+        for path in options.files:
+            best, frames = measure(readers, path, options.threads)
+            if "zoetrope" not in best or best["zoetrope"] < options.least:
+                continue
+            measured += 1
+            cells = []
+            for name in ratios:
+                if name in best and frames[name] == frames["zoetrope"]:
+                    ratio = best[name] / best["zoetrope"]
+                    ratios[name].append(ratio)
+                    cells.append(f"{name} {ratio:.1f}")
+                    if ratio < 1:
+                        behind.append(f"{name} {ratio:.2f} {Path(path).name}")
+                else:
+                    other[name] += 1
+                    cells.append(f"{name} {frames[name]}{'' if isinstance(frames[name], str) else ' frames'}")
+            if not options.quiet:
+                print(f"{job:10} {Path(path).name:32} {best['zoetrope']:9.2f} ms  " + "  ".join(cells), flush=True)
+        print(f"== {job}, {options.threads} threads, {measured} files: their time / ours (geometric mean, least):")
+        for name, values in ratios.items():
+            if values:
+                mean = math.exp(sum(map(math.log, values)) / len(values))
+                print(f"   {name:8} {mean:6.1f} {min(values):6.2f}  over {len(values)} files, {other[name]} others fail or differ")
+        if behind:
+            print("   behind: " + "; ".join(behind))
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""``python -m zoetrope info FILE...``: what files say about themselves."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any, Dict, List, Optional
+
+from . import Animation, ZoetropeError, __version__, open
+
+
+def report(animation: Animation) -> Dict[str, Any]:
+    return {
+        "file": animation.path, "format": animation.format, "size": animation.size,
+        "frames": len(animation), "plays": animation.plays, "duration": animation.duration,
+        "bytes": animation.byte_count,
+        "damage": [item._asdict() for item in animation.damage],
+        "metadata": [
+            {"kind": item.kind, "key": item.key, "bytes": len(item.value)}
+            for item in animation.metadata
+        ],
+    }
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m zoetrope", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"zoetrope {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    info = commands.add_parser("info", help="size, frames, plays, duration and damage")
+    info.add_argument("files", nargs="+", metavar="FILE")
+    info.add_argument("--json", action="store_true", help="one object a line for each file")
+    options = parser.parse_args(arguments)
+    failures = 0
+    for path in options.files:
+        try:
+            with open(path) as animation:
+                facts = report(animation)
+        except ZoetropeError as error:
+            failures += 1
+            if options.json:
+                print(json.dumps({"file": path, "error": error.code, "message": str(error)}))
+            else:
+                print(error, file=sys.stderr)
+            continue
+        if options.json:
+            print(json.dumps(facts))
+        else:
+            width, height = facts["size"]
+            plays = facts["plays"] or "endless"
+            print(
+                f"{path!r}: {facts['format']} {width}x{height}, {facts['frames']} frames, "
+                f"{facts['duration']:.3f} s, plays {plays}")
+            for item in facts["damage"]:
+                print(f"  {item['kind']}: {item['detail']}, byte {item['byte_offset']}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""Exceptions and damage."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Optional, Type
+
+from . import _library as c
+
+
+class ZoetropeError(Exception):
+    """What went wrong, and where in the file.
+
+    ``code`` is a word such as ``"malformed"``; ``frame`` and ``byte_offset`` are None where they do
+    not apply; ``path`` is the file's, if it was opened by one.
+    """
+
+    def __init__(
+        self, code: str, message: str, frame: Optional[int] = None,
+        byte_offset: Optional[int] = None, path: Optional[str] = None,
+    ) -> None:
+        super().__init__(code, message, frame, byte_offset, path)
+        self.code = code
+        self.message = message
+        self.frame = frame
+        self.byte_offset = byte_offset
+        self.path = path
+
+    def __str__(self) -> str:
+        text = f"{self.code}: {self.message}"
+        if self.frame is not None:
+            text += f", frame {self.frame}"
+        if self.byte_offset is not None:
+            text += f", byte {self.byte_offset}"
+        return f"{self.path}: {text}" if self.path and self.path not in text else text
+
+
+class NotAnImageError(ZoetropeError, ValueError):
+    """The bytes are neither a GIF nor a PNG."""
+
+
+class MalformedError(ZoetropeError, ValueError):
+    """The data is malformed, truncated, unsupported, or has no frame."""
+
+
+class LimitError(ZoetropeError, ValueError):
+    """The file asks for more than a limit allows, or than there is memory."""
+
+
+class ReadError(ZoetropeError, OSError):
+    """The file cannot be read."""
+
+    def __init__(self, *arguments: Any) -> None:
+        ZoetropeError.__init__(self, *arguments)
+        # OSError takes them for other things.
+        self.errno, self.strerror, self.filename = None, self.message, self.path
+
+    def __str__(self) -> str:
+        return ZoetropeError.__str__(self)
+
+
+class ParameterError(ZoetropeError, ValueError):
+    """A bad argument."""
+
+
+class ForkedError(ZoetropeError, RuntimeError):
+    """The process was forked after the library was used: use the start method *spawn*."""
+
+
+_TYPES: Dict[int, Type[ZoetropeError]] = {
+    1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
+    6: LimitError, 7: ReadError, 8: ParameterError, 10: ForkedError,
+}
+
+
+def make_error(error: c.Error, path: Optional[str] = None) -> ZoetropeError:
+    """The exception for a failed call."""
+    kind = _TYPES.get(error.code, ZoetropeError)
+    return kind(
+        error.name.decode("utf-8", "replace"), error.message.decode("utf-8", "replace"),
+        error.frame if error.frame >= 0 else None,
+        error.byte_offset if error.byte_offset >= 0 else None, path)
+
+
+class Damage(NamedTuple):
+    """A deviation from the file format, and how it was handled."""
+
+    #: Such as ``"gif.lzw.truncated"``.
+    kind: str
+    #: A clause that describes it.
+    detail: str
+    #: The affected frame; None outside frames.
+    frame: Optional[int]
+    #: Where in the file it was detected.
+    byte_offset: int
+    #: Whether nothing is lost.
+    is_tolerated: bool
+    #: Complete rows of a damaged frame; None if all, or unknown.
+    valid_rows: Optional[int]
+
+
+def make_damage(damage: c.Damage) -> Damage:
+    return Damage(
+        damage.kind.decode("utf-8", "replace"), damage.detail.decode("utf-8", "replace"),
+        damage.frame if damage.frame >= 0 else None, damage.byte_offset,
+        bool(damage.is_tolerated), damage.valid_rows if damage.valid_rows >= 0 else None)

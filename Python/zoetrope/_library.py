@@ -1,0 +1,137 @@
+"""The shared library and its functions, as Sources/CZoetrope/zoetrope.h declares them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (
+    CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t,
+    c_uint32, c_void_p, sizeof,
+)
+from pathlib import Path
+
+ABI_VERSION = 1
+
+
+class Error(Structure):
+    _fields_ = [
+        ("code", c_int32), ("reserved", c_int32), ("frame", c_int64), ("byte_offset", c_int64),
+        ("name", c_char * 32), ("message", c_char * 456),
+    ]
+
+
+class Options(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("damage", c_int32), ("limits", c_int32), ("deep", c_int32),
+        ("parallelism", c_int32), ("canvas_pixels", c_int64), ("frame_count", c_int64),
+        ("live_bytes", c_int64), ("pixels_per_play", c_int64), ("metadata_bytes", c_int64),
+        ("metadata_total_bytes", c_int64), ("metadata_count", c_int64),
+    ]
+
+
+class Info(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("format", c_int32), ("has_static_image", c_int32), ("width", c_int64),
+        ("height", c_int64), ("frame_count", c_int64), ("plays", c_int64),
+        ("stored_loop_count", c_int64), ("byte_count", c_int64), ("damage_count", c_int64),
+        ("metadata_count", c_int64),
+    ]
+
+
+class FrameInfo(Structure):
+    _fields_ = [
+        ("x", c_int64), ("y", c_int64), ("width", c_int64), ("height", c_int64),
+        ("delay_numerator", c_uint32), ("delay_denominator", c_uint32), ("start_ns", c_int64),
+        ("duration_ns", c_int64), ("disposal", c_int32), ("blend", c_int32),
+        ("is_independent", c_int32), ("is_interlaced", c_int32), ("byte_offset", c_int64),
+        ("byte_count", c_int64),
+    ]
+
+
+class Damage(Structure):
+    _fields_ = [
+        ("frame", c_int64), ("byte_offset", c_int64), ("valid_rows", c_int64),
+        ("is_tolerated", c_int32), ("is_present", c_int32), ("kind", c_char * 48),
+        ("detail", c_char * 176),
+    ]
+
+
+class Metadata(Structure):
+    _fields_ = [
+        ("kind", c_int32), ("reserved", c_int32), ("byte_count", c_size_t), ("key", c_char * 176),
+    ]
+
+
+class Rendering(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("format", c_int32), ("fit", c_int32), ("filter", c_int32),
+        ("linear_light", c_int32), ("width", c_int32), ("height", c_int32),
+        ("no_enlarging", c_int32), ("reserved", c_int32),
+    ]
+
+
+class Layout(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("width", c_int64), ("height", c_int64), ("bytes_per_pixel", c_size_t),
+        ("bytes_per_row", c_size_t), ("byte_count", c_size_t),
+    ]
+
+
+class Frame(Structure):
+    _fields_ = [
+        ("index", c_int64), ("dirty_x", c_int64), ("dirty_y", c_int64), ("dirty_width", c_int64),
+        ("dirty_height", c_int64), ("damage", Damage),
+    ]
+
+
+class Buffer(Structure):
+    _fields_ = [
+        ("pixels", c_void_p), ("byte_count", c_size_t), ("bytes_per_row", c_size_t),
+        ("bytes_per_frame", c_size_t),
+    ]
+
+
+# Handles are plain addresses; structs are passed with `byref`, so that calls need no conversions.
+_FUNCTIONS = {
+    "zoetrope_abi_version": (c_uint32, []),
+    "zoetrope_version": (c_char_p, []),
+    "zoetrope_open_file": (c_int32, [c_char_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_open_bytes": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_close": (None, [c_void_p]),
+    "zoetrope_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "zoetrope_get_frames": (
+        c_int32, [c_void_p, c_int32, c_int64, c_size_t, c_void_p, c_size_t, c_void_p]),
+    "zoetrope_get_duration": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
+    "zoetrope_frame_index_at": (c_int32, [c_void_p, c_int32, c_int64, c_void_p, c_void_p]),
+    "zoetrope_get_damage": (c_int32, [c_void_p, c_int64, c_void_p, c_void_p]),
+    "zoetrope_get_metadata": (
+        c_int32, [c_void_p, c_int64, c_void_p, c_void_p, c_size_t, c_void_p]),
+    "zoetrope_get_layout": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_frame_at_index": (
+        c_int32, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_read_frames": (
+        c_int32, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_sample_indices": (
+        c_int32, [c_void_p, c_int32, c_int32, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_frame_png": (
+        c_int32, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_bytes_count": (c_size_t, [c_void_p]),
+    "zoetrope_bytes_copy": (c_size_t, [c_void_p, c_void_p, c_size_t]),
+    "zoetrope_bytes_free": (None, [c_void_p]),
+}
+
+
+def _load() -> ctypes.CDLL:
+    """The library of this package; `ZOETROPE_LIBRARY` names another one, for tests."""
+    path = os.environ.get("ZOETROPE_LIBRARY") or str(Path(__file__).parent / "libzoetrope.so.1")
+    # CDLL releases the GIL during every call.
+    library = ctypes.CDLL(path)
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    if library.zoetrope_abi_version() < ABI_VERSION:
+        raise ImportError(f"{path} is older than this package")
+    return library
+
+
+library = _load()

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Links libzoetrope: link-library.sh ARCHIVE FOLDER. SwiftPM cannot link a shared library that holds the
+# Swift runtime, so this does it by hand from the static archives: of this package, of the Swift runtime,
+# and of the C libraries. The result needs libc and libm, and exports only the functions of zoetrope.h.
+set -euo pipefail
+archive=$1 folder=$2
+root=$(cd "$(dirname "$0")/.." && pwd)
+header=$root/Sources/CZoetrope/zoetrope.h
+version=$(sed -n 's/.*text: StaticString = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeC/Opening.swift")
+tool=$(sed -n 's/.*static let number = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeCLI/Commands/ZoetropeCommand.swift")
+[ "$version" = "$tool" ] || { echo "the library is version '$version', the tool '$tool'" >&2; exit 1; }
+toolchain=$(cd "$(dirname "$(readlink -f "$(command -v swiftc)")")/.." && pwd)
+runtime=$toolchain/lib/swift_static/linux
+mkdir -p "$folder"
+name=libzoetrope.so
+file=$folder/$name.1
+work=$(mktemp -d "$folder/.link.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# The functions that the header declares, which are all that is exported.
+functions=$(grep -oE '\bzoetrope_[a-z_]+\(' "$header" | tr -d '(' | sort -u)
+{
+  echo "ZOETROPE_1 {"
+  echo "  global:"
+  sed 's/.*/    &;/' <<<"$functions"
+  echo "  local: *;"
+  echo "};"
+} >"$work/zoetrope.map"
+
+# Debian builds its archives for position-independent executables: their code is fine in a shared
+# library, except that they take `stderr`, libc's variable, to lie in the program. They get one of ours.
+cat >"$work/stderr.c" <<'EOF'
+#include <stdio.h>
+FILE *zoetrope_stderr;
+__attribute__((constructor)) static void set(void) { zoetrope_stderr = stderr; }
+EOF
+cc -O2 -fPIC -c "$work/stderr.c" -o "$work/stderr.o"
+archives=()
+for library in gif png16 deflate xxhash z; do
+  path=$(cc -print-file-name="lib$library.a")
+  [ -f "$path" ] || { echo "no static lib$library: install its development package" >&2; exit 1; }
+  objcopy --redefine-sym stderr=zoetrope_stderr "$path" "$work/lib$library.a"
+  archives+=("$work/lib$library.a")
+done
+
+# swiftrt.o registers the metadata of Swift types. Everything that no exported function reaches is dropped.
+"$toolchain/bin/clang++" -shared -fuse-ld=lld -o "$work/$name" \
+  -Wl,-soname,$name.1 -Wl,--version-script="$work/zoetrope.map" -Wl,-z,defs -Wl,-z,relro,-z,now \
+  -Wl,--gc-sections -Wl,--build-id=none -Wl,--as-needed -static-libstdc++ -static-libgcc \
+  "$runtime/x86_64/swiftrt.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+  "$work/stderr.o" -Wl,--start-group "${archives[@]}" \
+  -L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswiftObservation -lswift_StringProcessing \
+  -lswift_RegexParser -lswiftGlibc -lswiftSwiftOnoneSupport -lswift_Builtin_float -lFoundationEssentials -l_FoundationCShims \
+  -l_FoundationCollections -ldispatch -lBlocksRuntime -Wl,--end-group -lm -lpthread -ldl
+# KEEP_SYMBOLS=1 keeps the names, for valgrind and profilers.
+if [ -n "${KEEP_SYMBOLS:-}" ]; then strip=--strip-debug; else strip=--strip-all; fi
+"$toolchain/bin/llvm-objcopy" "$strip" "$work/$name"
+mv -f "$work/$name" "$file"
+ln -sf "$name.1" "$folder/$name"
+
+# What was exported, what it needs, and from which libc on it runs.
+exported=$(nm -D --defined-only "$file" | sed -n 's/.* T \(.*\)@@ZOETROPE_1$/\1/p' | sort -u)
+others=$(nm -D --defined-only "$file" | grep -v ' T .*@@ZOETROPE_1$' | grep -v ' A ZOETROPE_1$' || :)
+if [ "$exported" != "$functions" ] || [ -n "$others" ]; then
+  echo "exported symbols are not those of the header:" >&2
+  diff <(echo "$functions") <(echo "$exported") >&2 || :
+  echo "$others" | head >&2
+  exit 1
+fi
+floor=$(nm -D --undefined-only "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+echo "$file: version $version, $(stat -c %s "$file") bytes, $(wc -l <<<"$exported") functions"
+echo "needs $(objdump -p "$file" | sed -n 's/ *NEEDED *//p' | tr '\n' ' ')from ${floor/GLIBC_/glibc }"
+echo "${floor/GLIBC_/}" >"$folder/glibc-floor"

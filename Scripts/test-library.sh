@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Tests the C ABI: test-library.sh FOLDER [plain|address|valgrind]... with the libzoetrope in FOLDER.
+set -euo pipefail
+folder=$(cd "$1" && pwd)
+shift
+cd "$(dirname "$0")/.."
+flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -g -O1 -ISources/CZoetrope)
+libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread)
+arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png Fixtures/APNG/metadata.png
+  Fixtures/*/*.gif Fixtures/*/*.png)
+for kind in "${@:-plain}"; do
+  case $kind in
+    plain)
+      cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
+      "$folder/abi_test" "${arguments[@]}"
+      # The header is C++ too, and the sample's own.
+      c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ Sources/CZoetrope/zoetrope.h
+      cc "${flags[@]}" Examples/C/contact.c -o "$folder/contact" "${libraries[@]}"
+      [ "$("$folder/contact" Fixtures/Demo/variable-delay.gif 4 | grep -c '^frame ')" = 4 ]
+      ! "$folder/contact" Fixtures/README.md 2>/dev/null
+      ;;
+    address)
+      cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/abi_test.c \
+        -o "$folder/abi_test_asan" "${libraries[@]}"
+      ASAN_OPTIONS=detect_leaks=1 "$folder/abi_test_asan" "${arguments[@]}"
+      ;;
+    valgrind)
+      cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
+      # Definite leaks only: the runtime keeps what it caches. Fewer files, as this is slow.
+      valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+        --suppressions=Scripts/valgrind.supp "$folder/abi_test" "${arguments[@]:0:3}" Fixtures/Bad/*.gif
+      ;;
+    *) echo "no kind of test: $kind" >&2; exit 2 ;;
+  esac
+done

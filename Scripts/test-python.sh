@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs the Python tests: test-python.sh PYTHON LIBRARY. Without Python 3, pytest, NumPy or the library it
+# says so and succeeds: the library takes minutes to build, which `make test` leaves to `make lib`.
+set -euo pipefail
+python=$1 library=$2
+cd "$(dirname "$0")/.."
+skip() { echo "Python tests skipped: $1" && exit 0; }
+command -v "$python" >/dev/null || skip "no $python"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' || skip "$python is older than 3.8"
+"$python" -c 'import pytest, numpy' 2>/dev/null || skip "no pytest or NumPy"
+[ -f "$library" ] || skip "no $library: make lib"
+ZOETROPE_LIBRARY=$(realpath "$library") PYTHONPATH=Python PYTHONDONTWRITEBYTECODE=1 timeout 300 \
+  "$python" -m pytest -q -p no:cacheprovider Python/tests

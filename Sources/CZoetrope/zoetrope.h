@@ -1,0 +1,406 @@
+/*
+ * Zoetrope for C: decode GIF and APNG with browser-exact frames.
+ *
+ * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time.
+ *
+ * Errors. Functions return ZOETROPE_OK or a code, and describe the failure in *error unless error is
+ * NULL. Null pointers, sizes, strides, indices and options are checked: bad ones give
+ * ZOETROPE_PARAMETER, and nothing is written. Not checked: pointers that are neither NULL nor valid,
+ * buffers smaller than stated, and handles that were freed. After a failure, output handles are NULL,
+ * and pixels are unspecified.
+ *
+ * Threads. Any function may be called from any thread. Calls that decode frames of one animation
+ * wait for each other: to decode on several threads, open it several times (one call already uses all
+ * processors for large frames). Free a handle when no other call uses it. No callback may call a
+ * function on the animation that called it, except where stated.
+ *
+ * Processes. After fork() without exec(), the child cannot use a library that its parent had used:
+ * the threads of the library are gone. Calls then return ZOETROPE_FORKED. A parent that has not called
+ * any function of this header forks as it likes.
+ *
+ * Structs that begin with `size` can grow: set it to sizeof the struct. Zero in the other fields of
+ * an input struct means the default, so `{.size = sizeof(zoetrope_options)}` is all defaults, and so
+ * is NULL.
+ *
+ * Times are nanoseconds, sizes are pixels, counts of bytes say so. Text is UTF-8 with a final NUL;
+ * text that is too long for its array is cut at a character.
+ */
+#ifndef ZOETROPE_H
+#define ZOETROPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the functions and structs below. Symbols have the version ZOETROPE_1. */
+#define ZOETROPE_ABI_VERSION 1
+
+/* ---- Errors ---- */
+
+typedef int32_t zoetrope_status;
+
+enum {
+  ZOETROPE_OK = 0,
+  ZOETROPE_NOT_AN_IMAGE = 1,   /* neither a GIF nor a PNG */
+  ZOETROPE_UNSUPPORTED = 2,    /* a feature of the format that is not decoded */
+  ZOETROPE_NO_FRAMES = 3,      /* a valid start, but no frame to decode */
+  ZOETROPE_TRUNCATED = 4,      /* the data ends too early */
+  ZOETROPE_MALFORMED = 5,      /* the data breaks the rules of the format */
+  ZOETROPE_LIMIT_EXCEEDED = 6, /* a limit of zoetrope_options, named in the message; or no memory */
+  ZOETROPE_IO = 7,             /* a read failed */
+  ZOETROPE_PARAMETER = 8,      /* a bad argument */
+  ZOETROPE_CANCELLED = 9,      /* playback was stopped */
+  ZOETROPE_FORKED = 10,        /* a forked child of a process that had used the library */
+  ZOETROPE_OTHER = 11          /* see name and message */
+};
+
+typedef struct zoetrope_error {
+  zoetrope_status code;
+  int32_t reserved;
+  int64_t frame;       /* the frame with the error; -1 outside frames */
+  int64_t byte_offset; /* where in the file it was detected; -1 if unknown */
+  char name[32];       /* the code's name, such as "malformed" */
+  char message[456];   /* one clause that describes the error */
+} zoetrope_error;
+
+/* ---- Library ---- */
+
+/* The ABI version of the library, at least ZOETROPE_ABI_VERSION of a header that it was linked with. */
+uint32_t zoetrope_abi_version(void);
+/* The version of the library, such as "0.1.0". Static. */
+const char *zoetrope_version(void);
+
+/* ---- Opening ---- */
+
+typedef struct zoetrope_animation zoetrope_animation;
+
+enum {
+  ZOETROPE_DAMAGE_SALVAGE = 0,     /* keep intact frames and the decoded rows of damaged ones */
+  ZOETROPE_DAMAGE_STRICT = 1,      /* fail at the first damage that loses something */
+  ZOETROPE_DAMAGE_PARTIAL_ROWS = 2 /* as salvage, and keep a last frame that is cut */
+};
+
+enum {
+  ZOETROPE_LIMITS_DEFAULT = 0, /* 64 megapixels, 100 000 frames, 1 GiB */
+  ZOETROPE_LIMITS_STRICT = 1,  /* for untrusted files: 16 megapixels, 10 000 frames, 256 MiB */
+  ZOETROPE_LIMITS_NONE = 2     /* the file decides how much memory and time it takes */
+};
+
+typedef struct zoetrope_options {
+  size_t size;
+  int32_t damage;      /* ZOETROPE_DAMAGE_... */
+  int32_t limits;      /* ZOETROPE_LIMITS_..., which the fields below override */
+  int32_t deep;        /* 1: keep the 16 bits of a deep PNG until the frame is converted */
+  int32_t parallelism; /* threads that decode, the caller's included; 0: one per processor */
+  /* Bounds on what the file may ask for; 0: as `limits` says. */
+  int64_t canvas_pixels;
+  int64_t frame_count;
+  int64_t live_bytes;      /* memory that decoding may hold at a time, without the file's bytes */
+  int64_t pixels_per_play; /* the sum over all frames */
+  int64_t metadata_bytes;  /* one text or colour profile, inflated */
+  int64_t metadata_total_bytes;
+  int64_t metadata_count;
+} zoetrope_options;
+
+/* Opens the file at `path`. Scans its structure and decodes no pixels. The file stays open. */
+zoetrope_status zoetrope_open_file(const char *path, const zoetrope_options *options,
+                                   zoetrope_animation **animation, zoetrope_error *error);
+
+/* Opens the image in `bytes` and copies them. */
+zoetrope_status zoetrope_open_bytes(const void *bytes, size_t byte_count, const zoetrope_options *options,
+                                    zoetrope_animation **animation, zoetrope_error *error);
+
+/* Bytes that the caller reads. Calls come one at a time, from any thread, until `release`. */
+typedef struct zoetrope_reader {
+  size_t size;
+  void *context;
+  int64_t byte_count; /* of the whole file; constant */
+  /* Reads up to `count` bytes at `offset` and returns how many; 0 at the end, negative on failure. */
+  int64_t (*read)(void *context, int64_t offset, void *buffer, size_t count);
+  /* Called once, after the last read, on any thread; also if opening fails. May be NULL. */
+  void (*release)(void *context);
+} zoetrope_reader;
+
+/* Opens the image that `reader` reads. The struct is copied. If `reader` itself is a bad argument,
+   `release` is not called. */
+zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetrope_options *options,
+                                     zoetrope_animation **animation, zoetrope_error *error);
+
+/* Closes the animation. Its players go on: they keep what they need. NULL is allowed. */
+void zoetrope_close(zoetrope_animation *animation);
+
+/* ---- What the file says; no pixels are decoded ---- */
+
+enum { ZOETROPE_GIF = 1, ZOETROPE_APNG = 2, ZOETROPE_PNG = 3 };
+
+typedef struct zoetrope_info {
+  size_t size;
+  int32_t format; /* ZOETROPE_GIF, _APNG, or _PNG for a still one */
+  int32_t has_static_image; /* 1: an APNG whose still image is not a frame */
+  int64_t width, height;    /* of every composited frame */
+  int64_t frame_count;      /* at least 1 */
+  int64_t plays;            /* in total; 0: until it is stopped */
+  int64_t stored_loop_count; /* as in the file; -1 if there is none */
+  int64_t byte_count;        /* of the file */
+  int64_t damage_count;      /* see zoetrope_get_damage */
+  int64_t metadata_count;    /* see zoetrope_get_metadata */
+} zoetrope_info;
+
+zoetrope_status zoetrope_get_info(zoetrope_animation *animation, zoetrope_info *info, zoetrope_error *error);
+
+enum {
+  ZOETROPE_DELAYS_BROWSER = 0,  /* Chromium's rule: 10 ms or less is shown as 100 ms */
+  ZOETROPE_DELAYS_EXACT = 1,    /* as stored, including zero */
+  ZOETROPE_DELAYS_FFMPEG = 2,   /* less than 20 ms is shown as 100 ms */
+  ZOETROPE_DELAYS_IMAGE_IO = 3  /* less than 11 ms is shown as 100 ms */
+};
+
+enum { ZOETROPE_KEEP = 0, ZOETROPE_BACKGROUND = 1, ZOETROPE_PREVIOUS = 2 };
+enum { ZOETROPE_SOURCE = 0, ZOETROPE_OVER = 1 };
+
+typedef struct zoetrope_frame_info {
+  int64_t x, y, width, height; /* the frame's rectangle on the canvas, as stored */
+  uint32_t delay_numerator, delay_denominator; /* the stored delay in seconds */
+  int64_t start_ns;    /* when it is shown, from the start of the play */
+  int64_t duration_ns; /* how long it is shown */
+  int32_t disposal;    /* ZOETROPE_KEEP, ... */
+  int32_t blend;       /* ZOETROPE_SOURCE or ZOETROPE_OVER */
+  int32_t is_independent; /* 1: decoding can start here */
+  int32_t is_interlaced;
+  int64_t byte_offset, byte_count; /* of its pixels in the file */
+} zoetrope_frame_info;
+
+/* Fills `frames` with `count` frames from `first` on. `element_size` is sizeof(zoetrope_frame_info).
+   `delays` is ZOETROPE_DELAYS_..., here and below. */
+zoetrope_status zoetrope_get_frames(zoetrope_animation *animation, int32_t delays, int64_t first, size_t count,
+                                    zoetrope_frame_info *frames, size_t element_size, zoetrope_error *error);
+
+/* The duration of one play. */
+zoetrope_status zoetrope_get_duration(zoetrope_animation *animation, int32_t delays, int64_t *duration_ns,
+                                      zoetrope_error *error);
+
+/* The frame shown `time_ns` after the start; past the last play, the last frame. */
+zoetrope_status zoetrope_frame_index_at(zoetrope_animation *animation, int32_t delays, int64_t time_ns,
+                                        int64_t *index, zoetrope_error *error);
+
+/* A deviation from the file format, and where. */
+typedef struct zoetrope_damage {
+  int64_t frame;        /* -1 outside frames */
+  int64_t byte_offset;  /* -1 if there is no damage */
+  int64_t valid_rows;   /* complete rows of a damaged frame; -1 if all, or unknown */
+  int32_t is_tolerated; /* 1: nothing is lost */
+  int32_t is_present;   /* 0: no damage, and the other fields mean nothing */
+  char kind[48];        /* such as "gif.lzw.truncated" */
+  char detail[176];     /* one clause that describes it */
+} zoetrope_damage;
+
+/* Damage found in the structure of the file: number `index` of zoetrope_info.damage_count. */
+zoetrope_status zoetrope_get_damage(zoetrope_animation *animation, int64_t index, zoetrope_damage *damage,
+                                    zoetrope_error *error);
+
+enum {
+  ZOETROPE_TEXT = 1,        /* a comment or a text chunk; the key is "Comment" or the keyword */
+  ZOETROPE_XMP = 2,
+  ZOETROPE_EXIF = 3,        /* bytes */
+  ZOETROPE_ICC_PROFILE = 4, /* bytes; the key is the profile's name */
+  ZOETROPE_APPLICATION = 5, /* the key is a GIF application block's identifier, the value its size */
+  ZOETROPE_COLOR = 6        /* the key is gamma, chromaticities, srgb_intent, cicp or density;
+                               the value is decimal numbers, separated by spaces, as stored */
+};
+
+typedef struct zoetrope_metadata {
+  int32_t kind;
+  int32_t reserved;
+  size_t byte_count; /* of the whole value */
+  char key[176];
+} zoetrope_metadata;
+
+/* Describes item `index` of zoetrope_info.metadata_count and copies up to `capacity` bytes of its
+   value. The value is not NUL-terminated. `value` may be NULL if `capacity` is 0. */
+zoetrope_status zoetrope_get_metadata(zoetrope_animation *animation, int64_t index, zoetrope_metadata *item,
+                                      void *value, size_t capacity, zoetrope_error *error);
+
+/* ---- Pixels ---- */
+
+enum {
+  ZOETROPE_RGBA8 = 0, /* 4 bytes, straight alpha */
+  ZOETROPE_RGBA8_PREMULTIPLIED = 1,
+  ZOETROPE_BGRA8 = 2,
+  ZOETROPE_BGRA8_PREMULTIPLIED = 3,
+  ZOETROPE_RGBX8 = 4,  /* 4 bytes, blended over black; the fourth is 255 */
+  ZOETROPE_RGB8 = 5,   /* 3 bytes, blended over black; not for playback */
+  ZOETROPE_RGB565 = 6, /* one 16-bit word, blended over black */
+  ZOETROPE_GREY8 = 7,  /* 1 byte of BT.709 luma, blended over black */
+  ZOETROPE_RGBA16 = 8  /* 4 words of 16 bits, straight alpha */
+};
+
+enum { ZOETROPE_FIT = 0, ZOETROPE_FILL = 1, ZOETROPE_STRETCH = 2, ZOETROPE_INTEGER = 3 };
+
+enum {
+  ZOETROPE_BILINEAR = 0,
+  ZOETROPE_NEAREST = 1,
+  ZOETROPE_BOX = 2,
+  ZOETROPE_BICUBIC = 3,
+  ZOETROPE_LANCZOS3 = 4
+};
+
+typedef struct zoetrope_rendering {
+  size_t size;
+  int32_t format;        /* ZOETROPE_RGBA8, ... */
+  int32_t fit;           /* ZOETROPE_FIT, ... */
+  int32_t filter;        /* ZOETROPE_BILINEAR, ... */
+  int32_t linear_light;  /* 1: resample in linear light */
+  int32_t width, height; /* the box to scale into, at most 65535; 0: follows from the other side */
+  int32_t no_enlarging;  /* 1: leave smaller canvases at their size (fit and integer only) */
+  int32_t reserved;
+} zoetrope_rendering;
+
+typedef struct zoetrope_layout {
+  size_t size;
+  int64_t width, height;
+  size_t bytes_per_pixel;
+  size_t bytes_per_row; /* without padding */
+  size_t byte_count;    /* of one frame without padding */
+} zoetrope_layout;
+
+/* The size of the frames that `rendering` gives. */
+zoetrope_status zoetrope_get_layout(zoetrope_animation *animation, const zoetrope_rendering *rendering,
+                                    zoetrope_layout *layout, zoetrope_error *error);
+
+/* What was decoded. */
+typedef struct zoetrope_frame {
+  int64_t index;
+  /* Where the frame may differ from the previous one of the animation that this handle gave with
+     the same rendering; the whole frame after a jump. */
+  int64_t dirty_x, dirty_y, dirty_width, dirty_height;
+  zoetrope_damage damage;
+} zoetrope_frame;
+
+/* Where frames are written. */
+typedef struct zoetrope_buffer {
+  void *pixels;
+  size_t byte_count;      /* bytes at `pixels` */
+  size_t bytes_per_row;   /* from row to row; 0: rows without padding */
+  size_t bytes_per_frame; /* from frame to frame; 0: rows times bytes_per_row. Used for several frames */
+} zoetrope_buffer;
+
+/* Draws the composited frame `index` into `buffer`. `frame` may be NULL.
+
+   Continues from the last call: reading in order decodes each frame once. A jump replays from the
+   nearest checkpoint. */
+zoetrope_status zoetrope_frame_at_index(zoetrope_animation *animation, int64_t index,
+                                        const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
+                                        zoetrope_frame *frame, zoetrope_error *error);
+
+/* Like zoetrope_frame_at_index for the frame of zoetrope_frame_index_at. */
+zoetrope_status zoetrope_frame_at_time(zoetrope_animation *animation, int32_t delays, int64_t time_ns,
+                                       const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
+                                       zoetrope_frame *frame, zoetrope_error *error);
+
+/* Draws `count` frames, on all processors if they are large. `indices` may be in any order and repeat;
+   NULL stands for 0, 1, 2, ... `frames` has `count` elements, or is NULL; their dirty rectangles are
+   whole frames. Fails with the first frame that fails. */
+zoetrope_status zoetrope_read_frames(zoetrope_animation *animation, const int64_t *indices, size_t count,
+                                     const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
+                                     zoetrope_frame *frames, zoetrope_error *error);
+
+enum {
+  ZOETROPE_BY_TIME = 0,    /* the frames at the middle of `count` equal parts of one play */
+  ZOETROPE_BY_INDEX = 1,   /* the frames at the middle of `count` equal parts of the list of frames */
+  ZOETROPE_BY_DISTINCT = 2 /* the frames that look least alike; decodes all frames; may give fewer */
+};
+
+/* Chooses up to `count` frames, in order: `indices` gets *found of them. By time and by index, *found is
+   `count`, and frames repeat if there are fewer. */
+zoetrope_status zoetrope_sample_indices(zoetrope_animation *animation, int32_t by, int32_t delays, size_t count,
+                                        int64_t *indices, size_t *found, zoetrope_error *error);
+
+/* zoetrope_sample_indices and zoetrope_read_frames in one call. `frames` may be NULL. */
+zoetrope_status zoetrope_sample(zoetrope_animation *animation, int32_t by, int32_t delays, size_t count,
+                                const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
+                                zoetrope_frame *frames, size_t *found, zoetrope_error *error);
+
+typedef struct zoetrope_bytes zoetrope_bytes;
+
+/* Frame `index` as a PNG file. Equal frames give equal bytes. Formats without straight alpha, or with
+   other than 8 or 16 bits, are converted to ZOETROPE_RGBA8. `frame` may be NULL. */
+zoetrope_status zoetrope_frame_png(zoetrope_animation *animation, int64_t index,
+                                   const zoetrope_rendering *rendering, zoetrope_bytes **bytes,
+                                   zoetrope_frame *frame, zoetrope_error *error);
+
+/* The number of bytes; 0 for NULL. */
+size_t zoetrope_bytes_count(const zoetrope_bytes *bytes);
+/* Copies up to `capacity` bytes and returns how many. */
+size_t zoetrope_bytes_copy(const zoetrope_bytes *bytes, void *buffer, size_t capacity);
+/* NULL is allowed. */
+void zoetrope_bytes_free(zoetrope_bytes *bytes);
+
+/* ---- Playback ---- */
+
+typedef struct zoetrope_player zoetrope_player;
+
+enum {
+  ZOETROPE_LATE_SKIP = 0,    /* keep the schedule and skip frames that are overdue */
+  ZOETROPE_LATE_STRETCH = 1  /* show every frame exactly once; lateness shifts the schedule */
+};
+
+typedef struct zoetrope_playback {
+  size_t size;
+  int64_t plays;   /* in total; 0: as stored in the file; -1: until it is stopped */
+  double rate;     /* 2 is twice as fast; 0: 1. Clamped to 0.001...1000 */
+  int32_t delays;  /* ZOETROPE_DELAYS_... */
+  int32_t late;    /* ZOETROPE_LATE_... */
+  int64_t start_frame;
+} zoetrope_playback;
+
+typedef struct zoetrope_shown_frame {
+  size_t size;
+  const void *pixels; /* valid during the callback */
+  size_t bytes_per_row;
+  int64_t width, height;
+  int64_t index;
+  int64_t play;            /* from 0 */
+  int64_t presentation_ns; /* its deadline, from that of the first frame */
+  int64_t duration_ns;
+  int64_t lateness_ns; /* how long after the deadline it was delivered */
+  int64_t skipped;     /* frames skipped since the previous one */
+  int64_t dirty_x, dirty_y, dirty_width, dirty_height; /* what changed since the previous one */
+  int32_t is_last;
+  int32_t is_damaged;
+} zoetrope_shown_frame;
+
+/* Called for each frame at its time; returns 0 to go on, anything else to stop. */
+typedef int32_t (*zoetrope_shown_callback)(void *context, const zoetrope_shown_frame *frame);
+/* Called once, after the last frame's time: ZOETROPE_OK, ZOETROPE_CANCELLED if it was stopped, or the
+   error, which is valid during the callback. */
+typedef void (*zoetrope_ended_callback)(void *context, const zoetrope_error *error);
+
+/* Plays the animation. Needs no run loop: both callbacks are called on one thread of the player's own,
+   which they may block. They may call functions on the player and, except for zoetrope_close, on the
+   animation. `ended` may be NULL. */
+zoetrope_status zoetrope_play(zoetrope_animation *animation, const zoetrope_rendering *rendering,
+                              const zoetrope_playback *playback, zoetrope_shown_callback shown,
+                              zoetrope_ended_callback ended, void *context, zoetrope_player **player,
+                              zoetrope_error *error);
+
+/* Stops it. No callback for a frame begins after this call, unless one is about to begin on the
+   player's thread; zoetrope_player_wait waits for it. */
+void zoetrope_player_stop(zoetrope_player *player);
+void zoetrope_player_pause(zoetrope_player *player);
+void zoetrope_player_resume(zoetrope_player *player);
+/* Continues with frame `index`. */
+zoetrope_status zoetrope_player_seek(zoetrope_player *player, int64_t index, zoetrope_error *error);
+/* Waits until `ended` has returned. Gives its error. ZOETROPE_PARAMETER in a callback of the player. */
+zoetrope_status zoetrope_player_wait(zoetrope_player *player, zoetrope_error *error);
+/* Stops the player, waits until no callback runs, unless it is called in one, and frees the handle.
+   NULL is allowed. */
+void zoetrope_player_free(zoetrope_player *player);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,142 @@
+internal import Synchronization
+internal import Zoetrope
+
+/// An opened animation and its reader: what a `zoetrope_animation` points to.
+final class AnimationHandle: Sendable {
+  let image: AnimatedImage
+  /// Metadata as a list; made when it is first asked for.
+  private let items = Mutex<[MetadataItem]?>(nil)
+  private let reading = Mutex(Reading())
+
+  /// The reader at its last position. Not created for animations of which only facts are wanted.
+  private struct Reading {
+    var reader: SeekingReader?
+    var renderer: FrameRenderer?
+  }
+
+  init(_ image: AnimatedImage) { self.image = image }
+
+  var metadata: [MetadataItem] {
+    items.withLock { items in
+      if let items { return items }
+      let made = MetadataItem.all(of: image.metadata)
+      items = made
+      return made
+    }
+  }
+
+  /// - Throws: `parameter` if there is no such frame.
+  func checkFrame(_ index: Int64) throws(AnimatedImageError) -> Int {
+    guard index >= 0, index < Int64(image.frames.count) else {
+      throw AnimatedImageError(
+        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+    }
+    return Int(index)
+  }
+
+  /// Calls `body` with frame `index`, rendered. Other threads that read frames wait.
+  ///
+  /// `body` must not keep the frame: the reader would have to copy its canvas.
+  func withFrame(
+    _ index: Int, _ request: FrameRequest, _ body: (borrowing CompositedFrame) -> Void
+  ) throws(AnimatedImageError) {
+    try reading.withLock { (reading) throws(AnimatedImageError) in
+      if reading.reader == nil {
+        // Without checkpoints until the first jump, since most read every frame once.
+        reading.reader = SeekingReader(
+          image, store: image.access.checkpoints(of: image), keepsCheckpoints: false)
+      }
+      if reading.renderer?.rendering != request.rendering {
+        reading.renderer = FrameRenderer(
+          request.rendering, of: image.canvasSize, options: image.options)
+      }
+      guard let frame = try reading.reader?.frame(at: index),
+        let rendered = try reading.renderer?.render(frame)
+      else { return }
+      body(rendered)
+    }
+  }
+
+  /// Calls `body` with each frame of `indices`, rendered, and its place in `indices`. Frames come in
+  /// order of their indices, and are decoded ahead on all processors.
+  func forEachFrame(
+    _ indices: [Int], _ request: FrameRequest,
+    _ body: (_ place: Int, _ frame: borrowing CompositedFrame) -> Void
+  ) throws(AnimatedImageError) {
+    let places = indices.indices.sorted { indices[$0] < indices[$1] }
+    guard let last = places.last else { return }
+    let reader = FrameReader(image)
+    reader.limitDecodingAhead(to: indices[last])
+    var renderer = FrameRenderer(request.rendering, of: image.canvasSize, options: image.options)
+    var next = 0
+    while next < places.count {
+      let index = indices[places[next]]
+      let frame = try renderer.render(try reader.frame(at: index))
+      while next < places.count, indices[places[next]] == index {
+        body(places[next], frame)
+        next += 1
+      }
+    }
+  }
+
+  /// Frame `index` as a PNG file.
+  func png(
+    _ index: Int, _ request: FrameRequest, _ body: (borrowing CompositedFrame) -> Void
+  ) throws(AnimatedImageError) -> [UInt8] {
+    var bitmap: Bitmap?
+    try withFrame(index, request) { frame in
+      bitmap = frame.bitmap
+      body(frame)
+    }
+    guard let bitmap else { return [] }
+    return try PNGEncoder().encode(bitmap)
+  }
+}
+
+/// One piece of metadata, as the header lists them.
+struct MetadataItem: Sendable {
+  enum Kind: Int32, Sendable {
+    case text = 1
+    case xmp, exif, iccProfile, application, color
+  }
+
+  let kind: Kind
+  let key: String
+  let value: [UInt8]
+
+  private init(_ kind: Kind, _ key: String, _ value: [UInt8]) {
+    (self.kind, self.key, self.value) = (kind, key, value)
+  }
+
+  private init(_ kind: Kind, _ key: String, numbers: [Int]) {
+    self.init(kind, key, Array(numbers.map(String.init).joined(separator: " ").utf8))
+  }
+
+  static func all(of metadata: AnimationMetadata) -> [MetadataItem] {
+    var items: [MetadataItem] = []
+    for text in metadata.texts { items.append(Self(.text, text.key, Array(text.value.utf8))) }
+    if let xmp = metadata.xmp { items.append(Self(.xmp, "XMP", Array(xmp.utf8))) }
+    if let exif = metadata.exif { items.append(Self(.exif, "Exif", exif)) }
+    if let profile = metadata.iccProfile {
+      items.append(Self(.iccProfile, metadata.iccProfileName ?? "", profile))
+    }
+    for block in metadata.applicationBlocks {
+      items.append(Self(.application, block.identifier, numbers: [block.byteCount]))
+    }
+    if let gamma = metadata.gamma { items.append(Self(.color, "gamma", numbers: [Int(gamma)])) }
+    if let values = metadata.chromaticities {
+      items.append(Self(.color, "chromaticities", numbers: values.map(Int.init)))
+    }
+    if let intent = metadata.srgbIntent {
+      items.append(Self(.color, "srgb_intent", numbers: [Int(intent)]))
+    }
+    if let cicp = metadata.cicp { items.append(Self(.color, "cicp", numbers: cicp.map(Int.init))) }
+    if let density = metadata.pixelDensity {
+      items.append(
+        Self(
+          .color, "density",
+          numbers: [Int(density.x), Int(density.y), density.isPerMetre ? 1 : 0]))
+    }
+    return items
+  }
+}

@@ -1,0 +1,324 @@
+internal import CZoetrope
+internal import Glibc
+internal import Zoetrope
+
+// Reading arguments from the caller's memory and writing results to it.
+//
+// Unsafe: the addresses come from C. The header's contract is that each is NULL, which is checked
+// here, or valid for the size that is stated or that its type has. Structs are copied byte by byte,
+// so that their alignment does not matter, and at most as many bytes as the caller says it has.
+// No address is kept.
+
+/// Runs `body` and turns what it throws into a code and `error`. No Swift error gets past this.
+func attempt(
+  _ error: UnsafeMutablePointer<zoetrope_error>?, _ body: () throws(AnimatedImageError) -> Void
+) -> zoetrope_status {
+  do throws(AnimatedImageError) {
+    guard !ForkGuard.isForked else {
+      throw AnimatedImageError(
+        .forked, "this process was forked after the library was used; start it with exec (spawn)")
+    }
+    try body()
+    return zoetrope_status(ZOETROPE_OK)
+  } catch let failure {
+    if let error = unsafe error { unsafe write(zoetrope_error(failure), to: error) }
+    return failure.code.status
+  }
+}
+
+/// Whether this is a forked child of a process that had called the library.
+enum ForkGuard {
+  private static let processID = getpid()
+
+  static var isForked: Bool { getpid() != processID }
+}
+
+extension zoetrope_error {
+  /// What a callback or the caller reads; a nil error is `ZOETROPE_OK`.
+  init(_ error: AnimatedImageError?) {
+    self.init()
+    frame = Int64(error?.frameIndex ?? -1)
+    byte_offset = Int64(error?.byteOffset ?? -1)
+    code = error?.code.status ?? zoetrope_status(ZOETROPE_OK)
+    fill(&name, with: error?.code.name ?? "ok")
+    fill(&message, with: error?.detail ?? "")
+  }
+}
+
+extension zoetrope_damage {
+  init(_ damage: Damage?) {
+    self.init()
+    frame = Int64(damage?.frameIndex ?? -1)
+    byte_offset = Int64(damage?.byteOffset ?? -1)
+    valid_rows = Int64(damage?.validRows ?? -1)
+    is_present = damage == nil ? 0 : 1
+    is_tolerated = damage?.kind.isTolerated == true ? 1 : 0
+    fill(&kind, with: damage?.kind.name ?? "")
+    fill(&detail, with: damage?.detail ?? "")
+  }
+}
+
+extension zoetrope_metadata {
+  init(_ item: MetadataItem) {
+    self.init()
+    kind = item.kind.rawValue
+    byte_count = item.value.count
+    fill(&key, with: item.key)
+  }
+}
+
+extension zoetrope_frame {
+  init(_ frame: borrowing CompositedFrame, dirty: PixelRect) {
+    self.init()
+    index = Int64(frame.index)
+    dirty_x = Int64(dirty.x)
+    dirty_y = Int64(dirty.y)
+    dirty_width = Int64(dirty.width)
+    dirty_height = Int64(dirty.height)
+    damage = zoetrope_damage(frame.damage)
+  }
+}
+
+/// Writes `text` into an array of `char`, cut at a character, with a final NUL.
+private func fill<Characters>(_ array: inout Characters, with text: String) {
+  let utf8 = Array(text.utf8)
+  unsafe withUnsafeMutableBytes(of: &array) { bytes in
+    var count = min(utf8.count, bytes.count - 1)
+    if count < utf8.count {
+      while count > 0, utf8[count] & 0xc0 == 0x80 { count -= 1 }
+    }
+    unsafe bytes.copyBytes(from: utf8[..<count])
+    unsafe bytes[count] = 0
+  }
+}
+
+/// The struct at `pointer`, which begins with its size, over `defaults`; `defaults` for NULL.
+///
+/// - Throws: `parameter` for an impossible size, and if a newer caller sets a field that this library
+///   does not know.
+func read<Value>(
+  _ pointer: UnsafePointer<Value>?, over defaults: Value, _ name: StaticString
+) throws(AnimatedImageError) -> Value {
+  guard let pointer = unsafe pointer else { return defaults }
+  let source = unsafe UnsafeRawPointer(pointer)
+  let size = try unsafe structSize(source, name)
+  var value = defaults
+  let known = MemoryLayout<Value>.size
+  unsafe withUnsafeMutableBytes(of: &value) { bytes in
+    unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(start: source, count: min(size, known)))
+  }
+  for offset in known..<max(size, known)
+  where unsafe source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
+    throw AnimatedImageError(.parameter, "\(name) has a field that this library does not know")
+  }
+  return value
+}
+
+/// Writes as much of `value` to the struct at `pointer` as its `size` says that the caller knows.
+func writeSized<Value>(
+  _ value: Value, to pointer: UnsafeMutablePointer<Value>?, _ name: StaticString
+) throws(AnimatedImageError) {
+  let target = try unsafe required(pointer, name)
+  let size = try unsafe structSize(UnsafeRawPointer(target), name)
+  unsafe withUnsafeBytes(of: value) { bytes in
+    let word = MemoryLayout<Int>.size
+    let count = min(size, bytes.count)
+    // The size stays the caller's.
+    unsafe memcpy(
+      UnsafeMutableRawPointer(target) + word, bytes.baseAddress.unsafelyUnwrapped + word,
+      count - word)
+    if size > bytes.count {
+      unsafe memset(UnsafeMutableRawPointer(target) + bytes.count, 0, size - bytes.count)
+    }
+  }
+}
+
+private func structSize(
+  _ pointer: UnsafeRawPointer, _ name: StaticString
+) throws(AnimatedImageError) -> Int {
+  let size = unsafe pointer.loadUnaligned(as: Int.self)
+  guard size >= MemoryLayout<Int>.size, size <= 4096 else {
+    throw AnimatedImageError(.parameter, "\(name).size is \(size): set it to sizeof(\(name))")
+  }
+  return size
+}
+
+/// Writes `value` to `pointer`, unless that is NULL.
+func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
+  guard let pointer = unsafe pointer else { return }
+  unsafe withUnsafeBytes(of: value) { bytes in
+    guard let start = bytes.baseAddress else { return }
+    unsafe memcpy(UnsafeMutableRawPointer(pointer), start, bytes.count)
+  }
+}
+
+/// `pointer`.
+///
+/// - Throws: `parameter` for NULL.
+func required<Pointer>(
+  _ pointer: Pointer?, _ name: StaticString
+) throws(AnimatedImageError) -> Pointer {
+  guard let pointer else { throw AnimatedImageError(.parameter, "\(name) is NULL") }
+  return pointer
+}
+
+/// The object that a handle points to.
+func object<Object: AnyObject>(
+  _ handle: OpaquePointer?, _ type: Object.Type, _ name: StaticString
+) throws(AnimatedImageError) -> Object {
+  let handle = try unsafe required(handle, name)
+  return unsafe Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
+}
+
+/// A handle that owns `object`.
+func handle(owning object: some AnyObject) -> OpaquePointer {
+  unsafe OpaquePointer(Unmanaged.passRetained(object).toOpaque())
+}
+
+/// The object of a handle that ends here; nil for NULL.
+func release<Object: AnyObject>(_ handle: OpaquePointer?, _ type: Object.Type) -> Object? {
+  guard let handle = unsafe handle else { return nil }
+  return unsafe Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeRetainedValue()
+}
+
+/// Memory that frames are written to, checked against a request.
+@safe
+struct PixelTarget {
+  private let pixels: UnsafeMutableRawPointer
+  private let bytesPerRow: Int
+  private let bytesPerFrame: Int
+  private let request: FrameRequest
+
+  /// - Throws: `parameter` if `count` frames do not fit.
+  init(
+    _ buffer: UnsafePointer<zoetrope_buffer>?, for request: FrameRequest, count: Int
+  ) throws(AnimatedImageError) {
+    let source = try unsafe required(buffer, "buffer")
+    let buffer = unsafe UnsafeRawPointer(source).loadUnaligned(as: zoetrope_buffer.self)
+    unsafe pixels = try required(buffer.pixels, "buffer.pixels")
+    let capacity = unsafe buffer.byte_count
+    let row = request.bytesPerRow
+    bytesPerRow = unsafe buffer.bytes_per_row == 0 ? row : buffer.bytes_per_row
+    guard bytesPerRow >= row else {
+      throw AnimatedImageError(.parameter, "rows of \(row) bytes, bytes_per_row is \(bytesPerRow)")
+    }
+    guard capacity >= 0,
+      let frame = Self.extent(request.size.height, bytesPerRow, last: row)
+    else {
+      throw AnimatedImageError(.parameter, "the buffer's size is not one")
+    }
+    let (whole, overflow) = bytesPerRow.multipliedReportingOverflow(by: request.size.height)
+    bytesPerFrame = unsafe buffer.bytes_per_frame == 0 ? whole : buffer.bytes_per_frame
+    guard !overflow, bytesPerFrame >= frame || count == 1 else {
+      throw AnimatedImageError(
+        .parameter, "frames of \(frame) bytes, bytes_per_frame is \(bytesPerFrame)")
+    }
+    guard let needed = Self.extent(count, bytesPerFrame, last: frame), needed <= capacity else {
+      throw AnimatedImageError(
+        .parameter, "\(count) frames of \(frame) bytes in a buffer of \(capacity)")
+    }
+    self.request = request
+  }
+
+  /// Bytes of `count` pieces that lie `stride` apart; nil on overflow.
+  private static func extent(_ count: Int, _ stride: Int, last: Int) -> Int? {
+    guard count > 0, stride >= 0 else { return nil }
+    let (product, overflow) = (count - 1).multipliedReportingOverflow(by: stride)
+    let (sum, overflowAgain) = product.addingReportingOverflow(last)
+    return overflow || overflowAgain ? nil : sum
+  }
+
+  /// Writes `bitmap`, rendered as requested, as frame `place` of those that were checked to fit.
+  func write(_ bitmap: borrowing Bitmap, at place: Int = 0) {
+    precondition(bitmap.size == request.size && bitmap.format == request.rendering.format)
+    let frame = unsafe pixels + place * bytesPerFrame
+    let (width, height) = (request.size.width, request.size.height)
+    let row = request.bytesPerRow
+    let isPacked = request.bytesPerPixel == 3
+    let sourceRow = bitmap.bytesPerRow
+    unsafe bitmap.bytes.withUnsafeBytes { bytes in
+      // Bitmaps have no empty sides, since canvases have none.
+      guard let start = bytes.baseAddress else { return }
+      if !isPacked, sourceRow == row, bytesPerRow == row {
+        unsafe memcpy(frame, start, row * height)
+        return
+      }
+      for y in 0..<height {
+        let (source, target) = unsafe (start + y * sourceRow, frame + y * bytesPerRow)
+        if isPacked {
+          unsafe Self.pack(source, target, width)
+        } else {
+          unsafe memcpy(target, source, row)
+        }
+      }
+    }
+  }
+
+  /// Blends a row of straight RGBA over black and drops alpha.
+  ///
+  /// Most pixels are opaque, and runs of four opaque ones are packed as three words.
+  private static func pack(
+    _ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int
+  ) {
+    var x = 0
+    while x + 4 <= count {
+      // In bounds: 16 bytes of the row's 4 * count, to 12 of 3 * count.
+      let words = unsafe source.loadUnaligned(fromByteOffset: 4 * x, as: SIMD4<UInt32>.self)
+      let (a, b, c, d) = (
+        words[0].littleEndian, words[1].littleEndian, words[2].littleEndian, words[3].littleEndian
+      )
+      if a & b & c & d >= 0xff00_0000 {
+        let first = a & 0xff_ffff | b << 24
+        let second = b >> 8 & 0xffff | c << 16
+        let third = c >> 16 & 0xff | d << 8
+        let packed = unsafe target + 3 * x
+        unsafe packed.storeBytes(of: first.littleEndian, as: UInt32.self)
+        unsafe packed.storeBytes(of: second.littleEndian, toByteOffset: 4, as: UInt32.self)
+        unsafe packed.storeBytes(of: third.littleEndian, toByteOffset: 8, as: UInt32.self)
+      } else {
+        for pixel in x..<x + 4 { unsafe packOne(source + 4 * pixel, target + 3 * pixel) }
+      }
+      x += 4
+    }
+    for pixel in x..<count { unsafe packOne(source + 4 * pixel, target + 3 * pixel) }
+  }
+
+  @inline(__always)
+  private static func packOne(_ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) {
+    let alpha = unsafe UInt32(source.load(fromByteOffset: 3, as: UInt8.self))
+    for channel in 0..<3 {
+      // value * alpha / 255, rounded: as in a conversion to rgbx8.
+      let value = unsafe UInt32(source.load(fromByteOffset: channel, as: UInt8.self))
+      let product = value * alpha + 128
+      unsafe target.storeBytes(
+        of: UInt8(truncatingIfNeeded: (product + product >> 8) >> 8), toByteOffset: channel,
+        as: UInt8.self)
+    }
+  }
+}
+
+/// Writes the first `capacity` bytes of `value`.
+func writePrefix<Value>(_ value: Value, to target: UnsafeMutableRawPointer, _ capacity: Int) {
+  unsafe withUnsafeBytes(of: value) { bytes in
+    guard let start = bytes.baseAddress else { return }
+    unsafe memcpy(target, start, min(capacity, bytes.count))
+    if capacity > bytes.count { unsafe memset(target + bytes.count, 0, capacity - bytes.count) }
+  }
+}
+
+/// Copies up to `capacity` bytes and returns how many.
+func copy(_ bytes: [UInt8], to target: UnsafeMutableRawPointer, capacity: Int) -> Int {
+  let count = min(max(capacity, 0), bytes.count)
+  unsafe bytes.withUnsafeBytes { bytes in
+    if let start = bytes.baseAddress, count > 0 { unsafe memcpy(target, start, count) }
+  }
+  return count
+}
+
+/// The `count` numbers at `pointer`.
+func numbers(_ pointer: UnsafePointer<Int64>, count: Int) -> [Int64] {
+  let start = unsafe UnsafeRawPointer(pointer)
+  return (0..<count).map {
+    unsafe start.loadUnaligned(fromByteOffset: $0 * MemoryLayout<Int64>.size, as: Int64.self)
+  }
+}

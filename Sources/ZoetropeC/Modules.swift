@@ -1,0 +1,10 @@
+// The C ABI: Sources/CZoetrope/zoetrope.h says what each function does.
+//
+// The functions (`Opening`, `Facts`, `Pixels`, `Playing`) turn C arguments into Swift values with the
+// helpers of `ForeignMemory`, and call types that know nothing of C (`AnimationHandle`, `Player`).
+
+#if SANITIZE_THREAD
+  internal import Zoetrope
+
+  typealias Mutex = PthreadMutex
+#endif

@@ -1,0 +1,135 @@
+public import CZoetrope
+internal import Glibc
+internal import Synchronization
+internal import SystemPackage
+internal import Zoetrope
+
+// Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
+
+/// `zoetrope_abi_version` of the header.
+@c(zoetrope_abi_version)
+public func abiVersion() -> UInt32 { UInt32(ZOETROPE_ABI_VERSION) }
+
+/// `zoetrope_version` of the header.
+@c(zoetrope_version)
+public func libraryVersion() -> UnsafePointer<CChar>? {
+  // A literal lives as long as the library and ends with a NUL.
+  unsafe UnsafeRawPointer(LibraryVersion.text.utf8Start).assumingMemoryBound(to: CChar.self)
+}
+
+enum LibraryVersion {
+  static let text: StaticString = "0.1.0"
+}
+
+/// `zoetrope_open_file` of the header.
+@c(zoetrope_open_file)
+public func openFile(
+  _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<zoetrope_options>?,
+  _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
+    let path = try unsafe required(path, "path")
+    return try AnimatedImage(contentsOf: unsafe FilePath(platformString: path), options: options)
+  }
+}
+
+/// `zoetrope_open_bytes` of the header.
+@c(zoetrope_open_bytes)
+public func openBytes(
+  _ bytes: UnsafeRawPointer?, _ byteCount: Int, _ options: UnsafePointer<zoetrope_options>?,
+  _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
+    guard byteCount >= 0 else { throw AnimatedImageError(.parameter, "byte_count is too large") }
+    guard byteCount > 0 else { return try AnimatedImage(bytes: [], options: options) }
+    let start = try unsafe required(bytes, "bytes")
+    try PixelMemory.require(byteCount)
+    let copy = unsafe Array(UnsafeRawBufferPointer(start: start, count: byteCount))
+    return try AnimatedImage(bytes: copy, options: options)
+  }
+}
+
+/// `zoetrope_open_reader` of the header.
+@c(zoetrope_open_reader)
+public func openReader(
+  _ reader: UnsafePointer<zoetrope_reader>?, _ options: UnsafePointer<zoetrope_options>?,
+  _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
+    let given = try unsafe required(reader, "reader")
+    let source = try unsafe ForeignSource(read(given, over: zoetrope_reader(), "zoetrope_reader"))
+    return try AnimatedImage(source: source, options: options)
+  }
+}
+
+/// Opens an image and hands it over to C.
+private func open(
+  _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ options: UnsafePointer<zoetrope_options>?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?,
+  _ open: (DecodingOptions) throws(AnimatedImageError) -> AnimatedImage
+) -> zoetrope_status {
+  unsafe write(nil, to: animation)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
+    let target = try unsafe required(animation, "animation")
+    let given = try unsafe read(options, over: zoetrope_options(), "zoetrope_options")
+    let image = try open(given.decodingOptions())
+    unsafe write(handle(owning: AnimationHandle(image)), to: target)
+  }
+}
+
+/// `zoetrope_close` of the header.
+@c(zoetrope_close)
+public func close(_ animation: OpaquePointer?) {
+  unsafe _ = release(animation, AnimationHandle.self)
+}
+
+/// Bytes that a C function reads.
+@safe
+private final class ForeignSource: ByteSource, @unchecked Sendable {
+  // Sendable: the struct never changes, its function is only called under the lock, and the header
+  // makes the caller provide functions that may be called on any thread.
+  private let reader: zoetrope_reader
+  private let lock = Mutex(())
+  let byteCount: Int
+
+  /// - Throws: `parameter` without a function or with a negative size.
+  init(_ reader: zoetrope_reader) throws(AnimatedImageError) {
+    guard unsafe reader.read != nil, unsafe reader.byte_count >= 0 else {
+      throw AnimatedImageError(.parameter, "reader.read is NULL, or reader.byte_count negative")
+    }
+    unsafe self.reader = reader
+    unsafe byteCount = Int(reader.byte_count)
+  }
+
+  deinit { unsafe reader.release?(reader.context) }
+
+  var currentStamp: FileStamp? { nil }
+  /// The caller promises it.
+  var isUnchanged: Bool { true }
+
+  func withBytes<Result>(
+    in range: Range<Int>, buffer: inout ReadBuffer,
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let clipped = range.clamped(to: 0..<byteCount)
+    var bytes: [UInt8] = []
+    try bytes.makeRoom(for: clipped.count, taking: clipped.count)
+    var done = 0
+    while done < clipped.count {
+      let offset = clipped.lowerBound + done
+      let count = lock.withLock { _ in
+        unsafe bytes.withUnsafeMutableBytes { bytes in
+          unsafe reader.read(
+            reader.context, Int64(offset), bytes.baseAddress.map { unsafe $0 + done },
+            bytes.count - done)
+        }
+      }
+      guard count >= 0, count <= Int64(bytes.count - done) else {
+        throw AnimatedImageError(.io, "the caller's reader returned \(count)", byteOffset: offset)
+      }
+      if count == 0 { break }
+      done += Int(count)
+    }
+    return try body(bytes.rawBytes.extracting(first: done))
+  }
+}

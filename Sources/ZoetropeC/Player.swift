@@ -1,0 +1,113 @@
+internal import Glibc
+internal import Synchronization
+internal import Zoetrope
+
+/// A playing animation: what a `zoetrope_player` points to.
+final class Player: Sendable {
+  private let scheduler: FrameScheduler
+  private let thread: CallbackThread
+  private let isStopped = Atomic(false)
+  /// Nil while it plays.
+  private let ending = Monitor<Ending?>(nil)
+
+  private struct Ending { let error: AnimatedImageError? }
+
+  /// Starts playing.
+  ///
+  /// - Parameters:
+  ///   - shown: Called for each frame at its time, on a thread of the player's own; false stops.
+  ///   - ended: Called last, on the same thread.
+  /// - Throws: `limitExceeded` if the system has no thread left.
+  init(
+    _ image: AnimatedImage, _ rendering: Rendering, _ options: PlaybackOptions,
+    shown: @escaping @Sendable (borrowing ScheduledFrame) -> Bool,
+    ended: @escaping @Sendable (AnimatedImageError?) -> Void
+  ) throws(AnimatedImageError) {
+    guard let thread = CallbackThread() else {
+      throw AnimatedImageError(.limitExceeded, "the system has no thread left")
+    }
+    self.thread = thread
+    scheduler = FrameScheduler(image, rendering: rendering, options: options)
+    let frames = scheduler.frames()
+    // Not on the cooperative pool, which callbacks that block would starve.
+    Task.detached(executorPreference: thread) { [self] in
+      let error = await play(frames, shown)
+      ended(error)
+      ending.update { $0 = Ending(error: error) }
+      thread.end()
+    }
+  }
+
+  private func play(
+    _ frames: ScheduledFrames, _ shown: @Sendable (borrowing ScheduledFrame) -> Bool
+  ) async -> AnimatedImageError? {
+    let stopped = AnimatedImageError(.cancelled, "playback was stopped")
+    do throws(AnimatedImageError) {
+      for try await frame in frames {
+        guard !isStopped.load(ordering: .relaxed), shown(frame) else { return stopped }
+      }
+    } catch {
+      return error
+    }
+    return scheduler.state == .finished ? nil : stopped
+  }
+
+  func stop() {
+    isStopped.store(true, ordering: .relaxed)
+    scheduler.stop()
+  }
+
+  func pause() { scheduler.pause() }
+
+  func resume() { scheduler.resume() }
+
+  func seek(_ index: Int) throws(AnimatedImageError) { try scheduler.seek(toFrame: index) }
+
+  /// Whether the caller is one of the player's callbacks.
+  var isCurrent: Bool { thread.isCurrent }
+
+  /// Waits for the end and returns its error.
+  func wait() -> AnimatedImageError? {
+    ending.wait { $0 }.error
+  }
+}
+
+/// A thread that runs the jobs of one task, which may block it.
+private final class CallbackThread: TaskExecutor {
+  private struct State {
+    var jobs: [UnownedJob] = []
+    var isEnded = false
+    var thread: pthread_t?
+  }
+
+  private let state = Monitor(State())
+
+  /// Starts the thread; nil if the system has none left.
+  init?() {
+    guard startThread(running: { [self] in runJobs() }) else { return nil }
+  }
+
+  var isCurrent: Bool {
+    state.update { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    state.update { $0.jobs.append(job) }
+  }
+
+  /// Lets the thread end when it has run its jobs.
+  func end() { state.update { $0.isEnded = true } }
+
+  private func runJobs() {
+    state.update { $0.thread = pthread_self() }
+    while let job = nextJob() { run(job) }
+  }
+
+  private func nextJob() -> UnownedJob? {
+    state.wait { state -> UnownedJob?? in
+      if !state.jobs.isEmpty { return .some(state.jobs.removeFirst()) }
+      return state.isEnded ? .some(nil) : nil
+    }
+  }
+}

@@ -1,0 +1,138 @@
+public import CZoetrope
+internal import Zoetrope
+
+// Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
+
+/// `zoetrope_play` of the header.
+@c(zoetrope_play)
+public func play(
+  _ animation: OpaquePointer?, _ rendering: UnsafePointer<zoetrope_rendering>?,
+  _ playback: UnsafePointer<zoetrope_playback>?, _ shown: zoetrope_shown_callback?,
+  _ ended: zoetrope_ended_callback?, _ context: UnsafeMutableRawPointer?,
+  _ player: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe write(nil, to: player)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
+    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+    let target = try unsafe required(player, "player")
+    let callbacks = unsafe ForeignCallbacks(
+      shown: try required(shown, "shown"), ended: ended, context: context)
+    let given = try unsafe read(rendering, over: zoetrope_rendering(), "zoetrope_rendering")
+    let request = try FrameRequest(given, of: handle.image)
+    guard request.bytesPerPixel != 3 else {
+      throw AnimatedImageError(.parameter, "frames are not played as rgb8, but as rgbx8")
+    }
+    let wanted = try unsafe read(playback, over: zoetrope_playback(), "zoetrope_playback")
+    let options = try wanted.options(of: handle)
+    let made = try Player(
+      handle.image, request.rendering, options, shown: { callbacks.show($0) },
+      ended: { callbacks.end($0) })
+    unsafe write(ZoetropeC.handle(owning: made), to: target)
+  }
+}
+
+extension zoetrope_playback {
+  fileprivate func options(of handle: AnimationHandle) throws(AnimatedImageError) -> PlaybackOptions
+  {
+    let policies: [PlaybackOptions] = [PlaybackOptions(), .everyFrame]
+    var options = try value(late, of: policies, "late")
+    options.delayPolicy = try value(delays, of: delayPolicies, "delays")
+    options.startIndex = try handle.checkFrame(start_frame)
+    guard plays >= -1 else { throw AnimatedImageError(.parameter, "\(plays) plays") }
+    if plays != 0 { options.playCount = plays < 0 ? .indefinite : .finite(Int(plays)) }
+    guard rate >= 0 else { throw AnimatedImageError(.parameter, "a rate of \(rate)") }
+    if rate > 0 { options.rate = rate }
+    return options
+  }
+}
+
+/// What a player calls.
+@safe
+private struct ForeignCallbacks: @unchecked Sendable {
+  // Sendable: nothing here changes, and the header says that the functions are called on a thread of
+  // the player's own.
+  let shown: zoetrope_shown_callback
+  let ended: zoetrope_ended_callback?
+  let context: UnsafeMutableRawPointer?
+
+  /// Shows a frame; false to stop.
+  func show(_ frame: borrowing ScheduledFrame) -> Bool {
+    var shownFrame = unsafe zoetrope_shown_frame()
+    unsafe shownFrame.size = MemoryLayout<zoetrope_shown_frame>.size
+    unsafe shownFrame.bytes_per_row = frame.bitmap.bytesPerRow
+    unsafe shownFrame.width = Int64(frame.bitmap.width)
+    unsafe shownFrame.height = Int64(frame.bitmap.height)
+    unsafe shownFrame.index = Int64(frame.index)
+    unsafe shownFrame.play = Int64(frame.play)
+    unsafe shownFrame.presentation_ns = frame.presentationTime.wholeNanoseconds
+    unsafe shownFrame.duration_ns = frame.duration.wholeNanoseconds
+    unsafe shownFrame.lateness_ns = frame.lateness.wholeNanoseconds
+    unsafe shownFrame.skipped = Int64(frame.skipped)
+    unsafe shownFrame.dirty_x = Int64(frame.dirtyRect.x)
+    unsafe shownFrame.dirty_y = Int64(frame.dirtyRect.y)
+    unsafe shownFrame.dirty_width = Int64(frame.dirtyRect.width)
+    unsafe shownFrame.dirty_height = Int64(frame.dirtyRect.height)
+    unsafe shownFrame.is_last = frame.isLast ? 1 : 0
+    unsafe shownFrame.is_damaged = frame.damage.map { $0.kind.isTolerated ? 0 : 1 } ?? 0
+    return unsafe frame.bitmap.bytes.withUnsafeBytes { bytes in
+      unsafe shownFrame.pixels = bytes.baseAddress
+      return unsafe shown(context, &shownFrame) == 0
+    }
+  }
+
+  func end(_ error: AnimatedImageError?) {
+    var ending = zoetrope_error(error)
+    unsafe ended?(context, &ending)
+  }
+}
+
+/// `zoetrope_player_stop` of the header.
+@c(zoetrope_player_stop)
+public func playerStop(_ player: OpaquePointer?) {
+  (try? unsafe object(player, Player.self, "player"))?.stop()
+}
+
+/// `zoetrope_player_pause` of the header.
+@c(zoetrope_player_pause)
+public func playerPause(_ player: OpaquePointer?) {
+  (try? unsafe object(player, Player.self, "player"))?.pause()
+}
+
+/// `zoetrope_player_resume` of the header.
+@c(zoetrope_player_resume)
+public func playerResume(_ player: OpaquePointer?) {
+  (try? unsafe object(player, Player.self, "player"))?.resume()
+}
+
+/// `zoetrope_player_seek` of the header.
+@c(zoetrope_player_seek)
+public func playerSeek(
+  _ player: OpaquePointer?, _ index: Int64, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let held = try unsafe object(player, Player.self, "player")
+    try held.seek(Int(index))
+  }
+}
+
+/// `zoetrope_player_wait` of the header.
+@c(zoetrope_player_wait)
+public func playerWait(
+  _ player: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let held = try unsafe object(player, Player.self, "player")
+    guard !held.isCurrent else {
+      throw AnimatedImageError(.parameter, "a player's callback waits for its own end")
+    }
+    if let failure = held.wait() { throw failure }
+  }
+}
+
+/// `zoetrope_player_free` of the header.
+@c(zoetrope_player_free)
+public func playerFree(_ player: OpaquePointer?) {
+  guard let held = unsafe release(player, Player.self) else { return }
+  held.stop()
+  if !held.isCurrent, !ForkGuard.isForked { _ = held.wait() }
+}

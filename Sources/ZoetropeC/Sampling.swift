@@ -1,0 +1,47 @@
+internal import CZoetrope
+internal import Zoetrope
+
+// Choosing frames.
+
+extension AnimationHandle {
+  /// The most frames that one call may sample.
+  private static let maximumSample = 1 << 24
+
+  /// The indices of `count` frames by the header's number `by`, in order.
+  func sampleIndices(
+    _ by: Int32, count: Int, _ policy: DelayPolicy
+  ) throws(AnimatedImageError) -> [Int] {
+    guard count > 0, count <= Self.maximumSample else {
+      throw AnimatedImageError(.parameter, "a sample of \(count) frames")
+    }
+    switch Int(by) {
+    case ZOETROPE_BY_TIME: return indicesByTime(count, policy)
+    case ZOETROPE_BY_INDEX: return indicesByIndex(count)
+    case ZOETROPE_BY_DISTINCT: return try distinctIndices(count)
+    default: throw AnimatedImageError(.parameter, "a sample by \(by), not 0 to 2")
+    }
+  }
+
+  private func indicesByIndex(_ count: Int) -> [Int] {
+    (0..<count).map { (2 * $0 + 1) * image.frames.count / (2 * count) }
+  }
+
+  private func indicesByTime(_ count: Int, _ policy: DelayPolicy) -> [Int] {
+    let starts = image.startTimes(policy: policy)
+    guard let end = starts.last, end > .zero else { return indicesByIndex(count) }
+    var index = 0
+    return (0..<count).map { part in
+      let time = end * (2 * part + 1) / (2 * count)
+      // The last frame that has begun. One without duration is overtaken by the next.
+      while index + 1 < image.frames.count, starts[index + 1] <= time { index += 1 }
+      return index
+    }
+  }
+
+  private func distinctIndices(_ count: Int) throws(AnimatedImageError) -> [Int] {
+    var distinct = DistinctFrames()
+    let reader = FrameReader(image)
+    while let frame = try reader.next() { distinct.add(frame.bitmap.converted(to: .rgba8)) }
+    return distinct.choose(count)
+  }
+}

@@ -1,0 +1,673 @@
+/* Tests of the C ABI: abi_test DELAYS.gif DAMAGED.gif METADATA.png FILE...
+   Runs under the address sanitizer and valgrind too: `make test-lib WITH=address`. */
+#define _DEFAULT_SOURCE
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zoetrope.h>
+
+static int checks, failures;
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    checks++;                                                                         \
+    if (!(condition)) {                                                               \
+      failures++;                                                                     \
+      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);         \
+    }                                                                                 \
+  } while (0)
+
+static uint8_t *read_file(const char *path, size_t *count) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return NULL;
+  fseek(file, 0, SEEK_END);
+  *count = (size_t)ftell(file);
+  rewind(file);
+  uint8_t *bytes = malloc(*count + 1);
+  if (fread(bytes, 1, *count, file) != *count) *count = 0;
+  fclose(file);
+  return bytes;
+}
+
+static uint64_t hash(const void *bytes, size_t count) {
+  uint64_t sum = 0xcbf29ce484222325;
+  for (size_t i = 0; i < count; i++) sum = (sum ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
+  return sum;
+}
+
+static zoetrope_animation *open_path(const char *path) {
+  zoetrope_animation *animation;
+  zoetrope_error error;
+  if (zoetrope_open_file(path, NULL, &animation, &error)) {
+    fprintf(stderr, "%s: %s: %s\n", path, error.name, error.message);
+    exit(1);
+  }
+  return animation;
+}
+
+static zoetrope_info info_of(zoetrope_animation *animation) {
+  zoetrope_info info = {.size = sizeof info};
+  CHECK(zoetrope_get_info(animation, &info, NULL) == ZOETROPE_OK);
+  return info;
+}
+
+static zoetrope_layout layout_of(zoetrope_animation *animation, const zoetrope_rendering *rendering) {
+  zoetrope_layout layout = {.size = sizeof layout};
+  CHECK(zoetrope_get_layout(animation, rendering, &layout, NULL) == ZOETROPE_OK);
+  return layout;
+}
+
+/* ---- */
+
+static void test_bad_arguments(const char *path) {
+  zoetrope_animation *animation = (void *)1;
+  zoetrope_error error;
+  CHECK(zoetrope_abi_version() >= ZOETROPE_ABI_VERSION);
+  CHECK(strlen(zoetrope_version()) >= 5);
+  CHECK(zoetrope_open_file(NULL, NULL, &animation, &error) == ZOETROPE_PARAMETER);
+  CHECK(animation == NULL);
+  CHECK(error.code == ZOETROPE_PARAMETER && !strcmp(error.name, "parameter") && strstr(error.message, "path"));
+  CHECK(zoetrope_open_file(path, NULL, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_open_file("/nonexistent.gif", NULL, &animation, &error) == ZOETROPE_IO);
+  CHECK(strstr(error.message, "/nonexistent.gif"));
+  CHECK(zoetrope_open_bytes("hello, no image", 15, NULL, &animation, &error) == ZOETROPE_NOT_AN_IMAGE);
+  CHECK(error.byte_offset >= 0 && error.frame == -1);
+  CHECK(zoetrope_open_bytes(NULL, 0, NULL, &animation, NULL) == ZOETROPE_TRUNCATED);
+  CHECK(zoetrope_open_bytes(NULL, 5, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_open_bytes("x", SIZE_MAX, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
+  zoetrope_options options = {0};
+  CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_PARAMETER);
+  options.size = 1 << 20;
+  CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_PARAMETER);
+  options = (zoetrope_options){.size = sizeof options, .damage = 3};
+  CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_PARAMETER);
+  options = (zoetrope_options){.size = sizeof options, .limits = -1};
+  CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_PARAMETER);
+  options = (zoetrope_options){.size = sizeof options, .live_bytes = -1};
+  CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_PARAMETER);
+  options = (zoetrope_options){.size = sizeof options, .frame_count = 1};
+  CHECK(zoetrope_open_file(path, &options, &animation, &error) == ZOETROPE_LIMIT_EXCEEDED);
+  /* An older caller knows fewer fields, a newer one more. */
+  options = (zoetrope_options){.size = sizeof(size_t) + sizeof(int32_t), .limits = 77};
+  CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_OK);
+  zoetrope_close(animation);
+  struct { zoetrope_options known; int64_t unknown; } newer = {{.size = sizeof newer}, 0};
+  CHECK(zoetrope_open_file(path, &newer.known, &animation, NULL) == ZOETROPE_OK);
+  zoetrope_close(animation);
+  newer.unknown = 1;
+  CHECK(zoetrope_open_file(path, &newer.known, &animation, &error) == ZOETROPE_PARAMETER);
+  zoetrope_close(NULL);
+  zoetrope_player_free(NULL);
+  zoetrope_bytes_free(NULL);
+  CHECK(zoetrope_bytes_count(NULL) == 0);
+  CHECK(zoetrope_get_info(NULL, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_frame_at_index(NULL, 0, NULL, NULL, NULL, &error) == ZOETROPE_PARAMETER);
+  zoetrope_player_stop(NULL);
+  CHECK(zoetrope_player_wait(NULL, NULL) == ZOETROPE_PARAMETER);
+}
+
+static void test_facts(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_error error;
+  zoetrope_info info = info_of(animation);
+  CHECK(info.format == ZOETROPE_GIF && info.frame_count > 1 && info.width > 0 && info.height > 0);
+  CHECK(info.byte_count > 0);
+  zoetrope_info small = {.size = sizeof(size_t) + 4, .width = 99};
+  CHECK(zoetrope_get_info(animation, &small, NULL) == ZOETROPE_OK);
+  CHECK(small.format == ZOETROPE_GIF && small.width == 99);
+  CHECK(zoetrope_get_info(animation, NULL, NULL) == ZOETROPE_PARAMETER);
+  size_t count = (size_t)info.frame_count;
+  zoetrope_frame_info *frames = calloc(count, sizeof *frames);
+  int64_t duration, index;
+  CHECK(zoetrope_get_duration(animation, ZOETROPE_DELAYS_BROWSER, &duration, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_get_frames(animation, 0, 0, count, frames, sizeof *frames, NULL) == ZOETROPE_OK);
+  int64_t start = 0;
+  for (size_t i = 0; i < count; i++) {
+    CHECK(frames[i].start_ns == start);
+    start += frames[i].duration_ns;
+    CHECK(frames[i].delay_denominator == 100);
+    CHECK(zoetrope_frame_index_at(animation, 0, frames[i].start_ns, &index, NULL) == ZOETROPE_OK);
+    CHECK(index == (int64_t)i);
+  }
+  CHECK(start == duration);
+  CHECK(zoetrope_frame_index_at(animation, 0, INT64_MIN, &index, NULL) == ZOETROPE_OK && index == 0);
+  CHECK(zoetrope_frame_index_at(animation, 0, INT64_MAX, &index, NULL) == ZOETROPE_OK);
+  /* An older caller's elements are shorter. */
+  int64_t rects[2][4];
+  CHECK(zoetrope_get_frames(animation, 0, 0, 2, (void *)rects, sizeof rects[0], NULL) == ZOETROPE_OK);
+  CHECK(rects[1][2] == frames[1].width);
+  CHECK(zoetrope_get_frames(animation, 0, 0, count + 1, frames, sizeof *frames, &error) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_frames(animation, 0, -1, 1, frames, sizeof *frames, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_frames(animation, 0, INT64_MAX, SIZE_MAX, frames, sizeof *frames, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_frames(animation, 0, 0, 1, NULL, sizeof *frames, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_frames(animation, 0, 0, 1, frames, 0, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_frames(animation, 4, 0, 1, frames, sizeof *frames, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_damage(animation, info.damage_count, &(zoetrope_damage){0}, NULL) == ZOETROPE_PARAMETER);
+  free(frames);
+  zoetrope_close(animation);
+}
+
+static void test_damage(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_info info = info_of(animation);
+  bool found = info.damage_count > 0;
+  for (int64_t i = 0; i < info.damage_count; i++) {
+    zoetrope_damage damage;
+    CHECK(zoetrope_get_damage(animation, i, &damage, NULL) == ZOETROPE_OK);
+    CHECK(damage.is_present && damage.byte_offset >= 0 && *damage.kind && *damage.detail);
+  }
+  zoetrope_layout layout = layout_of(animation, NULL);
+  uint8_t *pixels = malloc(layout.byte_count);
+  zoetrope_buffer buffer = {pixels, layout.byte_count, 0, 0};
+  for (int64_t i = 0; i < info.frame_count; i++) {
+    zoetrope_frame frame;
+    CHECK(zoetrope_frame_at_index(animation, i, NULL, &buffer, &frame, NULL) == ZOETROPE_OK);
+    if (frame.damage.is_present) found = true;
+  }
+  CHECK(found);
+  free(pixels);
+  zoetrope_close(animation);
+  zoetrope_options strict = {.size = sizeof strict, .damage = ZOETROPE_DAMAGE_STRICT};
+  zoetrope_error error = {0};
+  zoetrope_status status = zoetrope_open_file(path, &strict, &animation, &error);
+  if (status == ZOETROPE_OK) {
+    for (int64_t i = 0; status == ZOETROPE_OK && i < info.frame_count; i++) {
+      pixels = malloc(layout.byte_count);
+      buffer.pixels = pixels;
+      status = zoetrope_frame_at_index(animation, i, NULL, &buffer, NULL, &error);
+      free(pixels);
+    }
+  }
+  CHECK(status == ZOETROPE_TRUNCATED || status == ZOETROPE_MALFORMED);
+  CHECK(error.code == status && error.byte_offset > 0);
+  zoetrope_close(animation);
+}
+
+static void test_metadata(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_info info = info_of(animation);
+  CHECK(info.metadata_count > 0);
+  bool has_text = false;
+  for (int64_t i = 0; i < info.metadata_count; i++) {
+    zoetrope_metadata item;
+    CHECK(zoetrope_get_metadata(animation, i, &item, NULL, 0, NULL) == ZOETROPE_OK);
+    uint8_t *value = malloc(item.byte_count + 2);
+    value[item.byte_count] = 0xa5;
+    CHECK(zoetrope_get_metadata(animation, i, &item, value, item.byte_count, NULL) == ZOETROPE_OK);
+    CHECK(value[item.byte_count] == 0xa5);
+    if (item.byte_count > 1) {
+      memset(value, 0xa5, item.byte_count);
+      CHECK(zoetrope_get_metadata(animation, i, &item, value, 1, NULL) == ZOETROPE_OK);
+      CHECK(value[1] == 0xa5);
+    }
+    if (item.kind == ZOETROPE_TEXT && *item.key) has_text = true;
+    free(value);
+  }
+  CHECK(has_text);
+  CHECK(zoetrope_get_metadata(animation, -1, &(zoetrope_metadata){0}, NULL, 0, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_metadata(animation, 0, &(zoetrope_metadata){0}, NULL, 9, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_metadata(animation, 0, NULL, NULL, 0, NULL) == ZOETROPE_PARAMETER);
+  zoetrope_close(animation);
+}
+
+static void test_pixels(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_info info = info_of(animation);
+  zoetrope_layout layout = layout_of(animation, NULL);
+  CHECK(layout.width == info.width && layout.height == info.height && layout.bytes_per_pixel == 4);
+  size_t count = (size_t)info.frame_count, size = layout.byte_count;
+  uint8_t *all = malloc(count * size), *one = malloc(size + 64 * (size_t)info.height + 64);
+  zoetrope_frame *frames = malloc(count * sizeof *frames);
+  zoetrope_buffer several = {all, count * size, 0, 0}, single = {one, size, 0, 0};
+  zoetrope_error error;
+  CHECK(zoetrope_read_frames(animation, NULL, count, NULL, &several, frames, NULL) == ZOETROPE_OK);
+  /* One by one, there and back. */
+  for (size_t step = 0; step < 2 * count; step++) {
+    size_t i = step < count ? step : 2 * count - 1 - step;
+    CHECK(zoetrope_frame_at_index(animation, (int64_t)i, NULL, &single, frames, NULL) == ZOETROPE_OK);
+    CHECK(!memcmp(one, all + i * size, size));
+    CHECK(frames->index == (int64_t)i);
+  }
+  /* Padded rows: nothing is written between them or after them. */
+  size_t stride = layout.bytes_per_row + 13;
+  single = (zoetrope_buffer){one, (size_t)(info.height - 1) * stride + layout.bytes_per_row, stride, 0};
+  memset(one, 0xa5, size + 64 * (size_t)info.height);
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_OK);
+  for (int64_t y = 0; y < info.height; y++) {
+    const uint8_t *row = one + (size_t)y * stride;
+    CHECK(!memcmp(row, all + size + (size_t)y * layout.bytes_per_row, layout.bytes_per_row));
+    for (size_t x = layout.bytes_per_row; x < stride; x++) CHECK(row[x] == 0xa5);
+  }
+  single.byte_count--;
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, &error) == ZOETROPE_PARAMETER);
+  single = (zoetrope_buffer){one, SIZE_MAX, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  single = (zoetrope_buffer){one, size, layout.bytes_per_row - 1, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  single = (zoetrope_buffer){one, size, SIZE_MAX, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  single = (zoetrope_buffer){one, size, SIZE_MAX / 4, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  single = (zoetrope_buffer){NULL, size, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, NULL, NULL, NULL) == ZOETROPE_PARAMETER);
+  single = (zoetrope_buffer){one, size, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, -1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_frame_at_index(animation, info.frame_count, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_frame_at_index(animation, INT64_MAX, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  several.bytes_per_frame = size - 1;
+  CHECK(zoetrope_read_frames(animation, NULL, count, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
+  several.bytes_per_frame = SIZE_MAX / 3;
+  CHECK(zoetrope_read_frames(animation, NULL, count, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
+  several.bytes_per_frame = 0;
+  CHECK(zoetrope_read_frames(animation, NULL, 0, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_read_frames(animation, NULL, count + 1, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_read_frames(animation, NULL, SIZE_MAX, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
+  int64_t bad[2] = {0, info.frame_count};
+  CHECK(zoetrope_read_frames(animation, bad, 2, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
+  /* Any order, with repeats. */
+  int64_t some[3] = {1, 0, 1};
+  uint8_t *three = malloc(3 * size);
+  zoetrope_buffer into = {three, 3 * size, 0, 0};
+  CHECK(zoetrope_read_frames(animation, some, 3, NULL, &into, frames, NULL) == ZOETROPE_OK);
+  for (int i = 0; i < 3; i++) {
+    CHECK(!memcmp(three + (size_t)i * size, all + (size_t)some[i] * size, size));
+    CHECK(frames[i].index == some[i]);
+  }
+  free(three);
+  int64_t start;
+  zoetrope_frame_info second;
+  CHECK(zoetrope_get_frames(animation, 0, 1, 1, &second, sizeof second, NULL) == ZOETROPE_OK);
+  start = second.start_ns;
+  CHECK(zoetrope_frame_at_time(animation, 0, start, NULL, &single, frames, NULL) == ZOETROPE_OK);
+  CHECK(frames->index == 1 && !memcmp(one, all + size, size));
+  free(all);
+  free(one);
+  free(frames);
+  zoetrope_close(animation);
+}
+
+static void test_renderings(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_info info = info_of(animation);
+  size_t area = (size_t)(info.width * info.height);
+  uint8_t *four = malloc(8 * area), *three = malloc(3 * area);
+  static const size_t bytes[] = {4, 4, 4, 4, 4, 3, 2, 1, 8};
+  for (int32_t format = ZOETROPE_RGBA8; format <= ZOETROPE_RGBA16; format++) {
+    zoetrope_rendering rendering = {.size = sizeof rendering, .format = format};
+    zoetrope_layout layout = layout_of(animation, &rendering);
+    CHECK(layout.bytes_per_pixel == bytes[format] && layout.byte_count == bytes[format] * area);
+    zoetrope_buffer buffer = {four, layout.byte_count, 0, 0};
+    CHECK(zoetrope_frame_at_index(animation, 0, &rendering, &buffer, NULL, NULL) == ZOETROPE_OK);
+  }
+  zoetrope_rendering rgb = {.size = sizeof rgb, .format = ZOETROPE_RGB8};
+  zoetrope_rendering rgbx = {.size = sizeof rgbx, .format = ZOETROPE_RGBX8};
+  zoetrope_buffer buffer = {three, 3 * area, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, &rgb, &buffer, NULL, NULL) == ZOETROPE_OK);
+  buffer = (zoetrope_buffer){four, 4 * area, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, &rgbx, &buffer, NULL, NULL) == ZOETROPE_OK);
+  for (size_t i = 0; i < area; i++) CHECK(!memcmp(three + 3 * i, four + 4 * i, 3));
+  free(four);
+  free(three);
+  zoetrope_rendering box = {.size = sizeof box, .width = 16, .height = 16, .fit = ZOETROPE_STRETCH};
+  for (int32_t filter = 0; filter <= ZOETROPE_LANCZOS3; filter++) {
+    uint8_t small[16 * 16 * 4];
+    buffer = (zoetrope_buffer){small, sizeof small, 0, 0};
+    box.filter = filter;
+    CHECK(zoetrope_frame_at_index(animation, 1, &box, &buffer, NULL, NULL) == ZOETROPE_OK);
+  }
+  zoetrope_layout layout = {.size = sizeof layout};
+  static const zoetrope_rendering wrong[] = {
+      {.size = sizeof(zoetrope_rendering), .format = 9}, {.size = sizeof(zoetrope_rendering), .fit = 4},
+      {.size = sizeof(zoetrope_rendering), .filter = 5}, {.size = sizeof(zoetrope_rendering), .width = -1},
+      {.size = sizeof(zoetrope_rendering), .height = 65536},
+      {.size = sizeof(zoetrope_rendering), .linear_light = 2}, {.size = 3}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    CHECK(zoetrope_get_layout(animation, &wrong[i], &layout, NULL) == ZOETROPE_PARAMETER);
+  zoetrope_rendering huge = {.size = sizeof huge, .width = 65535, .height = 65535, .fit = ZOETROPE_FILL};
+  CHECK(zoetrope_get_layout(animation, &huge, &layout, NULL) == ZOETROPE_LIMIT_EXCEEDED);
+  zoetrope_close(animation);
+}
+
+static void test_sampling(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_info info = info_of(animation);
+  zoetrope_rendering box = {.size = sizeof box, .width = 32, .height = 24, .fit = ZOETROPE_FILL};
+  size_t size = 32 * 24 * 4, found = 99;
+  uint8_t *pixels = malloc(8 * size);
+  zoetrope_buffer buffer = {pixels, 8 * size, 0, 0};
+  for (int32_t by = ZOETROPE_BY_TIME; by <= ZOETROPE_BY_DISTINCT; by++) {
+    int64_t indices[8];
+    zoetrope_frame frames[8];
+    CHECK(zoetrope_sample_indices(animation, by, 0, 8, indices, &found, NULL) == ZOETROPE_OK);
+    CHECK(by == ZOETROPE_BY_DISTINCT ? found >= 1 && found <= 8 : found == 8);
+    size_t count = found;
+    CHECK(zoetrope_sample(animation, by, 0, 8, &box, &buffer, frames, &found, NULL) == ZOETROPE_OK);
+    CHECK(found == count);
+    for (size_t i = 0; i < count; i++) {
+      CHECK(indices[i] >= 0 && indices[i] < info.frame_count && frames[i].index == indices[i]);
+      CHECK(i == 0 || indices[i] >= indices[i - 1]);
+      uint8_t one[32 * 24 * 4];
+      zoetrope_buffer single = {one, sizeof one, 0, 0};
+      CHECK(zoetrope_frame_at_index(animation, indices[i], &box, &single, NULL, NULL) == ZOETROPE_OK);
+      CHECK(!memcmp(one, pixels + i * size, size));
+    }
+  }
+  int64_t index;
+  CHECK(zoetrope_sample_indices(animation, 3, 0, 1, &index, &found, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_sample_indices(animation, 0, 0, 0, &index, &found, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_sample_indices(animation, 0, 0, SIZE_MAX, &index, &found, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_sample_indices(animation, 0, 0, 1, NULL, &found, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_sample(animation, 0, 0, 9, &box, &buffer, NULL, &found, NULL) == ZOETROPE_PARAMETER);
+  free(pixels);
+  zoetrope_close(animation);
+}
+
+static void test_png(const char *path) {
+  zoetrope_animation *animation = open_path(path), *again;
+  zoetrope_bytes *bytes;
+  CHECK(zoetrope_frame_png(animation, 1, NULL, &bytes, NULL, NULL) == ZOETROPE_OK);
+  size_t count = zoetrope_bytes_count(bytes);
+  uint8_t *file = malloc(count);
+  CHECK(zoetrope_bytes_copy(bytes, file, 3) == 3);
+  CHECK(zoetrope_bytes_copy(bytes, NULL, 3) == 0);
+  CHECK(zoetrope_bytes_copy(bytes, file, count) == count);
+  zoetrope_bytes_free(bytes);
+  CHECK(zoetrope_open_bytes(file, count, NULL, &again, NULL) == ZOETROPE_OK);
+  free(file);
+  zoetrope_layout layout = layout_of(animation, NULL);
+  uint8_t *left = malloc(layout.byte_count), *right = malloc(layout.byte_count);
+  zoetrope_buffer from = {left, layout.byte_count, 0, 0}, to = {right, layout.byte_count, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &from, NULL, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_frame_at_index(again, 0, NULL, &to, NULL, NULL) == ZOETROPE_OK);
+  CHECK(!memcmp(left, right, layout.byte_count));
+  free(left);
+  free(right);
+  zoetrope_close(again);
+  CHECK(zoetrope_frame_png(animation, -1, NULL, &bytes, NULL, NULL) == ZOETROPE_PARAMETER && !bytes);
+  CHECK(zoetrope_frame_png(animation, 0, NULL, NULL, NULL, NULL) == ZOETROPE_PARAMETER);
+  zoetrope_close(animation);
+}
+
+/* ---- Reading through callbacks ---- */
+
+typedef struct { const uint8_t *bytes; size_t count; int64_t result; int released; } memory;
+
+static int64_t read_memory(void *context, int64_t offset, void *buffer, size_t count) {
+  memory *from = context;
+  if (from->result) return from->result;
+  size_t left = (size_t)offset < from->count ? from->count - (size_t)offset : 0;
+  if (count > left) count = left;
+  if (count > 1000) count = 1000; /* a short read is no end */
+  memcpy(buffer, from->bytes + offset, count);
+  return (int64_t)count;
+}
+
+static void release_memory(void *context) { ((memory *)context)->released++; }
+
+static void test_reader(const char *path) {
+  memory from = {0};
+  uint8_t *bytes = read_file(path, &from.count);
+  from.bytes = bytes;
+  zoetrope_reader reader = {sizeof reader, &from, (int64_t)from.count, read_memory, release_memory};
+  zoetrope_animation *animation, *direct = open_path(path);
+  zoetrope_error error;
+  CHECK(zoetrope_open_reader(&reader, NULL, &animation, NULL) == ZOETROPE_OK);
+  zoetrope_layout layout = layout_of(animation, NULL);
+  uint8_t *left = malloc(layout.byte_count), *right = malloc(layout.byte_count);
+  zoetrope_buffer to_left = {left, layout.byte_count, 0, 0}, to_right = {right, layout.byte_count, 0, 0};
+  for (int64_t i = 0; i < info_of(animation).frame_count; i++) {
+    CHECK(zoetrope_frame_at_index(animation, i, NULL, &to_left, NULL, NULL) == ZOETROPE_OK);
+    CHECK(zoetrope_frame_at_index(direct, i, NULL, &to_right, NULL, NULL) == ZOETROPE_OK);
+    CHECK(!memcmp(left, right, layout.byte_count));
+  }
+  from.result = -5;
+  zoetrope_status status = zoetrope_frame_at_index(animation, 0, NULL, &to_left, NULL, &error);
+  CHECK(status == ZOETROPE_IO && error.byte_offset >= 0);
+  CHECK(from.released == 0);
+  zoetrope_close(animation);
+  CHECK(from.released == 1);
+  CHECK(zoetrope_open_reader(&reader, NULL, &animation, &error) == ZOETROPE_IO);
+  CHECK(from.released == 2);
+  from.result = INT64_MAX; /* more than was asked for */
+  CHECK(zoetrope_open_reader(&reader, NULL, &animation, &error) == ZOETROPE_IO);
+  from.result = 0;
+  CHECK(from.released == 3);
+  reader.byte_count = -1;
+  CHECK(zoetrope_open_reader(&reader, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
+  reader.read = NULL;
+  CHECK(zoetrope_open_reader(&reader, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_open_reader(NULL, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
+  CHECK(from.released == 3);
+  zoetrope_close(direct);
+  free(left);
+  free(right);
+  free(bytes);
+}
+
+/* ---- Threads ---- */
+
+typedef struct { zoetrope_animation *animation; uint64_t *hashes; int64_t count; size_t size; unsigned seed; int wrong; } job;
+
+static void *read_at_random(void *context) {
+  job *mine = context;
+  uint8_t *pixels = malloc(mine->size);
+  zoetrope_buffer buffer = {pixels, mine->size, 0, 0};
+  for (int i = 0; i < 50; i++) {
+    mine->seed = mine->seed * 1103515245 + 12345;
+    int64_t index = (mine->seed >> 8) % mine->count;
+    if (zoetrope_frame_at_index(mine->animation, index, NULL, &buffer, NULL, NULL) ||
+        hash(pixels, mine->size) != mine->hashes[index])
+      mine->wrong++;
+  }
+  free(pixels);
+  return NULL;
+}
+
+static void test_threads(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_layout layout = layout_of(animation, NULL);
+  int64_t count = info_of(animation).frame_count;
+  uint64_t *hashes = malloc((size_t)count * sizeof *hashes);
+  uint8_t *pixels = malloc(layout.byte_count);
+  zoetrope_buffer buffer = {pixels, layout.byte_count, 0, 0};
+  for (int64_t i = 0; i < count; i++) {
+    CHECK(zoetrope_frame_at_index(animation, i, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
+    hashes[i] = hash(pixels, layout.byte_count);
+  }
+  free(pixels);
+  pthread_t threads[4];
+  job jobs[4];
+  for (unsigned i = 0; i < 4; i++) {
+    jobs[i] = (job){animation, hashes, count, layout.byte_count, i + 1, 0};
+    pthread_create(&threads[i], NULL, read_at_random, &jobs[i]);
+  }
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], NULL);
+    CHECK(jobs[i].wrong == 0);
+  }
+  free(hashes);
+  zoetrope_close(animation);
+}
+
+/* ---- Playback ---- */
+
+typedef struct {
+  atomic_int shown, ended, code;
+  int stop_after;
+  zoetrope_player *player; /* set to wait for and free it in the callback */
+  int wait_status;
+  int64_t last_index, last_time;
+  bool in_order;
+} viewer;
+
+static int32_t show(void *context, const zoetrope_shown_frame *frame) {
+  viewer *me = context;
+  int count = atomic_fetch_add(&me->shown, 1) + 1;
+  if (frame->presentation_ns < me->last_time || !frame->pixels || frame->bytes_per_row < 4 * (size_t)frame->width)
+    me->in_order = false;
+  me->last_time = frame->presentation_ns;
+  me->last_index = frame->index;
+  volatile uint8_t last = ((const uint8_t *)frame->pixels)[(size_t)(frame->height - 1) * frame->bytes_per_row];
+  (void)last;
+  if (me->player) {
+    me->wait_status = zoetrope_player_wait(me->player, NULL);
+    zoetrope_player_free(me->player);
+    me->player = NULL;
+  }
+  return me->stop_after && count >= me->stop_after;
+}
+
+static void end(void *context, const zoetrope_error *error) {
+  viewer *me = context;
+  atomic_store(&me->code, error->code);
+  atomic_fetch_add(&me->ended, 1);
+}
+
+static void test_playback(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  zoetrope_error error;
+  int64_t count = info_of(animation).frame_count;
+  zoetrope_player *player;
+  zoetrope_playback once = {.size = sizeof once, .plays = 1, .rate = 1000, .late = ZOETROPE_LATE_STRETCH};
+  viewer all = {.in_order = true};
+  CHECK(zoetrope_play(animation, NULL, &once, show, end, &all, &player, NULL) == ZOETROPE_OK);
+  /* The player keeps what it needs. */
+  zoetrope_close(animation);
+  CHECK(zoetrope_player_wait(player, NULL) == ZOETROPE_OK);
+  CHECK(all.shown == count && all.ended == 1 && all.code == ZOETROPE_OK && all.in_order);
+  CHECK(all.last_index == count - 1);
+  zoetrope_player_free(player);
+  animation = open_path(path);
+  viewer one = {.in_order = true, .stop_after = 1};
+  CHECK(zoetrope_play(animation, NULL, &once, show, end, &one, &player, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_player_wait(player, &error) == ZOETROPE_CANCELLED && error.code == ZOETROPE_CANCELLED);
+  CHECK(one.shown == 1 && one.ended == 1 && one.code == ZOETROPE_CANCELLED);
+  zoetrope_player_free(player);
+  /* Stopped from here, in the middle of an endless play. */
+  zoetrope_playback endless = {.size = sizeof endless, .plays = -1, .rate = 100};
+  viewer more = {.in_order = true};
+  CHECK(zoetrope_play(animation, NULL, &endless, show, end, &more, &player, NULL) == ZOETROPE_OK);
+  while (atomic_load(&more.shown) < 3) usleep(1000);
+  zoetrope_player_pause(player);
+  zoetrope_player_resume(player);
+  CHECK(zoetrope_player_seek(player, 0, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_player_seek(player, count, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_player_seek(player, INT64_MIN, NULL) == ZOETROPE_PARAMETER);
+  zoetrope_player_stop(player);
+  CHECK(zoetrope_player_wait(player, NULL) == ZOETROPE_CANCELLED);
+  zoetrope_player_stop(player);
+  CHECK(more.ended == 1);
+  zoetrope_player_free(player);
+  /* Freed in its own callback, which cannot wait for itself. The handle is stored before the first
+     frame is shown because playback begins paused. */
+  viewer self = {.in_order = true};
+  zoetrope_playback slow = {.size = sizeof slow, .plays = -1, .rate = 100};
+  viewer *shared = &self;
+  CHECK(zoetrope_play(animation, NULL, &slow, show, end, shared, &player, NULL) == ZOETROPE_OK);
+  while (atomic_load(&self.shown) < 1) usleep(1000);
+  zoetrope_player_pause(player);
+  int before;
+  do {
+    before = atomic_load(&self.shown);
+    usleep(50000);
+  } while (before != atomic_load(&self.shown));
+  self.player = player;
+  zoetrope_player_resume(player);
+  while (atomic_load(&self.ended) < 1) usleep(1000);
+  CHECK(self.wait_status == ZOETROPE_PARAMETER && self.ended == 1 && self.code == ZOETROPE_CANCELLED);
+  /* Freed at once. */
+  viewer none = {.in_order = true};
+  CHECK(zoetrope_play(animation, NULL, &endless, show, end, &none, &player, NULL) == ZOETROPE_OK);
+  zoetrope_player_free(player);
+  CHECK(none.ended == 1);
+  zoetrope_rendering rgb = {.size = sizeof rgb, .format = ZOETROPE_RGB8};
+  CHECK(zoetrope_play(animation, &rgb, &once, show, end, &none, &player, NULL) == ZOETROPE_PARAMETER && !player);
+  CHECK(zoetrope_play(animation, NULL, &once, NULL, end, &none, &player, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_play(animation, NULL, &once, show, end, &none, NULL, NULL) == ZOETROPE_PARAMETER);
+  once.start_frame = count;
+  CHECK(zoetrope_play(animation, NULL, &once, show, NULL, &none, &player, NULL) == ZOETROPE_PARAMETER);
+  once = (zoetrope_playback){.size = sizeof once, .rate = -1};
+  CHECK(zoetrope_play(animation, NULL, &once, show, NULL, &none, &player, NULL) == ZOETROPE_PARAMETER);
+  once = (zoetrope_playback){.size = sizeof once, .plays = -2};
+  CHECK(zoetrope_play(animation, NULL, &once, show, NULL, &none, &player, NULL) == ZOETROPE_PARAMETER);
+  CHECK(none.ended == 1);
+  zoetrope_close(animation);
+}
+
+static void test_fork(const char *path) {
+  pid_t child = fork();
+  if (child == 0) {
+    zoetrope_animation *animation;
+    _exit(zoetrope_open_file(path, NULL, &animation, NULL));
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == ZOETROPE_FORKED);
+}
+
+/* Reads everything of a file, and of copies of it that are cut or have a byte changed. */
+static void test_file(const char *path) {
+  size_t count;
+  uint8_t *bytes = read_file(path, &count);
+  if (!bytes) {
+    CHECK(!path);
+    return;
+  }
+  for (int round = 0; round < 8; round++) {
+    size_t length = round % 2 ? count * (size_t)round / 8 : count;
+    size_t place = count > 20 ? 13 + (count - 13) * (size_t)round / 9 : 0;
+    uint8_t old = bytes[place];
+    if (round) bytes[place] ^= (uint8_t)(0x11 * round);
+    zoetrope_options options = {.size = sizeof options, .limits = ZOETROPE_LIMITS_STRICT, .damage = round % 3};
+    zoetrope_animation *animation;
+    zoetrope_error error = {0};
+    zoetrope_status status = zoetrope_open_bytes(bytes, length, &options, &animation, &error);
+    CHECK((status == ZOETROPE_OK) == (animation != NULL));
+    CHECK(status == ZOETROPE_OK || (error.code == status && *error.message));
+    if (animation) {
+      zoetrope_rendering box = {.size = sizeof box, .width = 64, .height = 64};
+      zoetrope_layout layout = layout_of(animation, &box);
+      zoetrope_info info = info_of(animation);
+      int64_t frames = info.frame_count < 40 ? info.frame_count : 40;
+      uint8_t *pixels = malloc(layout.byte_count);
+      zoetrope_buffer buffer = {pixels, layout.byte_count, 0, 0};
+      for (int64_t i = 0; i < frames; i++) {
+        status = zoetrope_frame_at_index(animation, i, &box, &buffer, NULL, &error);
+        CHECK(status == ZOETROPE_OK || *error.message);
+      }
+      free(pixels);
+      zoetrope_close(animation);
+    }
+    bytes[place] = old;
+  }
+  free(bytes);
+}
+
+int main(int count, char **arguments) {
+  if (count < 4) {
+    fprintf(stderr, "usage: abi_test DELAYS.gif DAMAGED METADATA.png FILE...\n");
+    return 2;
+  }
+  const char *delays = arguments[1];
+  test_bad_arguments(delays);
+  test_facts(delays);
+  test_damage(arguments[2]);
+  test_metadata(arguments[3]);
+  test_pixels(delays);
+  test_renderings(delays);
+  test_sampling(delays);
+  test_png(delays);
+  test_reader(delays);
+  test_threads(delays);
+  test_playback(delays);
+  test_fork(delays);
+  for (int i = 4; i < count; i++) test_file(arguments[i]);
+  printf("%d checks, %d failed\n", checks, failures);
+  return failures != 0;
+}
