@@ -182,7 +182,7 @@ struct StillRequest: Hashable {
     } else {
       template = try OutputTemplate(parsing: argument)
     }
-    try FileEnding.check(template, format)
+    try FileEnding.check(template, ExtractionFormat(format))
     return template
   }
 
@@ -190,7 +190,7 @@ struct StillRequest: Hashable {
     _ bitmap: Bitmap, metadata: AnimationMetadata, to name: [UInt8]?
   ) throws(CommandFailure) {
     do throws(WriteFailure) {
-      let bytes = try FrameEncoder(format: format, metadata: metadata).encode(bitmap)
+      let bytes = try FrameEncoder(PictureForm(format), metadata: metadata).encode(bitmap)
       guard let name else {
         try FileDescriptor.standardOutput.writeFully(bytes, name: "standard output")
         return
