@@ -40,7 +40,9 @@ import Zoetrope
     #expect(PictureRate.common(of: delays(fractions), policy: .exact) == nil)
   }
 
-  @Test(arguments: [(25, 1, 1000), (30, 1, 990), (100, 7, 1000), (15, 2, 997), (1000, 1, 1000), (1, 5, 1000)])
+  @Test(arguments: [
+    (25, 1, 1000), (30, 1, 990), (100, 7, 1000), (15, 2, 997), (1000, 1, 1000), (1, 5, 1000),
+  ])
   func `a rate is multiplied to at most 1000`(_ above: Int, _ below: Int, _ most: Int) {
     let rate = PictureRate(numerator: above, denominator: below).multipliedToMost
     #expect(rate.numerator / rate.denominator == most)
