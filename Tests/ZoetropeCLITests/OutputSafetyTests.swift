@@ -23,7 +23,7 @@ import Testing
       try tool.write(eleven().bytes, to: "cat1.gif")
       // cat + 10 and cat1 + 0 are one name.
       let result = try tool.run(
-        ["extract", "cat.gif", "cat1.gif", "-o", "o/{stem}{index}.png"] + options)
+        ["extract", "cat.gif", "cat1.gif", "-o", "o/{stem}{index:1}.png"] + options)
       #expect(result.status == 2)
       #expect(result.errors.contains("two outputs would be called o/cat10.png"))
       #expect(try tool.list() == ["cat.gif", "cat1.gif"])

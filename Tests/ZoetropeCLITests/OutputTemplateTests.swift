@@ -5,9 +5,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct OutputTemplateTests {
   private let values = OutputTemplate.Values(
-    name: Array("cat.gif".utf8), stem: Array("cat".utf8), index: 7, timeMilliseconds: 1400,
-    delayMilliseconds: 40,
-    fileExtension: "png")
+    name: Array("cat.gif".utf8), stem: Array("cat".utf8), index: 7, lastIndex: 9,
+    timeMilliseconds: 1400, delayMilliseconds: 40, fileExtension: "png")
 
   @Test(arguments: [
     ("{stem}-{index:04}.png", "cat-0007.png"), ("%04d.png", "0007.png"), ("%d", "7"),
@@ -26,6 +25,67 @@ import Testing
   ])
   func `a place that is not known is a usage error`(_ template: String) {
     #expect(throws: CommandFailure.self) { try OutputTemplate(parsing: Array(template.utf8)) }
+  }
+
+  @Test(
+    arguments: [
+      ("{index}", 9, "7"), ("{index}", 10, "07"), ("{index}", 99_999, "00007"),
+      ("{index}", nil, "0007"),
+      ("{index:1}", 99_999, "7"), ("{index:03}", 99_999, "007"), ("{index:06}", nil, "000007"),
+      ("%d", 99_999, "7"), ("%03d", nil, "007"),
+    ] as [(String, Int?, String)])
+  func `a number without a width has as many digits as the last one`(
+    _ template: String, _ lastIndex: Int?, _ name: String
+  ) throws {
+    var values = values
+    values.lastIndex = lastIndex
+    let parsed = try OutputTemplate(parsing: Array(template.utf8))
+    #expect(String(decoding: parsed.name(values), as: UTF8.self) == name)
+  }
+
+  @Test(
+    arguments: [
+      (ExtractionFormat.png, 9, "o/cat-0007.png"), (.png, 10_000, "o/cat-00007.png"),
+      (.png, nil, "o/cat-0007.png"), (.y4m, 9, "o/cat.y4m"), (.ffconcat, 9, "o/cat.ffconcat"),
+    ] as [(ExtractionFormat, Int?, String)])
+  func `files in a directory have the format's names`(
+    _ format: ExtractionFormat, _ lastIndex: Int?, _ name: String
+  ) {
+    var values = values
+    values.lastIndex = lastIndex
+    let template = OutputTemplate.files(inDirectory: Array("o".utf8), for: format)
+    #expect(String(decoding: template.name(values), as: UTF8.self) == name)
+  }
+
+  @Test(
+    arguments: [
+      ("o/list.ffconcat", "o/list-0007.png"), ("{stem}.ffconcat", "cat-0007.png"),
+      ("list.txt", nil),
+      ("{stem}", nil), ("o/list.{ext}", nil),
+    ] as [(String, String?)])
+  func `the frames of a list have its name`(_ template: String, _ name: String?) throws {
+    let parsed = try OutputTemplate(parsing: Array(template.utf8))
+    let found = parsed.listedFrames.map { String(decoding: $0.name(values), as: UTF8.self) }
+    #expect(found == name)
+  }
+
+  @Test(
+    arguments: [
+      ("a.y4m", ExtractionFormat.png, "--format y4m"), ("a.ffconcat", .rgba, "--format ffconcat"),
+      ("a.png", .y4m, "the output is video"), ("a.mp4", .y4m, "the output is video"),
+      ("a.y4m", .ffconcat, "--format y4m"), ("a.y4m", .y4m, nil), ("a.rgba", .png, nil),
+      ("a.png", .png, nil), ("a.ffconcat", .ffconcat, nil),
+    ] as [(String, ExtractionFormat, String?)])
+  func `a name's ending fits the format`(
+    _ name: String, _ format: ExtractionFormat, _ message: String?
+  ) throws {
+    let template = try OutputTemplate(parsing: Array(name.utf8))
+    var found: String?
+    do throws(CommandFailure) { try FileEnding.check(template, format) } catch {
+      found = error.message
+    }
+    #expect((found == nil) == (message == nil))
+    if let message { #expect(found?.contains(message) == true) }
   }
 
   @Test func `the static image is called static`() throws {

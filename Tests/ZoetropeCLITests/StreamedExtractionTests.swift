@@ -47,7 +47,7 @@ import Testing
     ["--max", "1"], ["--time", "40ms-"], ["--time", "50ms"], ["--raw"], ["--size", "3x"],
     ["--depth", "16"], ["-j", "1"], ["-j", "3"], ["--frames=-1"], ["--frames", "0--2"],
     ["--fps", "25"], ["--damage", "strict"], ["--static", "include"], ["--cache", "c"],
-    ["--frames", "9"], ["--frames", "0,9"], ["--time", "9s"],
+    ["--frames", "9"], ["--frames", "0,9"], ["--time", "9s"], ["--unique"], ["--changed-only"],
   ])
   func `pixels, status and errors are those of a file`(arguments: [String]) throws {
     try withTool { (tool: Tool) throws in
@@ -66,7 +66,17 @@ import Testing
     }
   }
 
-  @Test(arguments: ["o/{stem}-{index}-{time_ms}-{delay_ms}.png", "o/%02d.png", "o/{index}/f.png"])
+  @Test func `a number has four digits, since the last one is not known`() throws {
+    try withTool { (tool: Tool) throws in
+      let arguments = ["extract", "-", "-o", "o/{index}.png", "--changed-only"]
+      #expect(try tool.run(arguments, input: Self.gif.bytes).status == 0)
+      #expect(try tool.list("o") == ["0000.png", "0001.png", "0002.png"])
+    }
+  }
+
+  @Test(arguments: [
+    "o/{stem}-{index:1}-{time_ms}-{delay_ms}.png", "o/%02d.png", "o/{index:2}/f.png",
+  ])
   func `names are those of a file`(template: String) throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.run(["extract", "-", "-o", template], input: Self.gif.bytes).status == 0)

@@ -55,8 +55,8 @@ extension ContentIdentity: CustomStringConvertible {
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
-  /// Retained because the state refers to its bytes.
-  private let secret: HashSecret
+  /// Retained because the state refers to its bytes; nil without a secret.
+  private let secret: HashSecret?
 
   /// An empty hasher. Throws `limitExceeded` if allocating its state fails.
   package init() throws(AnimatedImageError) { try self.init(.process) }
@@ -70,6 +70,16 @@ package struct ContentHasher: ~Copyable {
     self.secret = secret
     _ = unsafe XXH3_128bits_reset_withSecret(
       state, secret.bytes.baseAddress, secret.bytes.count)
+  }
+
+  /// An empty hasher without a secret, whose results are those of XXH3-128 with seed 0 in every program.
+  package init(isStable: Void) throws(AnimatedImageError) {
+    guard let state = unsafe XXH3_createState() else {
+      throw AnimatedImageError(.limitExceeded, "no memory for a hash")
+    }
+    unsafe self.state = state
+    secret = nil
+    _ = unsafe XXH3_128bits_reset(state)
   }
 
   deinit { _ = unsafe XXH3_freeState(state) }

@@ -6,25 +6,37 @@ import ZoetropeProcess
 struct ExtractCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "extract",
-    abstract: "Write frames as PNG files or as raw pixels.",
+    abstract: "Write frames as PNG files, as raw pixels or as video.",
     discussion: """
       Frames are composited: each shows the whole canvas as a browser would. Existing files are not \
       overwritten without --force, inputs never, and no partial file ever has a final name; after an \
       interruption --resume writes only what is missing. All names are checked before the first frame \
       is written.
 
-      OUTPUT is a directory (files are called {stem}-{index:04}.png), a template with {name} (the \
-      input's, with its extension) {stem} {index} {time_ms} {delay_ms} {ext} or %04d, where numbers \
-      take a width as in {time_ms:06}, or - for standard output. Pipes and devices get one frame after \
-      another.
+      OUTPUT is a directory (files are called {stem}-{index}.png, with at least four digits), a template \
+      with {name} (the input's, with its extension) {stem} {index} {time_ms} {delay_ms} {ext} or %04d, \
+      where numbers take a width as in {time_ms:06}, or - for standard output. {index} without a width \
+      has as many digits as the last frame's number, and at least four while frames are written as they \
+      arrive. Pipes and devices get one frame after another.
+
+      FORMAT y4m is one video with a constant frame rate, at which every frame is shown for exactly its \
+      time: frames are repeated. Colours are BT.601 in limited range, without subsampling. Several files \
+      take a directory or {stem}. FORMAT ffconcat writes PNG files and, last, a list of them with their \
+      durations: DIR/{stem}.ffconcat, or the name given with -o. ffmpeg 5.0 or later plays it with -safe 0 \
+      -f concat -i LIST.
+
+      With --unique and --changed-only, frames that are left out stand in the manifest with "same_as", \
+      the frame whose picture they show; written ones have "shown_by", all frames that show theirs, and \
+      with --changed-only "changed_rect", the rectangle outside of which nothing changed: x, y, width, \
+      height.
 
       FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). \
       They are written in the file's order, each once; ranges must not run backwards.
 
       From a pipe, and with --follow, each frame is written as soon as its bytes are there; an \
-      interruption keeps those frames. Several files, --fps, --static, --cache, --damage strict, frames \
-      counted from the end, and output names without {index} need the whole file, which is then read \
-      first. The name of each other frame is checked when it arrives.
+      interruption keeps those frames. Several files, --format y4m and ffconcat, --fps, --static, --cache, \
+      --damage strict, frames counted from the end, and output names without {index} need the whole \
+      file, which is then read first. The name of each other frame is checked when it arrives.
 
       Times, on the command line and in names, follow --timing. Exit status for several files: the one \
       they share, else 1; when output fails, that of the failure.
@@ -68,10 +80,12 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   @Option(
     help: """
-      png, or rgba: width x height x 4 bytes per frame, straight alpha; 8 bytes with --depth 16, \
-      little-endian.
+      png; rgba: width x height x 4 bytes per frame, straight alpha, 8 bytes with --depth 16, \
+      little-endian; y4m, a video; or ffconcat, PNG files and a list of them for ffmpeg.
       """)
-  var format = OutputFormat.png
+  var format = ExtractionFormat.png
+
+  @OptionGroup var pictures: PictureArguments
 
   @Option(
     help: "Bits per channel: 8, or 16, which keeps the depth of a 16-bit PNG and widens others.")
@@ -144,8 +158,38 @@ struct ExtractCommand: ZoetropeSubcommand {
           "--fps resamples a whole play: no --frames, --time, --every, --raw, --static or "
             + "--manifest with it")
       }
+      guard format != .ffconcat, pictures.choice == .all else {
+        throw ValidationError(
+          "--fps repeats frames: no --format ffconcat, --unique or --changed-only with it")
+      }
     }
+    try validateFormat()
     if let manifest, manifest.isEmpty { throw ValidationError("the manifest's name is empty") }
+  }
+
+  /// Refuses what the format cannot hold.
+  private func validateFormat() throws {
+    if format == .rgba || format == .y4m, pictures.compression != .default {
+      throw ValidationError("--compression is for PNG")
+    }
+    if format != .y4m, pictures.background != BackgroundArgument(color: .black) {
+      throw ValidationError("--bg wants --format y4m; other formats keep transparent pixels")
+    }
+    switch format {
+    case .png, .rgba: break
+    case .y4m:
+      guard !raw, staticImage == .skip, depth == 8, manifest == nil, !resume,
+        pictures.choice == .all
+      else {
+        throw ValidationError(
+          "--format y4m is one file of whole frames: no --raw, --static, --depth, --manifest, "
+            + "--resume, --unique or --changed-only with it")
+      }
+    case .ffconcat:
+      guard !raw, staticImage == .skip else {
+        throw ValidationError("--format ffconcat lists whole frames: no --raw or --static with it")
+      }
+    }
   }
 
   static func selector(_ text: String) throws -> FrameSelector {
@@ -167,7 +211,9 @@ struct ExtractCommand: ZoetropeSubcommand {
       selection: FrameSelection(
         frames: frames, time: time, every: every, maximum: max ?? .max),
       rate: fps, isRaw: raw, rendering: scaling.rendering, format: format,
-      staticImage: staticImage, manifest: manifest, policy: timing.policy, jobs: jobs ?? 0,
+      effort: pictures.compression.effort, choice: pictures.choice,
+      background: pictures.background.color, staticImage: staticImage, manifest: manifest,
+      policy: timing.policy, jobs: jobs ?? 0,
       isForced: force, isResuming: resume, isFollowing: follow, progress: progress, isQuiet: quiet,
       cache: cache,
       options: options)

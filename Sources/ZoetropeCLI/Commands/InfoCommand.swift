@@ -21,6 +21,13 @@ struct InfoCommand: ZoetropeSubcommand {
       On a terminal, what has arrived of it, or of a pipe, is shown on standard error. Ctrl-C prints \
       what is known.
 
+      --hashes decodes every frame and adds the hash of its composited pixels: XXH3-128 with seed 0 of \
+      what extract --format rgba writes, as xxh128sum prints it. It is the same in every version. In JSON \
+      frames have "hash".
+
+      --timing all lists what every named policy makes of each delay. In JSON frames have "shown_ms" and \
+      the whole has "by_policy"; all other times are then those of browsers.
+
       --save-index writes what scanning found, for programs that decode frames of the file where it is \
       remote (RemoteImage): they then read the bytes of each frame alone. An existing index is replaced.
 
@@ -49,6 +56,9 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "List comments, text, colour and application blocks.")
   var metadata = false
 
+  @Flag(help: "List the hash of every frame's pixels; decodes them.")
+  var hashes = false
+
   @Flag(help: "Read a file that is still being written, to its animation's end.")
   var follow = false
 
@@ -56,14 +66,22 @@ struct InfoCommand: ZoetropeSubcommand {
     help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
   var saveIndex: String?
 
-  @OptionGroup var timing: TimingArguments
+  @Option(
+    help: ArgumentHelp(
+      """
+      How short delays are shown, for all times: browser, exact, ffmpeg, imageio, gtk, MIN:REPL in \
+      ms, or all side by side.
+      """,
+      valueName: "policy"))
+  var timing = InfoTimingArgument(policy: .browser)
 
   @OptionGroup var decoding: DecodingArguments
 
   func validate() throws {
-    guard format == nil || !(json || frames || metadata) else {
+    guard format == nil || !(json || frames || metadata || hashes || timing.isAll) else {
       throw ValidationError(
-        "--format prints nothing else: leave out --json, --frames and --metadata")
+        "--format prints nothing else: leave out --json, --frames, --metadata, --hashes and "
+          + "--timing all")
     }
     if follow { try FollowedFiles.check(files) }
     guard let saveIndex else { return }
@@ -87,7 +105,18 @@ struct InfoCommand: ZoetropeSubcommand {
       input throws(CommandFailure) in
       let image = try input.open(options)
       if let saveIndex { try Self.save(ImageIndex(of: image), to: saveIndex) }
-      return (.success, output(AnimationReport(input: input, image: image, policy: policy)))
+      var report = AnimationReport(input: input, image: image, policy: policy)
+      try complete(&report)
+      return (report.hasDecodingLosses ? .partial : .success, output(report))
+    }
+  }
+
+  /// Adds what was asked for beyond the scan; decodes every frame for hashes.
+  private func complete(_ report: inout AnimationReport) throws(CommandFailure) {
+    if timing.isAll { report.policies = NamedPolicy.all }
+    guard hashes else { return }
+    report = try Signals.whileCaught { [report] () throws(CommandFailure) in
+      try report.withHashes()
     }
   }
 
@@ -95,7 +124,8 @@ struct InfoCommand: ZoetropeSubcommand {
   private func output(_ report: AnimationReport) -> [UInt8] {
     if let format { return format.line(report) }
     if json { return CommandRunner.line { report.write(to: &$0) } }
-    return Array(report.text(showsFrames: frames, showsMetadata: metadata).utf8)
+    return Array(
+      report.text(showsFrames: frames || hashes || timing.isAll, showsMetadata: metadata).utf8)
   }
 
   /// Shows what is known of a stream so far, and prints its report at the end.
@@ -146,9 +176,10 @@ struct InfoCommand: ZoetropeSubcommand {
     }
     var report = AnimationReport(input: input, image: image, policy: timing.policy)
     report.failure = interruption
+    if interruption == nil { try complete(&report) }
     try OutputStream.print(output(report), stopsOnSignal: false)
     interruption?.report(asJSON: json)
-    return interruption?.status ?? .success
+    return interruption?.status ?? (report.hasDecodingLosses ? .partial : .success)
   }
 
   /// Writes `index` to the file that the user called `name`.

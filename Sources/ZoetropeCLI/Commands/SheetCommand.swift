@@ -61,7 +61,7 @@ struct SheetCommand: ZoetropeSubcommand {
 
   @Option(
     name: .customLong("bg"), help: "Behind the frames: none (transparent), black, white or RRGGBB.")
-  var background = SheetBackground(color: .clear)
+  var background = BackgroundArgument(color: .clear)
 
   @Option(
     help: "Write where each frame lies as JSON; - is standard output.", completion: .file())
@@ -108,28 +108,4 @@ struct SheetCommand: ZoetropeSubcommand {
       version: VersionText.number, options: decoding.options
     ).run()
   }
-}
-
-/// The words of `--bg`.
-struct SheetBackground: ExpressibleByArgument {
-  let color: RGBA
-
-  init(color: RGBA) { self.color = color }
-
-  init?(argument: String) {
-    switch argument {
-    case "none": color = .clear
-    case "black": color = .black
-    case "white": color = RGBA(red: 255, green: 255, blue: 255)
-    default:
-      let isHexadecimal = argument.utf8.count == 6 && argument.allSatisfy(\.isHexDigit)
-      guard isHexadecimal, let value = UInt32(argument, radix: 16) else { return nil }
-      color = RGBA(
-        red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
-    }
-  }
-
-  var defaultValueDescription: String { "none" }
-
-  static var defaultCompletionKind: CompletionKind { .list(["none", "black", "white"]) }
 }

@@ -183,7 +183,7 @@ struct StillFiles {
       let template =
         isDirectory
         ? OutputTemplate.files(inDirectory: argument) : try OutputTemplate(parsing: argument)
-      try FileEnding.check(template, format)
+      try FileEnding.check(template, ExtractionFormat(format))
       try Self.check(template, inputs)
       destination = .files(template)
     }
@@ -215,7 +215,7 @@ struct StillFiles {
   ) throws(CommandFailure) {
     let bytes: [UInt8]
     do throws(WriteFailure) {
-      bytes = try FrameEncoder(format: format, metadata: image.metadata).encode(bitmap)
+      bytes = try FrameEncoder(PictureForm(format), metadata: image.metadata).encode(bitmap)
     } catch {
       throw error.commandFailureOrEnd
     }

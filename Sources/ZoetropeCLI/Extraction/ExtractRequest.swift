@@ -14,7 +14,13 @@ struct ExtractRequest: Hashable {
   var isRaw = false
   /// How frames are scaled; nil for their own size.
   var rendering: Rendering?
-  var format = OutputFormat.png
+  var format = ExtractionFormat.png
+  /// How hard PNG files are made small.
+  var effort = PNGEncoder.Effort.balanced
+  /// Which of the selected frames' pictures are written.
+  var choice = PictureChoice.all
+  /// What lies behind transparent pixels of a video; opaque.
+  var background = RGBA.black
   var staticImage = StaticImageChoice.skip
   var manifest: String?
   /// How long each frame is shown.
@@ -33,9 +39,23 @@ struct ExtractRequest: Hashable {
   /// The options that files are opened with.
   var decodingOptions: DecodingOptions {
     var options = options
-    // Encoding a PNG takes some ten times as long as decoding its frame.
-    options.parallelism = format == .png ? (threadCount + 7) / 8 : threadCount
+    // Encoding a PNG takes some ten times as long as decoding its frame, and a fast one a few times.
+    if case .png(let effort) = form {
+      let share = effort == .fast ? 4 : 8
+      options.parallelism = (threadCount + share - 1) / share
+    } else {
+      options.parallelism = threadCount
+    }
     return options
+  }
+
+  /// How pictures are encoded.
+  var form: PictureForm {
+    switch format {
+    case .png, .ffconcat: .png(effort)
+    case .rgba: .rgba
+    case .y4m: .video(background: background)
+    }
   }
 
   /// Whether errors are JSON too, for a program that reads the progress.
@@ -113,7 +133,7 @@ extension ExtractRequest {
   /// Checks what can be checked before any file is opened.
   private func settle(_ inputs: [InputFile]) throws(CommandFailure) -> OutputDestination {
     let destination = try OutputDestination(
-      parsing: RawArguments.bytes(of: output),
+      parsing: RawArguments.bytes(of: output), format: format,
       isDirectory: { OutputFile.isDirectory(FilePath(bytes: $0)) },
       isStream: { OutputStream.isNeeded(for: FilePath(bytes: $0)) })
     if destination == .standardOutput, manifest == "-" {
@@ -122,8 +142,24 @@ extension ExtractRequest {
     if files.count(where: { $0 == "-" }) > 1 {
       throw .usage("standard input can be read only once")
     }
-    guard case .files(let template) = destination else { return destination }
+    if destination.isStream, format == .y4m, files.count > 1 {
+      throw .usage("a stream holds one video; put {stem} into the output name, or name a directory")
+    }
+    guard case .files(let template) = destination else {
+      if format == .ffconcat {
+        throw .usage("--format ffconcat writes files; -o names a directory")
+      }
+      return destination
+    }
     try FileEnding.check(template, format)
+    if [.y4m, .ffconcat].contains(format), template.tellsFramesApart {
+      throw .usage(
+        "--format \(format.rawValue) writes one file for all frames: no {index}, {time_ms} or "
+          + "{delay_ms} in its name")
+    }
+    if format == .ffconcat, template.listedFrames == nil {
+      throw .usage("with --format ffconcat, -o is a directory or a name that ends in .ffconcat")
+    }
     guard files.count > 1 else { return destination }
     guard template.tellsFilesApart else {
       throw .usage("several files need {stem} or {name} in the output name, or a directory")
@@ -193,7 +229,8 @@ extension ExtractRequest {
   /// known at the end.
   private func isStreamed(to destination: OutputDestination) -> Bool {
     guard files.count == 1, isFollowing || InputFile(files[0]).isReadOnce,
-      rate == nil, staticImage == .skip, selection.isDecidedInOrder, options.damage != .strict,
+      rate == nil, format == .png || format == .rgba, staticImage == .skip,
+      selection.isDecidedInOrder, options.damage != .strict,
       cache.directory == nil
     else { return false }
     if case .files(let template) = destination { return template.hasIndex }

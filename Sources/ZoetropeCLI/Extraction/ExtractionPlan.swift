@@ -7,11 +7,17 @@ struct ExtractionPlan {
   struct Output: Hashable {
     /// Nil for the static image.
     let index: Int?
-    /// Nil for a stream.
+    /// Nil for a stream, and for a file that holds all frames.
     let path: FilePath?
+    /// How often the frame is written to a stream.
+    var repeats = 1
   }
 
-  let outputs: [Output]
+  private(set) var outputs: [Output]
+  /// The one file beside or instead of those of the frames: a video, or a list of frames.
+  private(set) var whole: FilePath?
+  /// The frame rate of a video.
+  private(set) var rate: PictureRate?
 
   /// - Throws: A usage failure when the selection is empty.
   init(
@@ -37,26 +43,37 @@ struct ExtractionPlan {
       failure.file = input.name
       throw failure
     }
-    guard case .files(let template) = destination else {
-      outputs = indices.map { Output(index: $0, path: nil) }
-      return
-    }
+    outputs = indices.map { Output(index: $0, path: nil) }
+    if request.format == .y4m { try settleVideo(of: image, input: input, request) }
+    guard case .files(let template) = destination else { return }
     let starts = image.startTimes(policy: request.policy)
       .map(OutputTemplate.Values.milliseconds)
-    var outputs: [Output] = []
+    var values = OutputTemplate.Values(
+      name: input.fullStem, stem: input.stem, index: nil, lastIndex: image.frames.count - 1,
+      starts: starts, fileExtension: request.format.fileExtension)
+    var names = template
+    if let frames = request.format == .ffconcat ? template.listedFrames : nil {
+      let list = template.name(values)
+      guard !list.contains(0x0a) else {
+        throw .usage("a list of frames cannot hold names with line breaks")
+      }
+      whole = FilePath(bytes: list)
+      names = frames
+    } else if request.format == .y4m {
+      whole = FilePath(bytes: template.name(values))
+      return
+    }
+    if request.rate != nil { values.lastIndex = indices.count - 1 }
     for (number, index) in indices.enumerated() {
-      var values = OutputTemplate.Values(
-        name: input.fullStem, stem: input.stem, index: index, starts: starts,
-        fileExtension: request.format.rawValue)
+      values.setFrame(index, starts: starts)
       if let rate = request.rate {
         values.index = number
         values.timeMilliseconds = OutputTemplate.Values.milliseconds(
           rate.time(ofPicture: number))
         values.delayMilliseconds = OutputTemplate.Values.milliseconds(rate.time(ofPicture: 1))
       }
-      outputs.append(Output(index: index, path: FilePath(bytes: template.name(values))))
+      outputs[number] = Output(index: index, path: FilePath(bytes: names.name(values)))
     }
-    self.outputs = outputs
   }
 
   /// The frame shown at each sample time of a play.
@@ -70,9 +87,54 @@ struct ExtractionPlan {
     throw .usage("--fps gives more than \(PictureRate.mostPictures) pictures; --max limits them")
   }
 
+  /// Determines how often each frame of a video is repeated: as the pictures of ``ExtractRequest/rate`` say,
+  /// else as often as it takes for every frame to be shown for exactly its time.
+  private mutating func settleVideo(
+    of image: AnimatedImage, input: InputFile, _ request: ExtractRequest
+  ) throws(CommandFailure) {
+    if let rate = request.rate {
+      self.rate = rate
+      var runs: [Output] = []
+      for output in outputs {
+        if runs.last?.index == output.index {
+          runs[runs.count - 1].repeats += 1
+        } else {
+          runs.append(output)
+        }
+      }
+      outputs = runs
+      return
+    }
+    let delays = outputs.compactMap { $0.index.map { image.frames[$0].delay } }
+    var failure = CommandFailure.usage("")
+    if let (rate, counts) = PictureRate.common(of: delays, policy: request.policy) {
+      var total = 0
+      for count in counts {
+        total = total.addingReportingOverflow(count).overflow ? .max : total + count
+      }
+      if total <= PictureRate.mostPictures {
+        self.rate = rate
+        outputs = zip(outputs, counts).compactMap { output, count in
+          count > 0 ? Output(index: output.index, path: nil, repeats: count) : nil
+        }
+        return
+      }
+      failure = .usage(
+        "exact delays take \(total) pictures, the most are \(PictureRate.mostPictures); "
+          + "--fps sets another rate")
+    } else if delays.allSatisfy({ request.policy.shownDuration(of: $0) == .zero }) {
+      failure = .usage("every frame is shown for 0 ms with \(request.policy) timing")
+    } else {
+      failure = .usage(
+        "the delays are multiples of no time from 1 ms up; --fps sets a frame rate")
+    }
+    failure.file = input.name
+    throw failure
+  }
+
   /// The directories that outputs go to.
   var directories: Set<FilePath> {
-    Set(outputs.compactMap { $0.path.map(OutputFile.directory(of:)) })
+    Set((outputs.map(\.path) + [whole]).compactMap { $0.map(OutputFile.directory(of:)) })
   }
 }
 
@@ -96,84 +158,5 @@ extension CommandFailure {
         + "\(Decimal(image.duration(policy: policy))) ms with \(policy) timing")
     failure.file = input.name
     return failure
-  }
-}
-
-/// An input of `extract` before anything is written.
-struct ExtractionPreparation {
-  let input: InputFile
-  let destination: OutputDestination
-  /// Nil before the file is opened, and if it is to be opened again later.
-  var image: AnimatedImage?
-  /// Nil for a stream, whose outputs are determined when the file is opened.
-  var plan: ExtractionPlan?
-  /// Whether each output of the plan exists and is kept.
-  var isFinished: [Bool] = []
-  /// Why the file cannot be extracted; reported when its turn comes.
-  var failure: CommandFailure?
-  /// The names that are taken, if the frames are written while the bytes arrive.
-  var streamedNames: OutputNames?
-
-  init(input: InputFile, destination: OutputDestination) {
-    (self.input, self.destination) = (input, destination)
-  }
-
-  /// Opens the file and determines the names of its outputs.
-  mutating func scan(
-    for request: ExtractRequest, knownTo store: FrameStore?
-  ) throws(CommandFailure) {
-    let image =
-      try request.isFollowing
-      ? input.openFollowed(request.decodingOptions)
-      : input.open(request.decodingOptions, knownTo: store)
-    self.image = image
-    let plan = try ExtractionPlan(
-      image: image, input: input, request: request, destination: destination)
-    self.plan = plan
-    isFinished = plan.outputs.map { _ in false }
-  }
-
-  /// Refuses names that are taken by another output, by an input, or by a file that must stay.
-  mutating func check(
-    names: inout OutputNames, avoiding identities: InputIdentities, for request: ExtractRequest
-  ) throws(CommandFailure) {
-    guard let plan else { return }
-    for (number, output) in plan.outputs.enumerated() {
-      guard let path = output.path else { continue }
-      isFinished[number] = try request.checkName(
-        path, of: input, names: &names, avoiding: identities)
-    }
-  }
-}
-
-extension ExtractRequest {
-  /// Refuses a name that is taken by another output, by an input, or by a file that must stay.
-  ///
-  /// - Returns: Whether the file is there, and is kept.
-  func checkName(
-    _ path: FilePath, of input: InputFile, names: inout OutputNames,
-    avoiding identities: InputIdentities
-  ) throws(CommandFailure) -> Bool {
-    guard names.insert(path) else {
-      throw .usage(
-        files.count > 1
-          ? "two outputs would be called \(path); put a mark between {stem} and {index} in the "
-            + "output name, or extract the files to different directories"
-          : "two outputs would be called \(path); put {index} into the output name")
-    }
-    try identities.check(path)
-    guard !isForced, OutputFile.isTaken(path) else { return false }
-    guard isResuming else {
-      throw CommandFailure(
-        .cannotWrite, code: "exists",
-        "\(path) exists; --force replaces it, --resume keeps it and goes on")
-    }
-    // A frame older than the input cannot be one of its frames, unless the input still grows.
-    if !isFollowing, let source = input.path, OutputFile.isOlder(path, than: source) {
-      throw CommandFailure(
-        .cannotWrite, code: "stale",
-        "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
-    }
-    return true
   }
 }

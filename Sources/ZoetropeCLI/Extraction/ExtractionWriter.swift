@@ -17,7 +17,7 @@ final class ExtractionWriter {
 
   /// What all threads share.
   struct Context: Sendable {
-    let format: OutputFormat
+    let form: PictureForm
     let metadata: AnimationMetadata?
     /// Whether files may be replaced.
     let isReplacing: Bool
@@ -30,7 +30,7 @@ final class ExtractionWriter {
     /// Frames submitted and not yet written.
     var pending = 0
     /// Encoded frames for the stream that wait for an earlier one.
-    var ready: [Int: [UInt8]] = [:]
+    var ready: [Int: (bytes: [UInt8], repeats: Int)] = [:]
     /// The place that the stream waits for.
     var nextPlace = 0
     var isStreaming = false
@@ -43,12 +43,12 @@ final class ExtractionWriter {
   init(jobs: Int, context: Context) {
     self.context = context
     shared = Monitor(State())
-    encoder = FrameEncoder(format: context.format, metadata: context.metadata)
+    encoder = FrameEncoder(context.form, metadata: context.metadata)
     window = max(1, jobs * 2)
     for _ in 1..<max(1, jobs) {
       let (shared, context) = (shared, context)
       let thread = SystemThread {
-        let encoder = FrameEncoder(format: context.format, metadata: context.metadata)
+        let encoder = FrameEncoder(context.form, metadata: context.metadata)
         while let job = Self.takeJob(shared) { Self.process(job, encoder, shared, context) }
       }
       // With fewer threads it is only slower.
@@ -119,7 +119,7 @@ final class ExtractionWriter {
         try OutputFile.write(bytes, to: path, isReplacing: context.isReplacing)
         shared.update { $0.finish(job.place, name: FileName(path), byteCount: bytes.count) }
       } else {
-        try stream(bytes, place: job.place, shared, context.stream)
+        try stream(bytes, of: job, shared, context.stream)
       }
     } catch {
       shared.update {
@@ -131,23 +131,23 @@ final class ExtractionWriter {
 
   /// Writes whatever is next and ready to the stream, unless another thread is at it.
   private static func stream(
-    _ bytes: [UInt8], place: Int, _ shared: Monitor<State>, _ stream: OutputStream
+    _ bytes: [UInt8], of job: FrameJob, _ shared: Monitor<State>, _ stream: OutputStream
   ) throws(WriteFailure) {
     let name = FileName(Array((stream == .standardOutput ? "-" : stream.name).utf8))
-    var next = shared.update { state -> [UInt8]? in
-      state.ready[place] = bytes
+    var next = shared.update { state -> (bytes: [UInt8], repeats: Int)? in
+      state.ready[job.place] = (bytes, job.repeats)
       return state.startStreaming()
     }
-    while let bytes = next {
+    while let (bytes, repeats) = next {
       do throws(WriteFailure) {
-        try stream.write(bytes)
+        for _ in 0..<repeats { try stream.write(bytes) }
       } catch {
         shared.update { $0.isStreaming = false }
         throw error
       }
-      next = shared.update { state -> [UInt8]? in
+      next = shared.update { state -> (bytes: [UInt8], repeats: Int)? in
         state.isStreaming = false
-        state.finish(state.nextPlace, name: name, byteCount: bytes.count)
+        state.finish(state.nextPlace, name: name, byteCount: bytes.count * repeats)
         state.nextPlace += 1
         return state.startStreaming()
       }
@@ -163,40 +163,11 @@ extension ExtractionWriter.State {
   }
 
   /// The bytes to write next, if they are ready and no thread is writing.
-  fileprivate mutating func startStreaming() -> [UInt8]? {
-    guard !isStreaming, failure == nil, let bytes = ready.removeValue(forKey: nextPlace) else {
+  fileprivate mutating func startStreaming() -> (bytes: [UInt8], repeats: Int)? {
+    guard !isStreaming, failure == nil, let next = ready.removeValue(forKey: nextPlace) else {
       return nil
     }
     isStreaming = true
-    return bytes
-  }
-}
-
-/// Encodes bitmaps in an output format; one per thread.
-final class FrameEncoder {
-  private let format: OutputFormat
-  private let png: PNGEncoder
-
-  init(format: OutputFormat, metadata: AnimationMetadata?) {
-    self.format = format
-    png = PNGEncoder(metadata: metadata)
-  }
-
-  func encode(_ bitmap: Bitmap) throws(WriteFailure) -> [UInt8] {
-    if format == .rgba { return Self.plainRows(bitmap) }
-    do throws(AnimatedImageError) {
-      return try png.encode(bitmap)
-    } catch {
-      throw .encoding(error.detail)
-    }
-  }
-
-  /// The rows one after another, without padding.
-  private static func plainRows(_ bitmap: Bitmap) -> [UInt8] {
-    let rowBytes = bitmap.width * bitmap.format.bytesPerPixel
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(rowBytes * bitmap.height)
-    for y in 0..<bitmap.height { bytes.append(copying: bitmap.row(y)) }
-    return bytes
+    return next
   }
 }

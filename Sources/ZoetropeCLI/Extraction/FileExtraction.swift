@@ -9,6 +9,8 @@ struct FileExtraction {
   private let image: AnimatedImage
   private let plan: ExtractionPlan
   private let stream: OutputStream
+  /// The file of a video, to which ``stream`` leads.
+  private let pending: PendingFile?
   /// Decoded frames on disk, if any.
   private let store: FrameStore?
   /// Whether each output of the plan exists and is kept.
@@ -22,7 +24,6 @@ struct FileExtraction {
     if let failure = preparation.failure { throw failure }
     input = preparation.input
     self.request = request
-    self.stream = stream
     self.store = store
     let image: AnimatedImage
     if let opened = preparation.image {
@@ -44,6 +45,15 @@ struct FileExtraction {
         try OutputFile.makeDirectory(directory)
         TemporaryFile.sweep(directory)
       }
+      pending =
+        try plan.rate == nil
+        ? nil
+        : plan.whole.map { (path) throws(WriteFailure) in
+          try PendingFile(
+            path, isReplacing: request.isForced,
+            followsLinks: path.bytes == RawArguments.bytes(of: request.output))
+        }
+      self.stream = pending?.stream ?? stream
     } catch {
       throw error.commandFailureOrEnd
     }
@@ -53,63 +63,153 @@ struct FileExtraction {
     let writer = ExtractionWriter(
       jobs: min(request.threadCount, isFinished.count { !$0 }),
       context: ExtractionWriter.Context(
-        format: request.format, metadata: image.metadata, isReplacing: request.isForced,
+        form: request.form, metadata: image.metadata, isReplacing: request.isForced,
         stream: stream))
     var progress = ProgressReporter(
       style: request.isQuiet ? .none : request.progress, total: plan.outputs.count)
-    var frameDamage: [Damage] = []
+    var state = State(sieve: PictureSieve(request.choice))
+    state.writing = writeHeader()
     let known = Set(image.damage)
-    var decodingFailure: CommandFailure?
     let frames = FrameSource(
       image: image, isRaw: request.isRaw, rendering: request.rendering,
       hasRepeats: request.rate != nil, store: store)
-    // Places count only frames to be written, so that a stream can wait for the next place.
-    var places: [Int] = []
-    submitting: for (number, output) in plan.outputs.enumerated() where !isFinished[number] {
+    for number in plan.outputs.indices where state.writing == nil {
       if Signals.ending != nil { break }
+      if isFinished[number], !state.sieve.needsEveryFrame {
+        state.kept.append(number)
+        continue
+      }
       do throws(AnimatedImageError) {
-        let found = try frames.frame(at: output.index)
+        let found = try frames.frame(at: plan.outputs[number].index)
         guard let frame = found else { continue }
-        if let damage = frame.damage, !known.contains(damage), frameDamage.last != damage {
-          frameDamage.append(damage)
+        if let damage = frame.damage, !known.contains(damage), state.damage.last != damage {
+          state.damage.append(damage)
         }
+        guard try takes(number, frame, &state) else { continue }
         do throws(WriteFailure) {
-          let job = FrameJob(place: places.count, bitmap: frame.bitmap, path: output.path)
-          places.append(number)
+          let output = plan.outputs[number]
+          let job = FrameJob(
+            place: state.places.count, bitmap: frame.bitmap, path: output.path,
+            repeats: output.repeats)
+          state.places.append(number)
           try writer.submit(job)
         } catch {
-          break submitting
+          break
         }
-        progress.update(writer.progress)
+        progress.update(state.progress(writer))
       } catch {
-        decodingFailure = CommandFailure(error, file: input.name, damage: image.options.damage)
+        state.decoding = CommandFailure(error, file: input.name, damage: image.options.damage)
         break
       }
     }
     let (written, failure) = writer.finish()
-    progress.finish(writer.progress)
-    let kept = isFinished.count { $0 } + written.count
-    var report = AnimationReport(input: input, image: image, policy: request.policy)
-    report.outputs = outputs(places: places, written: written)
-    report.frameDamage = frameDamage
-    report.outputSize = request.rendering.map {
-      Rendition($0, of: image.canvasSize, options: image.options).size
+    state.writing = state.writing ?? failure
+    progress.finish(state.progress(writer))
+    return result(state, written)
+  }
+
+  /// What is known while frames are written.
+  private struct State {
+    var sieve: PictureSieve
+    /// The outputs in the order of the writer: places count only frames to be written, so that a stream can
+    /// wait for the next place.
+    var places: [Int] = []
+    /// The outputs whose files are there.
+    var kept: [Int] = []
+    /// How many frames show a picture that another frame has.
+    var repeatCount = 0
+    var damage: [Damage] = []
+    var writing: WriteFailure?
+    var decoding: CommandFailure?
+
+    init(sieve: PictureSieve) { self.sieve = sieve }
+
+    func progress(_ writer: ExtractionWriter) -> (frames: Int, bytes: Int?) {
+      let (frames, bytes) = writer.progress
+      return (frames + repeatCount, bytes)
     }
+  }
+
+  /// Whether output `number` is to be written now.
+  private func takes(
+    _ number: Int, _ frame: CompositedFrame, _ state: inout State
+  ) throws(AnimatedImageError) -> Bool {
+    if let index = plan.outputs[number].index, try !state.sieve.takes(frame.bitmap, of: index) {
+      state.repeatCount += 1
+      return false
+    }
+    if isFinished[number] { state.kept.append(number) }
+    return !isFinished[number]
+  }
+
+  /// Writes what a video starts with; returns why that failed.
+  private func writeHeader() -> WriteFailure? {
+    guard let rate = plan.rate else { return nil }
+    do throws(WriteFailure) {
+      try stream.write(VideoStream.header(size: outputSize ?? image.canvasSize, rate: rate))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The size that frames are scaled to; nil when they keep theirs.
+  private var outputSize: PixelSize? {
+    request.rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
+  }
+
+  /// Gives a video its name or writes the list of frames, if nothing is missing, and reports.
+  private func result(_ state: State, _ written: [Int: WrittenFrame]) -> ExtractionResult {
+    var report = AnimationReport(input: input, image: image, policy: request.policy)
+    report.outputs = outputs(state, written)
+    report.showings = request.choice == .all ? nil : state.sieve.showings
+    report.frameDamage = state.damage
+    report.outputSize = outputSize
+    var failure = state.writing
+    if failure == nil, state.decoding == nil, Signals.ending == nil {
+      do throws(WriteFailure) {
+        try pending?.finish()
+        try writeList(report)
+      } catch {
+        failure = error
+      }
+    } else {
+      pending?.discard()
+    }
+    let tally = state.kept.count + written.count + state.repeatCount
     return ExtractionResult(
-      report, tally: "\(kept) of \(plan.outputs.count) frames",
-      isResumable: !plan.directories.isEmpty, request: request, writing: failure,
-      decoding: decodingFailure)
+      report, tally: "\(tally) of \(plan.outputs.count) frames",
+      isResumable: !plan.directories.isEmpty && request.format != .y4m, request: request,
+      writing: failure, decoding: state.decoding)
+  }
+
+  /// Writes the list of the frames' files and durations, if one was asked for.
+  private func writeList(_ report: AnimationReport) throws(WriteFailure) {
+    guard request.format == .ffconcat, let path = plan.whole else { return }
+    let indices = plan.outputs.compactMap(\.index)
+    var list = ConcatList(
+      delays: indices.map { image.frames[$0].delay }, policy: request.policy)
+    let files = Dictionary(plan.outputs.map { ($0.index, $0.path) }) { first, _ in first }
+    for index in indices {
+      let picture = report.showings?.pictures[index] ?? index
+      // A frame without pixels has no file.
+      guard report.outputs?[picture] != nil, let file = files[picture] ?? nil else { continue }
+      list.add(file, for: request.policy.shownDuration(of: image.frames[index].delay))
+    }
+    try OutputFile.write(
+      list.bytes, to: path, isReplacing: request.isForced || request.isResuming,
+      followsLinks: path.bytes == RawArguments.bytes(of: request.output))
   }
 
   /// The output of each frame by index, and of the static image, whether written now or kept.
-  private func outputs(places: [Int], written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
+  private func outputs(_ state: State, _ written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
     var outputs: [Int?: WrittenFrame] = [:]
-    for (place, number) in places.enumerated() {
+    for (place, number) in state.places.enumerated() {
       if let frame = written[place] { outputs[plan.outputs[number].index] = frame }
     }
-    for (number, output) in plan.outputs.enumerated() where isFinished[number] {
-      guard let path = output.path else { continue }
-      outputs[output.index] = WrittenFrame(
+    for number in state.kept {
+      guard let path = plan.outputs[number].path else { continue }
+      outputs[plan.outputs[number].index] = WrittenFrame(
         name: FileName(path), byteCount: FileStatus(at: path)?.byteCount ?? 0)
     }
     return outputs
@@ -123,68 +223,6 @@ struct FrameJob: Sendable {
   let bitmap: Bitmap
   /// Nil for the stream.
   let path: FilePath?
-}
-
-/// The frames of an image as requested: composited or stored, scaled or not.
-final class FrameSource {
-  private let composited: FrameReader
-  private let stored: StoredFrameReader
-  private let isRaw: Bool
-  private let rendering: Rendering?
-  /// Rescales only what changed since the previous frame.
-  private var renderer: FrameRenderer?
-  /// Reads and stores rendered frames; nil without a store.
-  private let kept: CachedFrameReader?
-  /// Whether the same frame may be requested again at once.
-  private let hasRepeats: Bool
-  /// The previous frame, kept only for repeats: holding it makes the compositor copy.
-  private var last: CompositedFrame?
-
-  init(
-    image: AnimatedImage, isRaw: Bool, rendering: Rendering?, hasRepeats: Bool,
-    store: FrameStore? = nil
-  ) {
-    kept = store.map {
-      CachedFrameReader(image, rendering: rendering ?? Rendering(), cache: $0)
-    }
-    self.hasRepeats = hasRepeats
-    composited = FrameReader(image)
-    stored = StoredFrameReader(image)
-    self.isRaw = isRaw
-    self.rendering = rendering
-    renderer = rendering.map {
-      FrameRenderer($0, of: image.canvasSize, options: image.options)
-    }
-  }
-
-  /// Frame `index`, or the static image for nil; nil when it has no pixels.
-  func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
-    guard let index else {
-      guard let frame = try stored.staticImage() else { return nil }
-      return rendering.map { frame.scaled(by: $0) } ?? frame
-    }
-    if isRaw { return try stored.frame(at: index) }
-    guard hasRepeats else { return try next(index) }
-    if last?.index != index { last = try next(index) }
-    return last
-  }
-
-  private func next(_ index: Int) throws(AnimatedImageError) -> CompositedFrame? {
-    if let kept { return try kept.frame(at: index) { Signals.ending != nil } }
-    let frame = try composited.frame(at: index)
-    guard renderer != nil else { return frame }
-    return try renderer?.render(frame)
-  }
-}
-
-extension CompositedFrame {
-  /// A picture of any size, scaled whole.
-  func scaled(by rendering: Rendering) -> CompositedFrame {
-    guard let target = rendering.target else { return self }
-    let bitmap = bitmap.scaled(
-      to: target, fit: rendering.fit, filter: rendering.filter,
-      linearLight: rendering.linearLight)
-    return CompositedFrame(
-      index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
-  }
+  /// How often it is written to the stream.
+  var repeats = 1
 }

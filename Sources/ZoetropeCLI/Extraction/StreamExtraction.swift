@@ -39,6 +39,7 @@ struct StreamExtraction {
     var frames = StreamedFrames(
       names: names, timeline: PlaybackTimeline([], policy: request.policy))
     frames.selection = OrderedSelection(request.selection, policy: request.policy)
+    frames.sieve = PictureSieve(request.choice)
     let reader = StreamReader(image.core, request.rendering ?? Rendering())
     var stopped: CommandFailure?
     arriving: for state in StreamChanges(of: image) {
@@ -90,24 +91,40 @@ struct StreamExtraction {
     frames.nextIndex += 1
     frames.timeline.append([control])
     guard frames.selection?.takes(control) ?? true else { return true }
+    var found: CompositedFrame?
+    if frames.sieve.needsEveryFrame {
+      // A picture that is left out needs no name.
+      found = try frame(of: index, from: reader, sieve: &frames.sieve)
+      if found == nil { return true }
+    }
     let path = try path(of: index, frames: &frames)
     guard frames.kept[index] == nil else { return true }
+    if !frames.sieve.needsEveryFrame {
+      found = try frame(of: index, from: reader, sieve: &frames.sieve)
+    }
+    guard let frame = found else { return true }
+    if let damage = frame.damage, frames.damage.last != damage { frames.damage.append(damage) }
+    let job = FrameJob(place: frames.written.count, bitmap: frame.bitmap, path: path)
+    frames.written.append(index)
+    let writer = frames.writer ?? makeWriter()
+    frames.writer = writer
+    do throws(WriteFailure) { try writer.submit(job) } catch { return false }
+    return true
+  }
+
+  /// Frame `index`; nil if it has no pixels, or if its picture is not to be written.
+  private func frame(
+    of index: Int, from reader: StreamReader, sieve: inout PictureSieve
+  ) throws(CommandFailure) -> CompositedFrame? {
     do throws(AnimatedImageError) {
       let found =
         try request.isRaw
         ? reader.storedFrame(at: index) : reader.frame(at: index) { Signals.ending != nil }
-      guard let frame = found else { return true }
-      if let damage = frame.damage, frames.damage.last != damage { frames.damage.append(damage) }
-      let job = FrameJob(place: frames.written.count, bitmap: frame.bitmap, path: path)
-      frames.written.append(index)
-      let writer = frames.writer ?? makeWriter()
-      frames.writer = writer
-      do throws(WriteFailure) { try writer.submit(job) } catch { return false }
+      guard let found, try sieve.takes(found.bitmap, of: index) else { return nil }
+      return found
     } catch {
-      if error.code == .cancelled { return false }
       throw CommandFailure(error, file: input.name, damage: request.options.damage)
     }
-    return true
   }
 
   /// The checked name of frame `index`, whose directory then exists; nil for a stream.
@@ -122,8 +139,9 @@ struct StreamExtraction {
     let path = FilePath(
       bytes: template.name(
         OutputTemplate.Values(
-          name: input.fullStem, stem: input.stem, index: index, timeMilliseconds: starts[0],
-          delayMilliseconds: starts[1] - starts[0], fileExtension: request.format.rawValue)))
+          name: input.fullStem, stem: input.stem, index: index, lastIndex: nil,
+          timeMilliseconds: starts[0], delayMilliseconds: starts[1] - starts[0],
+          fileExtension: request.format.fileExtension)))
     let isKept = try request.checkName(
       path, of: input, names: &frames.names, avoiding: identities)
     if isKept {
@@ -145,7 +163,7 @@ struct StreamExtraction {
     ExtractionWriter(
       jobs: request.threadCount,
       context: ExtractionWriter.Context(
-        format: request.format, metadata: image.image?.metadata, isReplacing: request.isForced,
+        form: request.form, metadata: image.image?.metadata, isReplacing: request.isForced,
         stream: stream))
   }
 
@@ -160,6 +178,7 @@ struct StreamExtraction {
     }
     var report = AnimationReport(input: input, image: image, policy: request.policy)
     report.outputs = outputs
+    report.showings = request.choice == .all ? nil : frames.sieve.showings
     // The end of the stream may have told the same.
     let known = Set(image.damage)
     report.frameDamage = frames.damage.filter { !known.contains($0) }
@@ -176,6 +195,7 @@ private struct StreamedFrames {
   /// When frames start, for names.
   var timeline: PlaybackTimeline
   var selection: OrderedSelection?
+  var sieve = PictureSieve(.all)
   var nextIndex = 0
   /// Made for the first frame that is written.
   var writer: ExtractionWriter?

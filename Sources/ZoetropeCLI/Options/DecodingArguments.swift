@@ -76,25 +76,43 @@ struct TimingArgument: ExpressibleByArgument, Hashable {
   init(policy: DelayPolicy) { self.policy = policy }
 
   init?(argument: String) {
-    switch argument {
-    case "browser": policy = .browser
-    case "exact": policy = .exact
-    case "ffmpeg": policy = .ffmpeg
-    case "imageio": policy = .imageIO
-    case "gtk": policy = .minimum(.milliseconds(20))
-    default:
-      let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
-      guard parts.count == 2, let least = UInt32(parts[0]), let replacement = UInt32(parts[1])
-      else { return nil }
-      policy = .minimum(
-        .milliseconds(Int(least)), replacement: .milliseconds(Int(replacement)))
+    if let named = NamedPolicy.all.first(where: { $0.name.description == argument }) {
+      policy = named.policy
+      return
     }
+    let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let least = UInt32(parts[0]), let replacement = UInt32(parts[1])
+    else { return nil }
+    policy = .minimum(
+      .milliseconds(Int(least)), replacement: .milliseconds(Int(replacement)))
   }
 
   var defaultValueDescription: String { "\(policy)" }
 
   static var defaultCompletionKind: CompletionKind {
-    .list(["browser", "exact", "ffmpeg", "imageio", "gtk"])
+    .list(NamedPolicy.all.map(\.name.description))
+  }
+}
+
+/// The words of `--timing` for `info`: also `all`, the named policies side by side.
+struct InfoTimingArgument: ExpressibleByArgument, Hashable {
+  /// The policy of everything that has one time only.
+  let policy: DelayPolicy
+  let isAll: Bool
+
+  init(policy: DelayPolicy) { (self.policy, isAll) = (policy, false) }
+
+  init?(argument: String) {
+    isAll = argument == "all"
+    guard let timing = isAll ? TimingArgument(policy: .browser) : TimingArgument(argument: argument)
+    else { return nil }
+    policy = timing.policy
+  }
+
+  var defaultValueDescription: String { "\(policy)" }
+
+  static var defaultCompletionKind: CompletionKind {
+    .list(NamedPolicy.all.map(\.name.description) + ["all"])
   }
 }
 

@@ -85,9 +85,15 @@ struct TimeArgument: Hashable, Sendable {
 struct PictureRate: Hashable, Sendable {
   /// The largest number of pictures without `--max`.
   static let mostPictures = 1_000_000
+  /// The highest rate.
+  static let mostASecond = 1000
 
   let numerator: Int
   let denominator: Int
+
+  init(numerator: Int, denominator: Int) {
+    (self.numerator, self.denominator) = (numerator, denominator)
+  }
 
   /// Nil when `text` is not a number above 0 and up to 1000, with at most three decimals.
   init?(_ text: String) {
@@ -107,7 +113,9 @@ struct PictureRate: Hashable, Sendable {
       (numerator, denominator) = (above, below)
     default: return nil
     }
-    guard numerator > 0, denominator > 0, numerator <= denominator * 1000 else { return nil }
+    guard numerator > 0, denominator > 0, numerator <= denominator * Self.mostASecond else {
+      return nil
+    }
   }
 
   /// Parses up to nine digits, so that no product here overflows.

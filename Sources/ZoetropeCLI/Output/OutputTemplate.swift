@@ -7,14 +7,16 @@ import ZoetropeProcess
 ///
 /// `{name}` `{stem}` `{index}` `{time_ms}` `{delay_ms}` `{ext}`, numbers also with a width as in
 /// `{index:04}`, and `%d` or `%04d` for the index, as ffmpeg and ImageMagick have it; `{{` and `%%`
-/// stand for themselves.
+/// stand for themselves. `{index}` without a width has as many digits as the last frame's number, so that
+/// names sort; `%d` has no leading zeros.
 struct OutputTemplate: Hashable, Sendable {
   enum Token: Hashable, Sendable {
     case text([UInt8])
     /// The input's name with its extension.
     case name
     case stem
-    case index(width: Int)
+    /// At least `width` digits; if it is fitted, at least as many as the last frame's number.
+    case index(width: Int, isFitted: Bool)
     case time(width: Int)
     case delay(width: Int)
     case fileExtension
@@ -26,9 +28,19 @@ struct OutputTemplate: Hashable, Sendable {
     var stem: [UInt8]
     /// Nil for the static image, which is called `static` in names.
     var index: Int?
+    /// The last number that ``index`` can have; nil for a stream, whose end is not known.
+    var lastIndex: Int?
     var timeMilliseconds: Int
     var delayMilliseconds: Int
     var fileExtension: String
+
+    /// The least number of digits of a fitted number.
+    fileprivate var fittedWidth: Int {
+      lastIndex.map { String($0).utf8.count } ?? Self.streamedWidth
+    }
+
+    /// The least number of digits of a fitted number in a stream.
+    private static let streamedWidth = 4
   }
 
   let tokens: [Token]
@@ -54,9 +66,11 @@ struct OutputTemplate: Hashable, Sendable {
       case .text(let bytes): bytes
       case .name: values.name
       case .stem: values.stem
-      case .index(let width):
+      case .index(let width, let isFitted):
         // A word is not padded.
-        values.index.map { Self.padded(String($0), width) } ?? Array("static".utf8)
+        values.index.map {
+          Self.padded(String($0), isFitted ? max(width, values.fittedWidth) : width)
+        } ?? Array("static".utf8)
       case .time(let width): Self.padded(String(values.timeMilliseconds), width)
       case .delay(let width): Self.padded(String(values.delayMilliseconds), width)
       case .fileExtension: Array(values.fileExtension.utf8)
@@ -111,7 +125,8 @@ extension OutputTemplate {
     case ("name", 0?) where parts.count == 1: return .name
     case ("stem", 0?) where parts.count == 1: return .stem
     case ("ext", 0?) where parts.count == 1: return .fileExtension
-    case ("index", let width?) where width <= 20: return .index(width: width)
+    case ("index", let width?) where width <= 20:
+      return .index(width: width, isFitted: parts.count == 1)
     case ("time_ms", let width?) where width <= 20: return .time(width: width)
     case ("delay_ms", let width?) where width <= 20: return .delay(width: width)
     default:
@@ -128,7 +143,7 @@ extension OutputTemplate {
     guard rest.popFirst() == UInt8(ascii: "d"), width <= 20 else {
       throw .usage("only %d or %04d may follow a % in an output name; %% stands for a plain %")
     }
-    return .index(width: width)
+    return .index(width: width, isFitted: false)
   }
 }
 
@@ -140,16 +155,26 @@ extension OutputTemplate.Values {
   ) {
     let starts = index.map { _ in image.startTimes(policy: policy).map(Self.milliseconds) }
     self.init(
-      name: input.fullStem, stem: input.stem, index: index,
+      name: input.fullStem, stem: input.stem, index: index, lastIndex: image.frames.count - 1,
       starts: starts ?? [], fileExtension: format.rawValue)
   }
 
   /// The values for frame `index`; `starts` are the times at which frames start, and the end.
-  init(name: [UInt8], stem: [UInt8], index: Int?, starts: [Int], fileExtension: String) {
+  init(
+    name: [UInt8], stem: [UInt8], index: Int?, lastIndex: Int?, starts: [Int],
+    fileExtension: String
+  ) {
     self.init(
-      name: name, stem: stem, index: index, timeMilliseconds: index.map { starts[$0] } ?? 0,
-      delayMilliseconds: index.map { starts[$0 + 1] - starts[$0] } ?? 0,
-      fileExtension: fileExtension)
+      name: name, stem: stem, index: nil, lastIndex: lastIndex, timeMilliseconds: 0,
+      delayMilliseconds: 0, fileExtension: fileExtension)
+    setFrame(index, starts: starts)
+  }
+
+  /// Sets the values that differ between frames.
+  mutating func setFrame(_ index: Int?, starts: [Int]) {
+    self.index = index
+    timeMilliseconds = index.map { starts[$0] } ?? 0
+    delayMilliseconds = index.map { starts[$0 + 1] - starts[$0] } ?? 0
   }
 
   /// Whole milliseconds, rounded down.
@@ -172,9 +197,10 @@ enum OutputDestination: Hashable, Sendable {
   ///
   /// `-` is standard output, and an existing pipe or device is a stream. Text with placeholders is a
   /// template. An existing directory, or a name that ends in a slash or has no extension, is a
-  /// directory, in which files are called `{stem}-{index:04}.{ext}`. Anything else names one file.
+  /// directory, in which files have the names of ``OutputTemplate/files(inDirectory:for:)``. Anything else
+  /// names one file.
   init(
-    parsing argument: [UInt8], isDirectory: ([UInt8]) -> Bool,
+    parsing argument: [UInt8], format: ExtractionFormat = .png, isDirectory: ([UInt8]) -> Bool,
     isStream: ([UInt8]) -> Bool = { _ in false }
   ) throws(CommandFailure) {
     guard !argument.isEmpty else { throw .usage("the output name is empty") }
@@ -197,18 +223,52 @@ enum OutputDestination: Hashable, Sendable {
         return
       }
     }
-    self = .files(.files(inDirectory: argument))
+    self = .files(.files(inDirectory: argument, for: format))
   }
 }
 
 extension OutputTemplate {
-  /// The default names of files in `directory`.
-  static func files(inDirectory directory: [UInt8]) -> OutputTemplate {
+  /// The default names of files in `directory`: `{stem}-{index}.{ext}` with at least four digits, or
+  /// `{stem}.y4m` and `{stem}.ffconcat`.
+  static func files(
+    inDirectory directory: [UInt8], for format: ExtractionFormat = .png
+  ) -> OutputTemplate {
     let slash = UInt8(ascii: "/")
-    return OutputTemplate(tokens: [
+    let start: [Token] = [
       .text(directory.last == slash ? directory : directory + [slash]), .stem,
-      .text(Array("-".utf8)), .index(width: 4), .text(Array(".".utf8)), .fileExtension,
-    ])
+    ]
+    switch format {
+    case .png, .rgba: return OutputTemplate(tokens: start + numbered + [.fileExtension])
+    case .y4m, .ffconcat:
+      return OutputTemplate(tokens: start + [.text(Array(".\(format.rawValue)".utf8))])
+    }
+  }
+
+  /// What comes between a stem and an extension.
+  private static let numbered: [Token] = [
+    .text(Array("-".utf8)), .index(width: 4, isFitted: true), .text(Array(".".utf8)),
+  ]
+
+  /// Whether it has a place that another frame fills in another way.
+  var tellsFramesApart: Bool {
+    tokens.contains {
+      switch $0 {
+      case .index, .time, .delay: true
+      default: false
+      }
+    }
+  }
+
+  /// The names of the frames of the list with this name, `LIST-{index}.png`; nil unless it ends in
+  /// `.ffconcat`.
+  var listedFrames: OutputTemplate? {
+    let ending = Array(".ffconcat".utf8)
+    guard case .text(let text)? = tokens.last, text.suffix(ending.count) == ending[...] else {
+      return nil
+    }
+    return OutputTemplate(
+      tokens: tokens.dropLast() + [.text(text.dropLast(ending.count))] + Self.numbered
+        + [.fileExtension])
   }
 }
 
@@ -221,21 +281,47 @@ enum FileEnding {
   ]
 
   /// Refuses names with the extension of another format, which programs would fail to open.
-  static func check(_ template: OutputTemplate, _ format: OutputFormat) throws(CommandFailure) {
+  static func check(_ template: OutputTemplate, _ format: ExtractionFormat) throws(CommandFailure) {
     guard case .text(let bytes)? = template.tokens.last,
       let dot = bytes.lastIndex(of: UInt8(ascii: "."))
     else { return }
     let ending = String(decoding: bytes[(dot + 1)...], as: UTF8.self)
-    let isWrong =
-      others.contains(ending.lowercased())
-      || format == .rgba && ["png", "apng"].contains(ending.lowercased())
-    guard isWrong else { return }
-    let content = format == .png ? "PNG" : "raw pixels"
-    throw .usage("the output is \(content), and its name ends in .\(ending)")
+    let word = ending.lowercased()
+    let isPNG = ["png", "apng"].contains(word)
+    let other = [ExtractionFormat.y4m, .ffconcat].first { $0.rawValue == word && $0 != format }
+    guard others.contains(word) || format != .png && isPNG || other != nil else { return }
+    throw .usage(
+      "the output is \(format.content), and its name ends in .\(ending)"
+        + (other.map { "; --format \($0.rawValue) writes that" } ?? ""))
   }
 }
 
-/// How a frame is written.
+/// How one picture is written.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case png, rgba
+}
+
+/// How the frames of an animation are written.
+enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  /// A file for each frame, or one frame after another.
+  case png, rgba
+  /// One uncompressed video with a constant frame rate.
+  case y4m
+  /// PNG files, and a list of them with their durations.
+  case ffconcat
+
+  init(_ format: OutputFormat) { self = format == .png ? .png : .rgba }
+
+  /// The extension of a frame's file.
+  var fileExtension: String { self == .ffconcat ? "png" : rawValue }
+
+  /// What is written, for people.
+  var content: String {
+    switch self {
+    case .png: "PNG"
+    case .rgba: "raw pixels"
+    case .y4m: "video"
+    case .ffconcat: "a list of frames"
+    }
+  }
 }

@@ -13,6 +13,12 @@ struct AnimationReport {
   let policy: DelayPolicy
   /// The output of each frame by index, and of the static image at nil; nil without output.
   var outputs: [Int?: WrittenFrame]?
+  /// Which frames show each output; nil if every frame has its own.
+  var showings: PictureShowings?
+  /// The hash of each frame's picture; nil without `--hashes`.
+  var hashes: [PixelHash]?
+  /// The policies whose times are shown side by side; empty without `--timing all`.
+  var policies: [NamedPolicy] = []
   /// The size that frames were scaled to; nil when they kept theirs.
   var outputSize: PixelSize?
   /// Damage found while decoding frames.
@@ -28,7 +34,11 @@ struct AnimationReport {
   var storedDuration: Decimal { image.frames.storedDuration }
 
   /// The time that one play takes under ``policy``.
-  var shownDuration: Decimal { image.frames.total { Decimal(policy.shownDuration(of: $0)) } }
+  var shownDuration: Decimal { duration(policy) }
+
+  private func duration(_ policy: DelayPolicy) -> Decimal {
+    image.frames.total { Decimal(policy.shownDuration(of: $0)) }
+  }
 
   /// All damage, structural damage first.
   var damage: [Damage] { image.damage + frameDamage }
@@ -74,7 +84,13 @@ extension AnimationReport {
         $0.field("exact", storedDuration)
         $0.field("effective", shownDuration)
         $0.field("policy", policy.description)
+        if !policies.isEmpty {
+          $0.object("by_policy") {
+            for named in policies { $0.field(named.name, duration(named.policy)) }
+          }
+        }
       }
+      if hashes != nil { json.field("hash_algorithm", PixelHash.algorithm) }
       metadata(&json)
       json.array("damage") { for item in damage { Self.write(item, to: &$0) } }
       json.array("frames") { frames(&$0) }
@@ -87,7 +103,8 @@ extension AnimationReport {
       let at = start
       let shown = Decimal(policy.shownDuration(of: frame.delay))
       start += shown
-      if let outputs, outputs[frame.index] == nil { continue }
+      let picture = showings?.pictures[frame.index] ?? frame.index
+      if let outputs, outputs[picture] == nil { continue }
       json.object { json in
         json.field("index", frame.index)
         json.field("start_ms", at)
@@ -103,7 +120,18 @@ extension AnimationReport {
         json.field("independent", frame.isIndependent)
         json.field("interlaced", frame.isInterlaced)
         json.field("bytes", [frame.byteRange.lowerBound, frame.byteRange.count])
-        outputs?[frame.index]?.write(to: &json)
+        if !policies.isEmpty {
+          json.object("shown_ms") {
+            for named in policies {
+              $0.field(named.name, Decimal(named.policy.shownDuration(of: frame.delay)))
+            }
+          }
+        }
+        if let hashes, hashes.indices.contains(frame.index) {
+          json.field("hash", hashes[frame.index].description)
+        }
+        outputs?[picture]?.write(to: &json)
+        showings?.write(frame.index, to: &json)
       }
     }
   }
@@ -222,6 +250,10 @@ extension AnimationReport {
   }
 
   private var durations: String {
+    guard policies.isEmpty else {
+      return policies.map { "\(duration($0.policy)) ms \($0.name.description)" }.joined(
+        separator: ", ")
+    }
     let shown = shownDuration
     let stored = storedDuration
     var text = "\(shown) ms a play"
@@ -274,18 +306,36 @@ extension AnimationReport {
   }
 
   private var frameTable: String {
-    let titles = ["frame", "start ms", "delay ms", "shown ms", "rect", "dispose", "blend", "bytes"]
-    let widths = [6, 10, 9, 9, 20, 10, 6, 0]
+    var titles = ["frame", "start ms", "delay ms", "shown ms", "rect", "dispose", "blend", "bytes"]
+    var widths = [6, 10, 9, 9, 20, 10, 6, 0]
+    if !policies.isEmpty {
+      titles = ["frame", "stored"] + policies.map(\.name.description)
+      widths = [6] + titles.dropFirst().map { _ in 9 }
+    }
+    if hashes != nil {
+      widths[widths.count - 1] = policies.isEmpty ? 16 : 9
+      titles.append(PixelHash.algorithm)
+      widths.append(0)
+    }
     var text = "  " + Self.line(titles, widths) + "\n"
     var start = Decimal(thousandths: 0)
     for frame in image.frames {
       let shown = Decimal(policy.shownDuration(of: frame.delay))
-      let cells = [
-        "\(frame.index)\(frame.isIndependent ? "*" : "")", "\(start)", "\(Decimal(frame.delay))",
-        "\(shown)", "\(frame.rect)", frame.disposal.name,
-        frame.blend == .source ? "source" : "over",
-        "\(frame.byteRange.lowerBound)+\(frame.byteRange.count)",
-      ]
+      var cells = ["\(frame.index)\(frame.isIndependent ? "*" : "")"]
+      if policies.isEmpty {
+        cells += [
+          "\(start)", "\(Decimal(frame.delay))", "\(shown)", "\(frame.rect)", frame.disposal.name,
+          frame.blend == .source ? "source" : "over",
+          "\(frame.byteRange.lowerBound)+\(frame.byteRange.count)",
+        ]
+      } else {
+        cells.append("\(Decimal(frame.delay))")
+        cells += policies.map { "\(Decimal($0.policy.shownDuration(of: frame.delay)))" }
+      }
+      if let hashes {
+        cells.append(
+          hashes.indices.contains(frame.index) ? hashes[frame.index].description : "")
+      }
       text += "  " + Self.line(cells, widths) + "\n"
       start += shown
     }

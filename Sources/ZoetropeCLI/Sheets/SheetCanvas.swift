@@ -63,18 +63,3 @@ struct SheetCanvas: ~Copyable {
   /// The finished picture.
   consuming func finish() -> Bitmap { buffer.finish() }
 }
-
-extension RGBA {
-  /// The colour over an opaque one, rounded to the nearest.
-  fileprivate func blended(over below: RGBA) -> RGBA {
-    if alpha == 255 { return self }
-    let weight = Int(alpha)
-    func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {
-      let sum = Int(above) * weight + Int(below) * (255 - weight)
-      return UInt8((sum + 127) / 255)
-    }
-    return RGBA(
-      red: channel(red, below.red), green: channel(green, below.green),
-      blue: channel(blue, below.blue))
-  }
-}

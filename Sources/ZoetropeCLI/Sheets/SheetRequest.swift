@@ -227,7 +227,7 @@ struct SheetRequest: Hashable {
 
   private func write(_ bitmap: Bitmap, _ content: SheetAtlas) throws(CommandFailure) {
     do throws(WriteFailure) {
-      let bytes = try FrameEncoder(format: .png, metadata: nil).encode(bitmap)
+      let bytes = try FrameEncoder(.png(.balanced), metadata: nil).encode(bitmap)
       try write(bytes, to: output)
       if let atlas { try write(content.json(atlasShape), to: atlas) }
     } catch {

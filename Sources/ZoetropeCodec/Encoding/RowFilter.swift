@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// PNG's row filters, chosen per row by the smallest sum of absolute differences.
+/// PNG's row filters, chosen per row by the smallest sum of absolute differences, or the same for all rows.
 ///
 /// Unsafe code: rows lie in buffers with `padding` bytes before and after them (zero before the
 /// first pixel, as the format requires), and every access is within `rowBytes` rounded up to 16.
@@ -25,7 +25,12 @@ struct RowFilter {
 
   /// Filters rows `range` of `source` into `target`, both buffers of scanlines (a filter byte and
   /// `rowBytes` bytes each); row `r` goes to the same position in `target`.
-  func filter(_ source: PixelStorage, rows range: Range<Int>, into target: PixelStorage) {
+  ///
+  /// - Parameter fixed: The number of the filter for every row, 1 to 4; nil chooses one for each.
+  func filter(
+    _ source: PixelStorage, rows range: Range<Int>, into target: PixelStorage, fixed: Int? = nil
+  ) {
+    precondition((1...4).contains(fixed ?? 1))
     let line = rowBytes + 1
     precondition(range.lowerBound >= 0 && rowBytes > 0)
     precondition(min(source.byteCount, target.byteCount) >= range.upperBound * line)
@@ -39,7 +44,8 @@ struct RowFilter {
     for y in range {
       let input = unsafe source.baseAddress + y * line + 1
       unsafe memcpy(current, input, rowBytes)
-      let best = unsafe choose(current: current, above: above)
+      let chosenBest = unsafe choose(current: current, above: above)
+      let best = fixed ?? chosenBest
       let output = unsafe target.baseAddress + y * line
       unsafe output.storeBytes(of: UInt8(best), as: UInt8.self)
       let chosen =

@@ -54,3 +54,15 @@ extension DelayPolicy: CustomStringConvertible {
     }
   }
 }
+
+/// A policy that has a name on the command line and in JSON.
+package struct NamedPolicy: Sendable {
+  package let name: StaticString
+  package let policy: DelayPolicy
+
+  package static let all = [
+    NamedPolicy(name: "browser", policy: .browser), NamedPolicy(name: "exact", policy: .exact),
+    NamedPolicy(name: "ffmpeg", policy: .ffmpeg), NamedPolicy(name: "imageio", policy: .imageIO),
+    NamedPolicy(name: "gtk", policy: .minimum(.milliseconds(20))),
+  ]
+}

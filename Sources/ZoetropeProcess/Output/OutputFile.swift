@@ -53,7 +53,7 @@ package enum OutputFile {
 
   /// Gives the file its final name; without `isReplacing` by a link, which fails when the name is
   /// taken, even by another process at this moment.
-  private static func rename(
+  fileprivate static func rename(
     _ temporary: FilePath, to path: FilePath, isReplacing: Bool
   ) throws(WriteFailure) {
     if !isReplacing {
@@ -73,7 +73,7 @@ package enum OutputFile {
 
   /// What the links at `path` lead to, whether it is there or not; only the last component is
   /// followed, and a circle ends where it is noticed.
-  private static func followingLinks(_ path: FilePath) -> FilePath {
+  fileprivate static func followingLinks(_ path: FilePath) -> FilePath {
     var path = path
     for _ in 0..<40 {
       guard let target = FileSystem.destination(ofLink: path) else { return path }
@@ -120,6 +120,53 @@ package enum OutputFile {
   }
 }
 
+/// A file that is written piece by piece, and has its name once it is complete.
+package struct PendingFile {
+  /// Where its bytes go, in order.
+  package let stream: OutputStream
+  /// Nil for a pipe or a device, which has its name already.
+  private let file: TemporaryFile?
+  private let target: FilePath
+  private let isReplacing: Bool
+
+  /// Creates it under a temporary name in the directory of `path`; see ``OutputFile``.
+  ///
+  /// - Parameter followsLinks: Whether the target of a link is replaced instead of the link.
+  package init(
+    _ path: FilePath, isReplacing: Bool, followsLinks: Bool
+  ) throws(WriteFailure) {
+    self.isReplacing = isReplacing
+    if OutputStream.isNeeded(for: path) {
+      (file, target, stream) = (nil, path, try OutputStream(path))
+      return
+    }
+    target = isReplacing && followsLinks ? OutputFile.followingLinks(path) : path
+    let file = try TemporaryFile(in: OutputFile.directory(of: target), for: "\(target)")
+    self.file = file
+    stream = file.stream
+  }
+
+  /// Gives it its name, or throws and removes it.
+  package func finish() throws(WriteFailure) {
+    guard let file else { return stream.close() }
+    defer { file.release() }
+    do throws(WriteFailure) {
+      try file.close()
+      try OutputFile.rename(file.path, to: target, isReplacing: isReplacing)
+    } catch {
+      FileSystem.remove(file.path)
+      throw error
+    }
+  }
+
+  /// Removes it.
+  package func discard() {
+    guard let file else { return stream.close() }
+    FileSystem.remove(file.path)
+    file.release()
+  }
+}
+
 /// A file on its way to its final name, in the directory where that will be.
 ///
 /// Its name is random and its process holds a lock on it. Process numbers would say nothing: they
@@ -162,20 +209,21 @@ package struct TemporaryFile {
     }
   }
 
-  /// Writes `bytes` and closes a duplicate of the descriptor, since some file systems report a full
-  /// disk only then. The lock stays, for the file still has its temporary name.
+  /// Where its bytes can be written in order.
+  var stream: OutputStream { OutputStream(borrowing: descriptor, name: name) }
+
+  /// Writes `bytes`, which are all of the file.
   func write(_ bytes: [UInt8], stopsOnSignal: Bool) throws(WriteFailure) {
+    try stream.write(bytes, stopsOnSignal: stopsOnSignal)
+    try close()
+  }
+
+  /// Closes a duplicate of the descriptor, since some file systems report a full disk only then. The lock
+  /// stays, for the file still has its temporary name.
+  func close() throws(WriteFailure) {
     do {
-      let copy = try descriptor.duplicate()
-      do throws(WriteFailure) {
-        try copy.writeFully(bytes, name: name, stopsOnSignal: stopsOnSignal)
-      } catch {
-        try? copy.close()
-        throw error
-      }
-      try copy.close()
+      try descriptor.duplicate().close()
     } catch {
-      if let failure = error as? WriteFailure { throw failure }
       throw .system(error as? Errno ?? .ioError, name)
     }
   }

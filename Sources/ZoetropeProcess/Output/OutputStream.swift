@@ -19,6 +19,11 @@ package struct OutputStream: Hashable, Sendable {
     (self.descriptor, self.name, self.isOwned) = (descriptor, name, isOwned)
   }
 
+  /// A stream to `descriptor`, which somebody else closes.
+  init(borrowing descriptor: FileDescriptor, name: String) {
+    self.init(descriptor: descriptor, name: name, isOwned: false)
+  }
+
   /// Opens what `path` names. A pipe without a reader waits for one, unless a signal comes.
   package init(_ path: FilePath) throws(WriteFailure) {
     if let number = Self.descriptor(named: path) {

@@ -60,9 +60,11 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1)), .computes) struct PNGEncoderTests {
-  @Test(arguments: EncodingCase.all)
-  func `a picture takes its smallest form and reads back exactly`(_ item: EncodingCase) throws {
-    let bytes = try PNGEncoder().encode(item.bitmap)
+  @Test(arguments: EncodingCase.all, [PNGEncoder.Effort.fast, .balanced, .small])
+  func `a picture takes its smallest form and reads back exactly`(
+    _ item: EncodingCase, _ effort: PNGEncoder.Effort
+  ) throws {
+    let bytes = try PNGEncoder(effort: effort).encode(item.bitmap)
     #expect(bytes[25] == item.colorType)
     #expect(bytes[24] == item.bitDepth)
     for decoder in [PixelDecoder.reference, .fast] {
@@ -74,11 +76,42 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test func `one encoder writes pictures of any size one after another`() throws {
-    let encoder = PNGEncoder(effort: .fast)
+  @Test(arguments: [PNGEncoder.Effort.fast, .small])
+  func `one encoder writes pictures of any size one after another`(
+    _ effort: PNGEncoder.Effort
+  ) throws {
+    let encoder = PNGEncoder(effort: effort)
     for item in EncodingCase.all + EncodingCase.all.reversed() {
       let bytes = try encoder.encode(item.bitmap)
-      #expect(bytes == (try PNGEncoder(effort: .fast).encode(item.bitmap)))
+      #expect(bytes == (try PNGEncoder(effort: effort).encode(item.bitmap)))
+    }
+  }
+
+  @Test func `more effort never makes a larger file of these pictures, and often a smaller one`()
+    throws
+  {
+    for item in EncodingCase.all {
+      let counts = try [PNGEncoder.Effort.fast, .balanced, .small].map {
+        try PNGEncoder(effort: $0).encode(item.bitmap).count
+      }
+      #expect(counts[2] <= counts[1], "\(item.name)")
+    }
+    let photograph = Pictures.photograph(97, 61)
+    let small = try PNGEncoder(effort: .small).encode(photograph).count
+    #expect(small < (try PNGEncoder().encode(photograph).count))
+  }
+
+  @Test func `a filter can be the same for every row`() throws {
+    let form = PNGForm(colorType: .rgb, bitDepth: 8)
+    let (width, height) = (11, 5)
+    let line = form.rowBytes(width: width) + 1
+    let lines = PixelStorage(byteCount: line * height)
+    let filtered = PixelStorage(byteCount: line * height)
+    PixelPacking.write(Pictures.photograph(width, height - 1), as: .rgb, into: lines)
+    for number in 1...4 {
+      RowFilter(form: form, width: width)
+        .filter(lines, rows: 0..<height, into: filtered, fixed: number)
+      for y in 0..<height { #expect(filtered.bytes[y * line] == UInt8(number)) }
     }
   }
 

@@ -1,0 +1,78 @@
+import Glibc
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// The list of frames that ffmpeg's concat demuxer reads, with the time that each file is shown.
+///
+/// ffmpeg counts the times of a picture's file in that file's frame rate, 25 a second unless an option of the
+/// list says otherwise: every file gets a rate at which all times are whole numbers. The duration of the last
+/// entry has no effect, so the last file comes twice, the second time for one picture of that rate.
+struct ConcatList {
+  private static let firstLine = "ffconcat version 1.0"
+
+  /// In microseconds, as ffmpeg reads them.
+  private var entries: [(name: [UInt8], start: Int, end: Int)] = []
+  private var now = Duration.zero
+  private let rate: PictureRate
+
+  /// A list of frames with `delays` under `policy`.
+  ///
+  /// Its rate is the highest one up to 1000 a second at which they are exact; 1000 if there is none, at which
+  /// ffmpeg rounds to a millisecond.
+  init(delays: [FrameDelay], policy: DelayPolicy) {
+    let exact = PictureRate.common(of: delays, policy: policy)?.rate
+    rate =
+      exact?.multipliedToMost ?? PictureRate(numerator: PictureRate.mostASecond, denominator: 1)
+  }
+
+  /// Adds `file`, which lies in the list's directory, shown for `duration`; a file that is there already once
+  /// more is shown on.
+  mutating func add(_ file: FilePath, for duration: Duration) {
+    let name = file.lastComponent.map { FilePath(root: nil, [$0]).bytes } ?? []
+    // Each end is rounded, not each duration: errors do not add up.
+    let start = Decimal(now).thousandths
+    now += duration
+    let end = Decimal(now).thousandths
+    if entries.last?.name == name {
+      entries[entries.count - 1].end = end
+    } else {
+      entries.append((name, start, end))
+    }
+  }
+
+  var bytes: [UInt8] {
+    var bytes = Array("\(Self.firstLine)\n".utf8)
+    func add(_ name: [UInt8]) {
+      bytes += Array("file ".utf8) + Self.quoted(name) + [0x0a]
+      bytes += Array("option framerate \(rate.numerator)/\(rate.denominator)\n".utf8)
+    }
+    // What is shown for no time is not shown, unless nothing is.
+    let shown =
+      entries.contains { $0.end > $0.start } ? entries.filter { $0.end > $0.start } : entries
+    for entry in shown {
+      add(entry.name)
+      let microseconds = entry.end - entry.start
+      let fraction = String(microseconds % 1_000_000).paddedLeft(to: 6, with: "0")
+      bytes += Array("duration \(microseconds / 1_000_000).\(fraction)\n".utf8)
+    }
+    if let last = shown.last { add(last.name) }
+    return bytes
+  }
+
+  /// A name in single quotes, in which only they need escaping.
+  private static func quoted(_ name: [UInt8]) -> [UInt8] {
+    let quote = UInt8(ascii: "'")
+    return [quote] + name.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] } + [quote]
+  }
+
+  /// Whether the file at `path` begins as a list does.
+  static func isList(_ path: FilePath) -> Bool {
+    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
+      return false
+    }
+    defer { try? file.close() }
+    let start = Array(firstLine.utf8)
+    return file.prefix(start.count) == start
+  }
+}

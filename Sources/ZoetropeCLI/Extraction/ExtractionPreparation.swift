@@ -1,0 +1,102 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// An input of `extract` before anything is written.
+struct ExtractionPreparation {
+  let input: InputFile
+  let destination: OutputDestination
+  /// Nil before the file is opened, and if it is to be opened again later.
+  var image: AnimatedImage?
+  /// Nil for a stream, whose outputs are determined when the file is opened.
+  var plan: ExtractionPlan?
+  /// Whether each output of the plan exists and is kept.
+  var isFinished: [Bool] = []
+  /// Why the file cannot be extracted; reported when its turn comes.
+  var failure: CommandFailure?
+  /// The names that are taken, if the frames are written while the bytes arrive.
+  var streamedNames: OutputNames?
+
+  init(input: InputFile, destination: OutputDestination) {
+    (self.input, self.destination) = (input, destination)
+  }
+
+  /// Opens the file and determines the names of its outputs.
+  mutating func scan(
+    for request: ExtractRequest, knownTo store: FrameStore?
+  ) throws(CommandFailure) {
+    let image =
+      try request.isFollowing
+      ? input.openFollowed(request.decodingOptions)
+      : input.open(request.decodingOptions, knownTo: store)
+    self.image = image
+    let plan = try ExtractionPlan(
+      image: image, input: input, request: request, destination: destination)
+    self.plan = plan
+    isFinished = plan.outputs.map { _ in false }
+  }
+
+  /// Refuses names that are taken by another output, by an input, or by a file that must stay.
+  mutating func check(
+    names: inout OutputNames, avoiding identities: InputIdentities, for request: ExtractRequest
+  ) throws(CommandFailure) {
+    guard let plan else { return }
+    if let whole = plan.whole {
+      try request.checkWhole(whole, names: &names, avoiding: identities)
+    }
+    for (number, output) in plan.outputs.enumerated() {
+      guard let path = output.path else { continue }
+      isFinished[number] = try request.checkName(
+        path, of: input, names: &names, avoiding: identities)
+    }
+  }
+}
+
+extension ExtractRequest {
+  /// As ``checkName(_:of:names:avoiding:)`` for a video or a list of frames. With `--resume` a list is
+  /// written anew.
+  fileprivate func checkWhole(
+    _ path: FilePath, names: inout OutputNames, avoiding identities: InputIdentities
+  ) throws(CommandFailure) {
+    guard names.insert(path) else {
+      throw .usage("two outputs would be called \(path); put {stem} or {name} into the output name")
+    }
+    try identities.check(path)
+    guard !isForced, OutputFile.isTaken(path) else { return }
+    if isResuming, ConcatList.isList(path) { return }
+    throw CommandFailure(
+      .cannotWrite, code: "exists",
+      "\(path) exists\(isResuming ? " and is no list of frames" : ""); --force replaces it"
+        + (format == .ffconcat && !isResuming ? ", --resume keeps frames and writes it anew" : ""))
+  }
+
+  /// Refuses a name that is taken by another output, by an input, or by a file that must stay.
+  ///
+  /// - Returns: Whether the file is there, and is kept.
+  func checkName(
+    _ path: FilePath, of input: InputFile, names: inout OutputNames,
+    avoiding identities: InputIdentities
+  ) throws(CommandFailure) -> Bool {
+    guard names.insert(path) else {
+      throw .usage(
+        files.count > 1
+          ? "two outputs would be called \(path); put a mark between {stem} and {index} in the "
+            + "output name, or extract the files to different directories"
+          : "two outputs would be called \(path); put {index} into the output name")
+    }
+    try identities.check(path)
+    guard !isForced, OutputFile.isTaken(path) else { return false }
+    guard isResuming else {
+      throw CommandFailure(
+        .cannotWrite, code: "exists",
+        "\(path) exists; --force replaces it, --resume keeps it and goes on")
+    }
+    // A frame older than the input cannot be one of its frames, unless the input still grows.
+    if !isFollowing, let source = input.path, OutputFile.isOlder(path, than: source) {
+      throw CommandFailure(
+        .cannotWrite, code: "stale",
+        "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
+    }
+    return true
+  }
+}

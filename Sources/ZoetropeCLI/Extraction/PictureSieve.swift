@@ -1,0 +1,66 @@
+import Zoetrope
+
+/// Decides frame by frame which pictures are written, and notes which frames show them.
+struct PictureSieve {
+  private let choice: PictureChoice
+  /// The first frame with each picture, for ``PictureChoice/unique``: 24 bytes and more for each.
+  private var firsts: [PixelHash: Int] = [:]
+  /// The last frame that was written, for ``PictureChoice/changed``.
+  private var last: (index: Int, bitmap: Bitmap)?
+  private(set) var showings = PictureShowings()
+
+  init(_ choice: PictureChoice) { self.choice = choice }
+
+  /// Whether every frame has to be decoded, even if its file is there.
+  var needsEveryFrame: Bool { choice != .all }
+
+  /// Whether the picture of frame `index` is written; called for every selected frame, in order.
+  ///
+  /// - Throws: `limitExceeded` if allocation fails.
+  mutating func takes(_ bitmap: Bitmap, of index: Int) throws(AnimatedImageError) -> Bool {
+    switch choice {
+    case .all: return true
+    case .unique:
+      let hash = try PixelHash(of: bitmap)
+      if let first = firsts[hash] {
+        showings.note(index, as: first)
+        return false
+      }
+      firsts[hash] = index
+      showings.note(index, as: index)
+    case .changed:
+      let rect = last.map { bitmap.changes(since: $0.bitmap) } ?? PixelRect(bitmap.size)
+      if let last, rect.isEmpty {
+        showings.note(index, as: last.index)
+        return false
+      }
+      last = (index, bitmap)
+      showings.note(index, as: index)
+      showings.changedRects[index] = rect
+    }
+    return true
+  }
+}
+
+extension Bitmap {
+  /// The smallest rectangle outside of which all pixels are those of `other`; the whole picture if it has
+  /// another size or format.
+  func changes(since other: Bitmap) -> PixelRect {
+    guard size == other.size, format == other.format else { return PixelRect(size) }
+    if storage === other.storage { return .empty }
+    let rows = (0..<height).filter { !row($0).hasSameBytes(as: other.row($0)) }
+    guard let top = rows.first, let bottom = rows.last else { return .empty }
+    let pixel = format.bytesPerPixel
+    var (left, right) = (width, 0)
+    for y in rows {
+      let (row, otherRow) = (row(y), other.row(y))
+      var byte = 0
+      while byte < left * pixel, row[byte] == otherRow[byte] { byte += 1 }
+      left = min(left, byte / pixel)
+      byte = width * pixel
+      while byte > right * pixel, row[byte - 1] == otherRow[byte - 1] { byte -= 1 }
+      right = max(right, (byte + pixel - 1) / pixel)
+    }
+    return PixelRect(x: left, y: top, width: right - left, height: bottom + 1 - top)
+  }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Zoetrope
+
+/// The words of `--bg`: what lies behind transparent pixels.
+struct BackgroundArgument: ExpressibleByArgument, Hashable {
+  let color: RGBA
+
+  init(color: RGBA) { self.color = color }
+
+  init?(argument: String) {
+    switch argument {
+    case "none": color = .clear
+    case "black": color = .black
+    case "white": color = RGBA(red: 255, green: 255, blue: 255)
+    default:
+      let isHexadecimal = argument.utf8.count == 6 && argument.allSatisfy(\.isHexDigit)
+      guard isHexadecimal, let value = UInt32(argument, radix: 16) else { return nil }
+      color = RGBA(
+        red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
+    }
+  }
+
+  var defaultValueDescription: String {
+    switch color {
+    case .clear: "none"
+    case .black: "black"
+    default:
+      String(UInt32(color.red) << 16 | UInt32(color.green) << 8 | UInt32(color.blue), radix: 16)
+    }
+  }
+
+  static var defaultCompletionKind: CompletionKind { .list(["none", "black", "white"]) }
+}

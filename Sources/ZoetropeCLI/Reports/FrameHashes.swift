@@ -1,0 +1,35 @@
+import Zoetrope
+import ZoetropeProcess
+
+extension AnimationReport {
+  /// The report with the hash of every frame's picture: decodes all of them, with a progress bar on a terminal.
+  ///
+  /// - Throws: What keeps a frame from being decoded, or that a signal came.
+  func withHashes() throws(CommandFailure) -> AnimationReport {
+    var report = self
+    var hashes: [PixelHash] = []
+    let reader = FrameReader(image)
+    let known = Set(image.damage)
+    var progress = ProgressReporter(style: .auto, total: image.frames.count)
+    defer { progress.finish((hashes.count, nil)) }
+    do throws(AnimatedImageError) {
+      while Signals.ending == nil, let frame = try reader.next() {
+        if let damage = frame.damage, !known.contains(damage), report.frameDamage.last != damage {
+          report.frameDamage.append(damage)
+        }
+        hashes.append(try PixelHash(of: frame.bitmap))
+        progress.update((hashes.count, nil))
+      }
+    } catch {
+      throw CommandFailure(error, file: input.name, damage: image.options.damage)
+    }
+    if let status = Signals.ending {
+      throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
+    }
+    report.hashes = hashes
+    return report
+  }
+
+  /// Whether decoding frames lost something.
+  var hasDecodingLosses: Bool { frameDamage.contains { !$0.kind.isTolerated } }
+}
