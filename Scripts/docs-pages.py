@@ -115,19 +115,24 @@ class Page:
 
 
 count = 0
+modules = ""
 for folder, _, names in os.walk(os.path.join(data, "documentation")):
-    for name in names:
+    for name in sorted(names):
         path = os.path.join(folder, name)
         with open(path) as file:
             content = json.load(file)
         url = "/" + os.path.relpath(path, data)[:-len(".json")]
+        page = Page(url, content)
         target = os.path.join(site, "pages" + url + ".html")
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with open(target, "w") as file:
-            file.write(Page(url, content).text())
+            file.write(page.text())
+        if content["metadata"].get("symbolKind") == "module":
+            title = html.escape(content["metadata"]["title"])
+            modules += f'<dt><a href="{url[1:]}.html">{title}</a></dt><dd>{page.inline(content.get("abstract"))}</dd>'
         count += 1
-modules = sorted(name for name in os.listdir(os.path.join(site, "pages/documentation")) if name.endswith(".html"))
 with open(os.path.join(site, "pages/index.html"), "w") as file:
-    file.write(f"<!doctype html><meta charset='utf-8'><title>Zoetrope</title><style>{STYLE}</style><h1>Zoetrope</h1><ul>"
-               + "".join(f"<li><a href='documentation/{name}'>{name[:-5]}</a>" for name in modules) + "</ul>")
+    file.write(f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Zoetrope</title><style>{STYLE}</style>
+<h1>Zoetrope</h1><dl>{modules}</dl>
+""")
 print(f"{count} pages in {site}/pages")
