@@ -134,9 +134,15 @@ bench-cache: install ## cache hits, random access and stepping back, within 64 M
 bench-pressure: install ## a cache too large for its control group, in a real group; needs root
 	$(MAKE) -C Benchmarks pressure
 
-docs: install ## builds the documentation of both libraries; a broken link is an error
-	BUILD=$(BUILD) Scripts/docs.sh Zoetrope
-	BUILD=$(BUILD) Scripts/docs.sh ZoetropeTerminal
+docs: install ## builds the documentation as a site in .build/docs/site; a broken link is an error
+	BUILD=$(BUILD) Scripts/docs.sh
+
+SERVER := .build-frame-server
+.PHONY: examples
+examples: install ## builds Examples/FrameServer, which fetches Hummingbird, and asks it over loopback
+	swift build --scratch-path "$(BUILD)" --product zoetrope
+	swift build -c release --package-path Examples/FrameServer --scratch-path "$(CURDIR)/$(SERVER)"
+	python3 Scripts/frame-server.py $(SERVER)/release/frame-server $(BUILD)/debug/zoetrope
 
 BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 

@@ -13,6 +13,11 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// The settings of a package that uses this one, with imports as strict as they will be.
+let userSettings: [SwiftSetting] = [
+  .enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error),
+]
+
 /// A C library of the system, found through pkg-config.
 func systemLibrary(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
   .systemLibrary(
@@ -111,14 +116,15 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "ZoetropeMain", dependencies: ["ZoetropeCLI"], swiftSettings: settings),
+    // One program for all examples costs one link. They and the samples of the documentation see what
+    // users see.
     .executableTarget(
-      name: "minimal-player",
-      dependencies: [
-        "Zoetrope", "ZoetropeTerminal",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      path: "Examples/MinimalPlayer",
-      swiftSettings: settings),
+      name: "examples", dependencies: ["Zoetrope", "ZoetropeTerminal"], path: "Examples/Programs",
+      packageAccess: false, swiftSettings: settings),
+    .target(
+      name: "DocumentationSamples",
+      dependencies: ["Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport"],
+      path: "Tests/DocumentationSamples", packageAccess: false, swiftSettings: userSettings),
     .target(
       name: "ZoetropeTestSupport",
       dependencies: ["Zoetrope", "CDeflate"],
@@ -128,26 +134,6 @@ let package = Package(
       name: "zoetrope-fixtures",
       dependencies: ["Zoetrope", "ZoetropeTestSupport"],
       path: "Tests/FixtureTool",
-      swiftSettings: settings),
-    .executableTarget(
-      name: "dump-frames",
-      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
-      path: "Examples/DumpFrames",
-      swiftSettings: settings),
-    .executableTarget(
-      name: "stream-frames",
-      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
-      path: "Examples/StreamFrames",
-      swiftSettings: settings),
-    .executableTarget(
-      name: "remote-frame",
-      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
-      path: "Examples/RemoteFrame",
-      swiftSettings: settings),
-    .executableTarget(
-      name: "thumbnails",
-      dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
-      path: "Examples/Thumbnails",
       swiftSettings: settings),
     .executableTarget(
       name: "table-churn",
@@ -162,7 +148,7 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: [
         "Zoetrope", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal", "ZoetropeTestSupport",
-        "TestRunning", "CDeflate", "table-churn",
+        "TestRunning", "DocumentationSamples", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -171,7 +157,7 @@ let package = Package(
       name: "ZoetropeCLITests",
       dependencies: [
         "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
-        "ZoetropeTerminal", "TestRunning", "minimal-player", "remote-frame", "thumbnails",
+        "ZoetropeTerminal", "TestRunning", "examples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

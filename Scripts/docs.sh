@@ -1,16 +1,17 @@
 #!/bin/bash
-# docs.sh [MODULE]: documents a library (default: Zoetrope) in .build/docs; a warning is an error.
+# docs.sh: documents the three libraries as one site in .build/docs/site; a warning, such as a broken link, is an
+# error, and so is a public symbol without a comment.
 #
-# Not the DocC plugin: it documents one module, and most of what users see of Zoetrope is declared in
-# ZoetropeCore and ZoetropeCodec, which it re-exports.
+#     python3 -m http.server -d .build/docs/site 8000     # then http://localhost:8000/documentation/
+#     xdg-open .build/docs/site/pages/index.html          # the same text as plain pages, without a server
+#
+# SITE_PATH=/zoetrope sets the path under which a server has the site. Not the DocC plugin: it documents one module,
+# and most of what users see of Zoetrope is declared in ZoetropeCore and ZoetropeCodec, which it re-exports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-module=${1:-Zoetrope}
 build=${BUILD:-.build}
-graphs=$build/docs/$module.graphs
-swift build --scratch-path "$build" --target "$module"
-rm -rf "$graphs" && mkdir -p "$graphs"
+docs=$build/docs
 triple=$(swiftc -print-target-info | sed -n 's/^    "triple": "\(.*\)",/\1/p' | head -1)
 includes=()
 for folder in Sources/C* "$build"/checkouts/swift-system/Sources/CSystem/include; do
@@ -18,11 +19,34 @@ for folder in Sources/C* "$build"/checkouts/swift-system/Sources/CSystem/include
 done
 # SwiftPM writes the module map of the one C target.
 includes+=(-Xcc "-fmodule-map-file=$build/debug/ZoetropeShims.build/module.modulemap")
-swift symbolgraph-extract -module-name "$module" -target "$triple" -I "$build/debug/Modules" \
-  "${includes[@]}" -minimum-access-level public -skip-synthesized-members -output-dir "$graphs" \
-  -experimental-allowed-reexported-modules=ZoetropeCore,ZoetropeCodec
-catalog=Sources/$module/$module.docc
-[ -d "$catalog" ] || catalog=
-docc convert $catalog --additional-symbol-graph-dir "$graphs" --warnings-as-errors \
-  --fallback-display-name "$module" --fallback-bundle-identifier "zoetrope.$module" \
-  --output-path "$build/docs/$module.doccarchive"
+
+archives=()
+for module in Zoetrope ZoetropeTerminal ZoetropeTestSupport; do
+  swift build --scratch-path "$build" --target "$module"
+  graphs=$docs/$module.graphs
+  rm -rf "$graphs" && mkdir -p "$graphs"
+  # Only Zoetrope is given what it re-exports; the others would document it once more.
+  exports=()
+  [ "$module" = Zoetrope ] && exports=(-experimental-allowed-reexported-modules=ZoetropeCore,ZoetropeCodec)
+  swift symbolgraph-extract -module-name "$module" -target "$triple" -I "$build/debug/Modules" \
+    "${includes[@]}" -minimum-access-level public -skip-synthesized-members -output-dir "$graphs" \
+    "${exports[@]}"
+  python3 Scripts/docs-coverage.py "$graphs"
+  folder=Sources/$module
+  [ -d "$folder" ] || folder=Tests/$module
+  catalog=$folder/$module.docc
+  docc convert "$catalog" --additional-symbol-graph-dir "$graphs" --warnings-as-errors \
+    --fallback-display-name "$module" --fallback-bundle-identifier "zoetrope.$module" \
+    --transform-for-static-hosting --hosting-base-path "${SITE_PATH:-/}" \
+    --output-path "$docs/$module.doccarchive"
+  archives+=("$docs/$module.doccarchive")
+done
+rm -rf "$docs/site"
+docc merge "${archives[@]}" --synthesized-landing-page-name Zoetrope --output-path "$docs/site"
+# The site has no page at its root.
+cat >"$docs/site/index.html" <<'END'
+<!doctype html><meta charset="utf-8"><title>Zoetrope</title>
+<script>location.replace(location.protocol === "file:" ? "pages/index.html" : "documentation/")</script>
+<a href="pages/index.html">Documentation</a>
+END
+python3 Scripts/docs-pages.py "$docs/site"

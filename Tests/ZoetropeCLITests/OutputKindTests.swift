@@ -1,7 +1,7 @@
 import TestRunning
 import Testing
 
-/// Outputs that are no plain files: they are written, never replaced.
+/// Outputs that are no plain files are written to directly.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OutputKindTests {
   private static let outputs = [
     "still cat.gif --format rgba -o PLACE", "still cat.gif --format rgba -o PLACE --force",

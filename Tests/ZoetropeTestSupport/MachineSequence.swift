@@ -81,7 +81,7 @@ package struct RandomPlayback {
 
 /// A random run of the playback state machine, with what must hold of every run checked at each step.
 ///
-/// Time, decoding, a consumer that takes frames late, a timer that fires late, and whoever controls the
+/// Time, decoding, a consumer that takes frames late, a timer that fires late, and a user who controls the
 /// playback are all played by a random generator.
 package final class MachineSequence {
   private enum Doing {

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A clock whose time stands still until a test moves it.
 ///
-/// Nothing that uses it ever waits for real time: a test awaits ``sleepers(count:)`` to know that the
+/// Code that uses it never waits for real time: a test awaits ``sleepers(count:)`` to know that the
 /// code under test has gone to sleep, then calls ``advance(by:)``, and every sleeper that is due wakes,
 /// the earliest first.
 ///
@@ -18,7 +18,7 @@ internal import Synchronization
 /// try await task.value
 /// ```
 ///
-/// With ``Mode/jumping`` it moves by itself instead: whoever sleeps is at its deadline at once. That
+/// With ``Mode/jumping`` it moves by itself instead: every sleep ends at once, at its deadline. That
 /// plays hours in moments, with exact times, as long as one task at a time sleeps.
 public final class ManualClock: Clock, Sendable {
   /// A moment of a manual clock.

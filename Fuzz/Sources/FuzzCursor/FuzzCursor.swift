@@ -60,7 +60,7 @@ private func checkSubBlocks(_ bytes: [UInt8]) {
   }
   var memory: [UInt8] = []
   unsafe bytes.withUnsafeBytes { source in
-    // Nil only when the system has no memory for a few hundred bytes.
+    // Nil only if allocating a few hundred bytes fails.
     guard
       let (payload, blocks) = unsafe try? LZWDecoder.join(
         source, in: &memory, { unsafe (Array($0), $1) })

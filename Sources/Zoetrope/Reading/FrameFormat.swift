@@ -5,7 +5,7 @@
 /// let list = FrameFormat("list", family: "party", size: PixelSize(width: 96, height: 96))
 /// let detail = FrameFormat("detail", family: "party", size: PixelSize(width: 480, height: 360))
 /// let store = try FrameStore(at: directory, formats: [list, detail])
-/// image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
+/// let frames = image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
 /// ```
 ///
 /// A format with other parameters has another table: after a change, the frames of this format are

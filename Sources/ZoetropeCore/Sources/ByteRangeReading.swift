@@ -17,7 +17,7 @@ public protocol ByteRangeReading: Sendable {
 
   /// Returns exactly the bytes of `range`, which is never empty and lies within ``byteCount``.
   ///
-  /// Throw any error; whoever asked gets it as `io` (an ``AnimatedImageError`` keeps its code) with the range in
+  /// Throw any error; the caller gets it as `io` (an ``AnimatedImageError`` keeps its code) with the range in
   /// its detail. Must not block its thread for long.
   func read(_ range: Range<Int>) async throws -> [UInt8]
 }

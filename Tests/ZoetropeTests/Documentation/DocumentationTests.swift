@@ -1,7 +1,9 @@
+import Foundation
 import SystemPackage
 import Testing
 import ZoetropeTestSupport
 
+@testable import DocumentationSamples
 @testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
@@ -72,6 +74,40 @@ import ZoetropeTestSupport
     let (first, second) = try await sampleOfTestingTime(image)
     #expect(first?.index == 0)
     #expect(second?.index == image.frameIndex(at: .seconds(1)))
+  }
+
+  @Test func `the sample of a consumer in a task ends when the frame it waits for was shown`()
+    async throws
+  {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    let clock = ManualClock()
+    let scheduler = FrameScheduler(image, clock: clock)
+    await sampleOfTestingAConsumer(scheduler, clock)
+    #expect(await scheduler.ending() == .cancelled)
+    // Frame 0, and 3 after 100 ms: those between them are shorter, and were skipped.
+    #expect(scheduler.statistics.presented == 2)
+  }
+
+  @Test func `the sample of a cache keeps posters`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    let cache = PosterCache()
+    let first = try await image.bitmap(at: 0, cache: cache)
+    _ = try await image.bitmap(at: 1, cache: cache)
+    let rendition = Rendition(Rendering(), of: image.canvasSize)
+    let key = AnimationKey(content: try await image.contentIdentity(), rendition: rendition)
+    #expect(cache.bitmap(for: key[0]) == first)
+    #expect(cache.bitmap(for: key[1]) == nil)
+    cache.remove(key.content)
+    #expect(cache.bitmap(for: key[0]) == nil)
+  }
+
+  @Test func `the sample of a byte source is read like a file`() async throws {
+    let path = "\(FixtureLibrary().root)/Demo/variable-delay.gif"
+    let handle = try #require(FileHandle(forReadingAtPath: path))
+    let image = try AnimatedImage(contentsOf: FilePath(path))
+    let entry = ArchiveEntry(in: handle, at: 0, byteCount: image.byteCount)
+    let remote = try await RemoteImage(reading: entry)
+    #expect(try await remote.bitmap(at: 5) == image.bitmap(at: 5))
   }
 
   @Test func `the sample of a jumping clock has the time of every frame`() async throws {

@@ -2,32 +2,60 @@ import Foundation
 import Testing
 import ZoetropeTestSupport
 
-/// What the README and the guides show is code that compiles.
+/// Every sample of the README, the documentation pages and the documentation comments is code that compiles, in
+/// `Tests/DocumentationSamples`.
 @Suite(.timeLimit(.minutes(1))) struct SampleTests {
-  static let root = URL(fileURLWithPath: FixtureLibrary().root).deletingLastPathComponent()
-  static let pages: [String] = {
-    let guides = "Sources/Zoetrope/Zoetrope.docc"
-    let files = try? FileManager.default.contentsOfDirectory(
-      atPath: root.appending(path: guides).path)
-    return ["README.md"] + (files ?? []).filter { $0.hasSuffix(".md") }.map { "\(guides)/\($0)" }
-  }()
+  private static let root = URL(fileURLWithPath: FixtureLibrary().root).deletingLastPathComponent()
+  /// The README and all pages.
+  static let pages: [String] = ["README.md"] + files(in: "Sources", "md")
 
-  @Test func `there are guides beside the README`() { #expect(Self.pages.count > 5) }
+  @Test func `both catalogs are looked at`() {
+    #expect(Self.pages.contains("Sources/Zoetrope/Zoetrope.docc/Playing.md"))
+    #expect(Self.pages.contains("Sources/ZoetropeTerminal/ZoetropeTerminal.docc/ReadingKeys.md"))
+  }
 
-  @Test(arguments: pages) func `every sample is compiled with the tests`(page: String) throws {
-    let compiled = Self.lines(
-      try String(
-        contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-          .appending(path: "Samples.swift"), encoding: .utf8))
-    let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
-    for sample in text.components(separatedBy: "```swift\n").dropFirst() {
-      let lines = Self.lines(String(sample.prefix { $0 != "`" }))
-        .filter { !$0.hasPrefix("import ") }
-      let isThere = compiled.indices.contains { start in
-        compiled[start...].starts(with: lines)
+  @Test(arguments: pages) func `every sample of a page is compiled`(page: String) throws {
+    let samples = try Self.text(page).components(separatedBy: "```swift\n").dropFirst()
+    guard !samples.isEmpty else { return }
+    let name = URL(fileURLWithPath: page).deletingPathExtension().lastPathComponent
+    let compiled = Self.lines(try Self.text("Tests/DocumentationSamples/\(name).swift"))
+    for sample in samples { Self.expect(String(sample.prefix { $0 != "`" }), in: compiled) }
+  }
+
+  @Test func `every sample of a documentation comment is compiled`() throws {
+    let compiled = Self.lines(try Self.text("Tests/DocumentationSamples/Comments.swift"))
+    let modules = ["ZoetropeCore", "ZoetropeCodec", "Zoetrope", "ZoetropeTerminal"]
+    let folders = modules.map { "Sources/\($0)" } + ["Tests/ZoetropeTestSupport"]
+    var count = 0
+    for file in folders.flatMap({ Self.files(in: $0, "swift") }) {
+      let text = try Self.text(file)
+      guard text.contains("/// ```swift") else { continue }
+      let comments = text.split(separator: "\n").map { $0.drop { $0 == " " } }
+        .filter { $0.hasPrefix("///") }.map { $0.dropFirst(3) }.joined(separator: "\n")
+      for sample in comments.components(separatedBy: "```swift\n").dropFirst() {
+        Self.expect(String(sample.prefix { $0 != "`" }), in: compiled)
+        count += 1
       }
-      #expect(isThere, "\(lines.first ?? "an empty sample") ... is not in Samples.swift")
     }
+    #expect(count > 10)
+  }
+
+  /// Fails unless the lines of `sample` stand in `compiled`, one after the other.
+  private static func expect(_ sample: String, in compiled: [String]) {
+    let lines = lines(sample).filter { !$0.hasPrefix("import ") }
+    let isThere = compiled.indices.contains { compiled[$0...].starts(with: lines) }
+    #expect(isThere, "\(lines.first ?? "an empty sample") ... is not compiled")
+  }
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  /// The paths of the files in `folder` and below that end in `kind`.
+  private static func files(in folder: String, _ kind: String) -> [String] {
+    let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+    return (names.map { Array($0) } ?? []).compactMap { $0 as? String }
+      .filter { $0.hasSuffix(".\(kind)") }.map { "\(folder)/\($0)" }.sorted()
   }
 
   /// The lines that are not empty, without indentation and with single spaces.

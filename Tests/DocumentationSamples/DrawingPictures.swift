@@ -1,9 +1,6 @@
 import Zoetrope
 import ZoetropeTerminal
 
-// The samples of the module's documentation, so that they are compiled. `SampleTests` finds each block
-// of the documentation in this file, line by line; what stands around them is not compared.
-
 func sampleOfDrawing(
   _ picture: Bitmap, _ frames: [CompositedFrame], at now: Duration,
   send: ([UInt8]) -> Void, receive: (Duration) -> [UInt8]?

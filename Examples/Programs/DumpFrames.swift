@@ -1,17 +1,12 @@
-import SystemPackage
 import Zoetrope
 
 /// Prints what each frame of a file shows, decoding on all cores:
 ///
-///     dump-frames party.gif
-@main
-struct DumpFrames {
-  static func main() async throws {
-    guard let path = CommandLine.arguments.dropFirst().first else {
-      print("usage: dump-frames FILE")
-      return
-    }
-    let image = try AnimatedImage(contentsOf: FilePath(path))
+///     examples dump-frames party.gif
+enum DumpFrames {
+  static func run(_ arguments: [String]) async throws {
+    guard let path = arguments.first else { throw Usage("dump-frames FILE") }
+    let image = try await AnimatedImage.open(FilePath(path))
     print("\(image.format.rawValue) \(image.canvasSize), \(image.frames.count) frames")
     for try await frame in image.bitmaps() {
       let control = image.frames[frame.index]

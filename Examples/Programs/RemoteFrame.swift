@@ -1,17 +1,13 @@
-import SystemPackage
 import Zoetrope
 
 /// Writes one frame of a file as if it were remote, and prints what was read of it:
 ///
 ///     zoetrope info --save-index party.index party.gif
-///     remote-frame party.gif 500 frame.png party.index
-@main
-struct RemoteFrame {
-  static func main() async throws {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+///     examples remote-frame party.gif 500 frame.png party.index
+enum RemoteFrame {
+  static func run(_ arguments: [String]) async throws {
     guard (3...4).contains(arguments.count), let number = Int(arguments[1]) else {
-      print("usage: remote-frame FILE FRAME OUTPUT [INDEX]")
-      return
+      throw Usage("remote-frame FILE FRAME OUTPUT [INDEX]")
     }
     let ranges = try FileRanges(arguments[0])
     var index: ImageIndex?

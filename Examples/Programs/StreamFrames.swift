@@ -1,17 +1,15 @@
-import SystemPackage
 import Zoetrope
 
 /// Prints each frame of standard input as soon as it can be shown, and how the stream ended:
 ///
-///     curl -s https://example.org/party.gif | stream-frames
+///     curl -s https://example.org/party.gif | examples stream-frames
 ///
 /// With `--play`, each at its time.
-@main
-struct StreamFrames {
-  static func main() async throws {
+enum StreamFrames {
+  static func run(_ arguments: [String]) async throws {
     let image = try await StreamedImage(FileChunks(.standardInput))
     print("\(image.format.rawValue) \(image.canvasSize)")
-    if CommandLine.arguments.dropFirst() == ["--play"] {
+    if arguments == ["--play"] {
       let scheduler = FrameScheduler(image, options: PlaybackOptions(playCount: .once))
       for try await frame in scheduler.frames() {
         print("\(frame.index): at \(frame.presentationTime), shown \(frame.duration)")

@@ -1,16 +1,12 @@
-import SystemPackage
 import Zoetrope
 
 /// Makes a thumbnail of each file, once: later runs find them on disk.
 ///
-///     thumbnails STORE FILE...
-@main
-struct Thumbnails {
-  static func main() async throws {
-    let arguments = CommandLine.arguments.dropFirst()
+///     examples thumbnails STORE FILE...
+enum Thumbnails {
+  static func run(_ arguments: [String]) async throws {
     guard arguments.count > 1, let directory = arguments.first else {
-      print("usage: thumbnails STORE FILE...")
-      return
+      throw Usage("thumbnails STORE FILE...")
     }
     // A frame is looked up in memory, then on disk; if it is in neither, it is decoded and stored.
     let store = try FrameStore(at: FilePath(directory), byteLimit: 64 << 20)

@@ -1,0 +1,57 @@
+import Foundation
+import Zoetrope
+
+/// Thumbnails of what people post, within a budget of memory and time for each file and for all:
+///
+///     examples chat-thumbnails upload.gif other.png
+struct ChatThumbnails {
+  private let loader: FrameLoader
+
+  init() {
+    var limits = DecodingLimits.strict
+    limits.liveBytes = 64 << 20
+    limits.pixelsPerPlay = 1 << 28
+    // All frames, canvases and compressed bytes that are kept for later.
+    let budget = MemoryBudget(byteLimit: 64 << 20)
+    loader = FrameLoader(
+      cache: MemoryFrameCache(budget: budget), budget: budget, maxConcurrentLoads: 2,
+      decoding: DecodingOptions(limits: limits))
+  }
+
+  /// A PNG of the first frame, at most 128 pixels wide and high. Throws after two seconds.
+  func thumbnail(of name: String, data: @escaping FrameLoader.Fetch) async throws -> [UInt8] {
+    try await withThrowingTaskGroup(of: [UInt8].self) { group in
+      group.addTask {
+        let box = TargetSize(width: 128, height: 128, allowsEnlarging: false)
+        let rendering = Rendering(target: box, filter: .lanczos3)
+        let bitmap = try await loader.bitmap(for: name, rendering: rendering, data: data)
+        return try PNGEncoder().encode(bitmap)
+      }
+      group.addTask {
+        try await Task.sleep(for: .seconds(2))
+        throw AnimatedImageError(.cancelled, "took longer than two seconds")
+      }
+      // Cancelling the loser ends its decoding within a frame.
+      defer { group.cancelAll() }
+      return try await group.next() ?? []
+    }
+  }
+
+  static func run(_ arguments: [String]) async throws {
+    guard !arguments.isEmpty else { throw Usage("chat-thumbnails FILE...") }
+    let bot = ChatThumbnails()
+    await withTaskGroup { group in
+      for path in arguments {
+        group.addTask {
+          do {
+            let png = try await bot.thumbnail(of: path) { _ in
+              try [UInt8](Data(contentsOf: URL(filePath: path)))
+            }
+            return "\(path): \(png.count) bytes"
+          } catch { return "\(path): \(error)" }
+        }
+      }
+      for await answer in group { print(answer) }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import Zoetrope
+import ZoetropeTerminal
+
+func sampleOfTheTerminal(image: AnimatedImage) async throws {
+  let capabilities = TerminalCapabilities(environment: .current)
+  let screen = ScreenSize(columns: 80, rows: 24)
+  let layout = FrameLayout(
+    of: image.canvasSize, in: CellRect(column: 0, row: 0, columns: 80, rows: 24), screen: screen)
+  let encoder = DrawingMode(best: capabilities).encoder(
+    layout: layout, screen: screen, pictureSize: image.canvasSize, capabilities: capabilities)
+  var writer = FrameWriter(encoder: encoder, isSynchronized: capabilities.hasSynchronizedOutput)
+  var bytes: [UInt8] = []
+  let scheduler = FrameScheduler(image)
+  for try await frame in scheduler.frames() {
+    writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
+    try FileDescriptor.standardOutput.writeAll(bytes)
+  }
+}

@@ -1,0 +1,53 @@
+import Zoetrope
+import ZoetropeTestSupport
+
+func sampleOfTestingTime(
+  _ image: AnimatedImage
+) async throws -> (first: ScheduledFrame?, second: ScheduledFrame?) {
+  let clock = ManualClock()
+  let scheduler = FrameScheduler(image, clock: clock)
+  var frames = scheduler.frames().makeAsyncIterator()
+  let first = try await frames.next()
+  await clock.sleepers(count: 1)
+  clock.advance(by: .seconds(1))
+  let second = try await frames.next()  // due after a second; those before it were skipped
+  return (first, second)
+}
+
+func sampleOfTestingAConsumer(
+  _ scheduler: FrameScheduler, _ clock: ManualClock
+) async {
+  let (shown, report) = AsyncStream.makeStream(of: Int.self)
+  let view = Task {
+    for await frame in scheduler.frames().stream { report.yield(frame.index) }
+    report.finish()
+  }
+  var indices = shown.makeAsyncIterator()
+  while let index = await indices.next() {
+    print(index)  // what is checked here was done by the view
+    if index == 3 { break }
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+  }
+  view.cancel()
+}
+
+func sampleOfPlayingAtOnce(_ image: AnimatedImage) async throws -> [Duration] {
+  var options = PlaybackOptions.everyFrame
+  options.playCount = .once
+  var times: [Duration] = []
+  for try await frame in image.play(options: options, clock: ManualClock(.jumping)) {
+    times.append(frame.presentationTime)
+  }
+  return times
+}
+
+func sampleOfAFrame() -> CompositedFrame {
+  let red = Bitmap(size: PixelSize(width: 2, height: 1)) { _, bytes in
+    for x in 0..<2 {
+      bytes.storeBytes(of: RGBA(red: 255, green: 0, blue: 0), toByteOffset: 4 * x, as: RGBA.self)
+    }
+  }
+  let frame = CompositedFrame(index: 0, bitmap: red)
+  return frame
+}

@@ -1,0 +1,19 @@
+import Zoetrope
+
+func samplesOfTiming(_ image: AnimatedImage) async throws -> (Int, Bitmap) {
+  let stored = image.frames.map(\.delay)  // exactly as in the file, such as 3/100 s
+  let shown = stored.map { DelayPolicy.browser.shownDuration(of: $0) }
+  print(shown, image.duration(), image.duration(policy: .exact))
+
+  let starts = image.startTimes()  // and, as the last entry, the end of the play
+  let index = image.frameIndex(at: .milliseconds(1500))
+  let picture = try await image.bitmap(at: .milliseconds(1500))
+  print(starts)
+
+  let scheduler = FrameScheduler(image, options: PlaybackOptions(recordsTrace: true))
+  for try await frame in scheduler.frames() { show(frame.bitmap, at: frame.presentationTime) }
+  let lateness = scheduler.statistics.lateness
+  print(lateness.quantile(0.5), lateness.quantile(0.99), lateness.maximum)
+  for entry in scheduler.trace.entries { print(entry.json) }
+  return (index, picture)
+}
