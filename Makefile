@@ -4,11 +4,12 @@ SHELL := /bin/bash
 
 BUILD ?= .build
 RELEASE := $(BUILD)/release
-LIBRARY := .build-lib
 PYTHON ?= python3
 # One file without shared libraries, which starts sooner.
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
+# The C library beside it, of the same build.
+LIBRARY := .build-static/lib
 PREFIX ?= /usr/local
 VERSION = $(shell sed -n 's/.*text: StaticString = "\(.*\)"$$/\1/p' Sources/ZoetropeC/Opening.swift)
 CORPUS ?= ../shared/corpus
@@ -42,11 +43,12 @@ install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), str
 	  dd if=$(ZOETROPE).stripped of="$$new" bs=64M status=none; chmod 755 "$$new"; \
 	  mv -fT "$$new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 
-# The C ABI. One build, from whose archive the shared library is linked.
-ARCHIVE := $(LIBRARY)/release/libZoetropeC.a
+# The C ABI. The shared library is linked from the archive of a build that shares all but its own module
+# with the tool's: the same flags.
+ARCHIVE := .build-static/release/libZoetropeC.a
 .PHONY: lib install-lib test-lib
-lib: install ## the C library: libzoetrope.so with the Swift runtime in it, in .build-lib/dist
-	swift build -c release --product ZoetropeC --scratch-path $(LIBRARY)
+lib: install ## the C library: libzoetrope.so with the Swift runtime in it, in .build-static/lib/dist
+	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
 
 install-lib: lib ## copies libzoetrope, zoetrope.h and zoetrope.pc to PREFIX (default /usr/local)

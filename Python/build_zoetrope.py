@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent
 
 
 def library_folder() -> Path:
-    return Path(os.environ.get("ZOETROPE_LIBRARY_FOLDER", ROOT.parent / ".build-lib" / "dist"))
+    return Path(os.environ.get("ZOETROPE_LIBRARY_FOLDER", ROOT.parent / ".build-static/lib" / "dist"))
 
 
 def version() -> str:

@@ -3,7 +3,7 @@
 # test-wheel.sh WHEEL FOLDER-OF-IMAGES [ROOT]. ROOT is a bare Debian, which is made by debootstrap if it is
 # not there; needs root.
 set -euo pipefail
-wheel=$(realpath "$1") images=$(realpath "$2") root=${3:-.build-lib/bare}
+wheel=$(realpath "$1") images=$(realpath "$2") root=${3:-.build-static/lib/bare}
 if [ ! -x "$root/usr/bin/python3" ]; then
   debootstrap --variant=minbase --include=python3,python3-venv bookworm "$root" >/dev/null
 fi
