@@ -46,8 +46,17 @@ struct PlayCommand: ZoetropeSubcommand {
     help: "What is behind transparent pixels: terminal, checker, black, white or RRGGBB.")
   var backdrop = PlayerBackdrop.terminal
 
-  @Option(help: "How the picture fits the screen.")
-  var fit = FitArgument.contain
+  @Option(help: "How the picture fits the screen; auto enlarges pixel art by whole factors.")
+  var fit = FitArgument.auto
+
+  @Option(help: "How graphics are scaled; auto keeps the pixels of pixel art sharp.")
+  var filter = FilterArgument.auto
+
+  @Flag(name: .customLong("no-mouse"), help: "Leave the mouse to the terminal.")
+  var ignoresMouse = false
+
+  @Flag(name: .customLong("no-config"), help: "Do not read the configuration file.")
+  var ignoresConfiguration = false
 
   @Flag(name: .customLong("no-status"), help: "Hide the status line below the picture.")
   var hidesStatus = false
@@ -213,6 +222,8 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.passthrough = passthrough.passthrough
     settings.backdrop = backdrop
     settings.fit = fit.fit
+    settings.filter = filter.filter
+    settings.usesMouse = !ignoresMouse
     settings.showsStatus = !hidesStatus && frame == nil
     settings.isInline = isInline || frame != nil
     settings.isExact = isExact

@@ -1,0 +1,123 @@
+import ZoetropeTerminal
+
+/// The page that `?` shows, as a function of the screen's size.
+enum HelpPage {
+  /// Keys that belong together.
+  struct Section: Sendable {
+    let title: String
+    /// Each with its keys, separated by spaces.
+    let entries: [(keys: String, text: String)]
+  }
+
+  /// In an order in which they fill two columns of a screen of 80 x 24.
+  static let sections = [
+    Section(
+      title: "Playing",
+      entries: [
+        ("space p", "pause, resume, replay"), ("] [", "speed 10 % up, down"),
+        ("} {", "double, halve the speed"), ("Backspace", "normal speed"),
+        ("r b", "reverse; bounce"), ("L", "number of plays"), ("m", "motion off, on"),
+      ]),
+    Section(
+      title: "Moving in the file",
+      entries: [
+        (". , l h", "one frame on, back"), ("Right Left", "1 s; 0.1 s with Shift"),
+        ("Up Down", "5 s"), ("Home g", "first frame"), ("End G", "last frame"),
+        ("12g", "frame 12, from 1"), ("a", "section start, end, off"),
+      ]),
+    Section(
+      title: "Mouse",
+      entries: [
+        ("bar", "drag seeks, wheel 1 s"), ("picture", "drag moves, wheel zooms"),
+        ("right button", "pause, resume"),
+      ]),
+    Section(
+      title: "Picture",
+      entries: [
+        ("+ - 0", "zoom in, out, reset"), ("Alt+Arrow", "move the zoomed picture"),
+        ("f", "fit"), ("c", "background"), ("v", "drawing mode"),
+        ("d D", "changed area; raw frame"),
+      ]),
+    Section(
+      title: "Files",
+      entries: [
+        ("n > Enter PgDn", "next file"), ("N < PgUp", "previous file"),
+        ("Tab F8", "list of files"), ("s", "save the frame"), ("S", "save section or all"),
+      ]),
+    Section(
+      title: "Screen",
+      entries: [
+        ("i o", "details"), ("t", "delays as bars"), ("?", "this page"), ("Ctrl-L", "redraw"),
+        ("Ctrl-Z", "suspend"), ("q Esc", "quit"),
+      ]),
+  ]
+
+  /// The width of a column: the keys and the longest text, with a space after each.
+  private static let columnWidth = 40
+  private static let keyWidth = 16
+
+  /// The pages for a screen, each a list of rows; the last row says how to leave.
+  static func pages(columns: Int, rows: Int) -> [[String]] {
+    let room = max(rows - 2, 1)
+    let across = max((columns + 1) / columnWidth, 1)
+    var stacks: [[String]] = [[]]
+    for section in sections {
+      var lines = [section.title.uppercased()]
+      for entry in section.entries {
+        let padding = String(repeating: " ", count: max(keyWidth - 1 - entry.keys.count, 1))
+        lines.append(" \(entry.keys)\(padding)\(entry.text)")
+      }
+      // A section is not divided unless it is longer than the screen.
+      let isFirst = stacks[stacks.count - 1].isEmpty
+      let needed = stacks[stacks.count - 1].count + (isFirst ? 0 : 1) + lines.count
+      if needed > room, !isFirst {
+        stacks.append([])
+      } else if !isFirst {
+        stacks[stacks.count - 1].append("")
+      }
+      for line in lines {
+        if stacks[stacks.count - 1].count == room { stacks.append([]) }
+        stacks[stacks.count - 1].append(line)
+      }
+    }
+    return stride(from: 0, to: stacks.count, by: across).map { first in
+      let shown = Array(stacks[first..<min(first + across, stacks.count)])
+      return (0..<(shown.map(\.count).max() ?? 0)).map { row in
+        var text = ""
+        for (place, stack) in shown.enumerated() where row < stack.count {
+          let gap = place * columnWidth - text.count
+          text += String(repeating: " ", count: max(gap, 0)) + stack[row]
+        }
+        return TerminalText.sanitized(text, limit: columns)
+      }
+    }
+  }
+
+  /// How to leave the page, or go on to the next.
+  static func footer(page: Int, of count: Int) -> String {
+    page + 1 < count
+      ? "Esc closes, any other key: page \(page + 2) of \(count)" : "any key closes this page"
+  }
+
+  /// The bytes that show page `page`; the last one for a number beyond it.
+  static func bytes(page: Int, columns: Int, rows: Int) -> [UInt8] {
+    let pages = pages(columns: columns, rows: rows)
+    let page = min(page, pages.count - 1)
+    return ScreenText.bytes(
+      pages[page], footer: TerminalText.sanitized(footer(page: page, of: pages.count), limit: columns),
+      rows: rows)
+  }
+}
+
+/// A screen of text, such as the help.
+enum ScreenText {
+  /// The bytes that clear the screen and show `lines`, with `footer` in the last row.
+  static func bytes(_ lines: [String], selected: Int? = nil, footer: String, rows: Int) -> [UInt8] {
+    var text = "\u{1B}[m\u{1B}[H\u{1B}[J"
+    for (row, line) in lines.prefix(max(rows - 1, 0)).enumerated() {
+      text += "\u{1B}[\(row + 1);1H"
+      text += row == selected ? "\u{1B}[7m\(line)\u{1B}[m" : line
+    }
+    return Array((text + "\u{1B}[\(rows);1H\(footer)").utf8)
+  }
+}
