@@ -43,7 +43,8 @@ enum ToolArguments {
   }
 
   private static let commands = Set(
-    ["help"] + ZoetropeCommand.configuration.subcommands.compactMap { $0.configuration.commandName })
+    ["help"] + ZoetropeCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+  )
 
   /// What the parser of `play` has against one of its options, on one line.
   private static func problem(with argument: String) -> String? {

@@ -46,7 +46,8 @@ struct PlayerConfiguration: Hashable {
         name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
       else {
         throw Self.failure(
-          "\"\(name)\" is not the name of an option; write name=value, without dashes", path, number)
+          "\"\(name)\" is not the name of an option; write name=value, without dashes", path, number
+        )
       }
       var value = parts.count > 1 ? parts[1].trimmed : nil
       if let quoted = value, quoted.count > 1, let quote = quoted.first, quote == quoted.last,

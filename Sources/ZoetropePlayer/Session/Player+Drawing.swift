@@ -26,7 +26,8 @@ extension Player {
       }
     }
     // Encode only what can be sent: when there is room again, another frame may be due.
-    guard let (frame, due, bytes) = next, bytes == nil, overlay == nil, !wantsRepaint, !wantsReframe, hasRoom
+    guard let (frame, due, bytes) = next, bytes == nil, overlay == nil, !wantsRepaint,
+      !wantsReframe, hasRoom
     else {
       return
     }
@@ -134,7 +135,9 @@ extension Player {
     statusDue = nil
     let line = status.text(columns: stage.screen.columns)
     let text = hasUTF8 ? line : TerminalText.ascii(line)
-    var bytes = text == statusText ? [] : StatusLine.bytes(text, row: statusRow, columns: stage.screen.columns)
+    var bytes =
+      text == statusText
+      ? [] : StatusLine.bytes(text, row: statusRow, columns: stage.screen.columns)
     statusText = text
     if let barRow = plan.barRow {
       let line = progress.text(columns: stage.screen.columns)
@@ -174,7 +177,8 @@ extension Player {
   private var status: StatusLine {
     let arrival = transport.arrival
     return StatusLine(
-      file: hasOtherFiles ? (files.current + 1, files.entries.count) : nil, name: input.shortName, size: transport.source.canvasSize, format: transport.source.format,
+      file: hasOtherFiles ? (files.current + 1, files.entries.count) : nil, name: input.shortName,
+      size: transport.source.canvasSize, format: transport.source.format,
       index: position, count: transport.frameCount,
       time: transport.starts[min(position, transport.frameCount)],
       duration: transport.duration, rate: transport.scheduler.rate,

@@ -187,7 +187,8 @@ package struct TerminalPlay {
     var room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows)
     if settings.isInline {
       room = inlineRoom(
-        for: first, on: screen, in: mode, of: device, capabilities, decoder: &decoder, typed: &typed)
+        for: first, on: screen, in: mode, of: device, capabilities, decoder: &decoder, typed: &typed
+      )
       epilogue = Self.epilogue(below: room)
     }
     let usesKitty =

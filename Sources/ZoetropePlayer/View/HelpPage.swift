@@ -104,7 +104,8 @@ enum HelpPage {
     let pages = pages(columns: columns, rows: rows)
     let page = min(page, pages.count - 1)
     return ScreenText.bytes(
-      pages[page], footer: TerminalText.sanitized(footer(page: page, of: pages.count), limit: columns),
+      pages[page],
+      footer: TerminalText.sanitized(footer(page: page, of: pages.count), limit: columns),
       rows: rows)
   }
 }

@@ -96,7 +96,8 @@ struct PictureFit: Sendable, Hashable {
     _ grid: (width: Double, height: Double)
   ) -> Int {
     let width = Double(room.columns * screen.cell.width) / (Double(max(size.width, 1)) * grid.width)
-    let height = Double(room.rows * screen.cell.height) / (Double(max(size.height, 1)) * grid.height)
+    let height =
+      Double(room.rows * screen.cell.height) / (Double(max(size.height, 1)) * grid.height)
     return Int(min(width, height))
   }
 }

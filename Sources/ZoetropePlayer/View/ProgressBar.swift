@@ -34,6 +34,7 @@ struct ProgressBar: Sendable, Hashable {
       changed = first..<last + 1
     }
     return Array(
-      "\u{1B}7\u{1B}[\(row + 1);\(changed.lowerBound + 1)H\u{1B}[m\(String(text[changed]))\u{1B}8".utf8)
+      "\u{1B}7\u{1B}[\(row + 1);\(changed.lowerBound + 1)H\u{1B}[m\(String(text[changed]))\u{1B}8"
+        .utf8)
   }
 }

@@ -43,7 +43,8 @@ struct StatusLine: Sendable {
 
   /// What the line consists of, from what is kept longest to what is left out first.
   private enum Part: Int, CaseIterable {
-    case frame, name, section, hint, details, note, file, stream, time, zoom, rate, loops, size, mode
+    case frame, name, section, hint, details, note, file, stream, time, zoom, rate, loops, size,
+      mode
   }
 
   /// The order in which parts are shown.
@@ -101,7 +102,9 @@ struct StatusLine: Sendable {
   }
 
   /// More frames may follow the last one that has arrived.
-  private var place: String { "\(count == 0 ? 0 : index + 1)/\(count)\(received == nil ? "" : "+")" }
+  private var place: String {
+    "\(count == 0 ? 0 : index + 1)/\(count)\(received == nil ? "" : "+")"
+  }
 
   /// The columns that these parts take, without the mark.
   private static func width(of texts: [Part: String]) -> Int {
@@ -136,7 +139,8 @@ struct StatusLine: Sendable {
     case .zoom: return zoom == 1 ? nil : "zoom \(Int((zoom * 100).rounded())) %"
     case .section:
       return section.map {
-        $0.isEmpty ? "section \($0.lowerBound + 1)-" : "section \($0.lowerBound + 1)-\($0.upperBound)"
+        $0.isEmpty
+          ? "section \($0.lowerBound + 1)-" : "section \($0.lowerBound + 1)-\($0.upperBound)"
       }
     case .stream:
       let parts = [received.map { "\($0.byteSize) received" }, isCut ? "cut short" : nil]

@@ -26,7 +26,8 @@ import ZoetropeTerminal
     #expect(list.selection == 0)
     list.perform(.move(5), rows: rows)
     #expect(list.selection == 5)
-    #expect(list.lines(columns: 40, rows: rows).map { $0.dropFirst(4).prefix(8) }.last == "  file-6")
+    #expect(
+      list.lines(columns: 40, rows: rows).map { $0.dropFirst(4).prefix(8) }.last == "  file-6")
     list.perform(.moveToEnd, rows: rows)
     #expect(list.selection == 11 && list.lines(columns: 40, rows: rows).count == 4)
     list.perform(.select(row: 1), rows: rows)

@@ -102,10 +102,11 @@ import ZoetropeTerminal
         == "\u{1B}7\u{1B}[22;1H\u{1B}[m━━━━╸───\u{1B}8")
   }
 
-  @Test(arguments: [
-    (24, true, true, 22, 22, 23), (24, true, false, 23, nil, 23), (7, true, true, 6, nil, 6),
-    (2, true, true, 2, nil, nil), (24, false, true, 24, nil, nil),
-  ] as [(Int, Bool, Bool, Int, Int?, Int?)])
+  @Test(
+    arguments: [
+      (24, true, true, 22, 22, 23), (24, true, false, 23, nil, 23), (7, true, true, 6, nil, 6),
+      (2, true, true, 2, nil, nil), (24, false, true, 24, nil, nil),
+    ] as [(Int, Bool, Bool, Int, Int?, Int?)])
   func `rows are for the picture, the bar and the status`(
     _ rows: Int, _ status: Bool, _ moves: Bool, _ room: Int, _ bar: Int?, _ line: Int?
   ) {

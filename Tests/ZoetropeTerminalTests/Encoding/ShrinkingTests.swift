@@ -118,7 +118,8 @@ struct ShrinkingTests {
   ) -> any FrameEncoding {
     let size = PixelSize(width: 4, height: 3)
     let layout = FrameLayout(
-      of: size, in: CellRect(column: 0, row: 0, columns: 10, rows: 4), screen: screen, fit: .integer)
+      of: size, in: CellRect(column: 0, row: 0, columns: 10, rows: 4), screen: screen, fit: .integer
+    )
     return mode.encoder(
       layout: layout, screen: screen, pictureSize: size, capabilities: TerminalCapabilities(),
       imageID: 8, passthrough: passthrough, options: EncodingOptions(filter: filter))

@@ -15,7 +15,8 @@ struct TerminalModeTests {
     #expect(
       String(decoding: mode.restore, as: UTF8.self)
         == "\u{18}\u{1B}\\\u{1B}_Gm=0,q=2;\u{1B}\\\u{1B}[?2026l\u{1B}_Ga=d,d=I,q=2,i=7\u{1B}\\\u{1B}[?1070h"
-        + "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?2048l\u{1B}[<u\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
+        + "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?2048l\u{1B}[<u\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    )
   }
 
   @Test func `an image that was cut off is ended, inside a multiplexer too`() {
