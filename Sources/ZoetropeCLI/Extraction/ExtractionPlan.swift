@@ -81,8 +81,7 @@ extension CommandFailure {
   static func missing(
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
-    var failure = CommandFailure.usage(
-      "there is no frame \(frame.number), the frames are 0 to \(frame.count - 1)")
+    var failure = CommandFailure.usage(frame.message)
     failure.file = input.name
     return failure
   }
