@@ -93,11 +93,14 @@ import ZoetropeProcess
   }
 
   @Test func `a file that is missing, unless it was named, is no error`() throws {
-    let missing = ["HOME": "/nonexistent"]
-    #expect(try PlayerConfiguration.load(.init { missing[$0] }) == nil)
-    let named = ["ZOETROPE_CONFIG": "/nonexistent/config"]
-    #expect(throws: CommandFailure.self) { try PlayerConfiguration.load(.init { named[$0] }) }
-    let folder = ["ZOETROPE_CONFIG": "/"]
-    #expect(throws: CommandFailure.self) { try PlayerConfiguration.load(.init { folder[$0] }) }
+    func load(_ variable: String, _ value: String) throws -> PlayerConfiguration? {
+      try PlayerConfiguration.load(
+        PlayerConfiguration.Location { $0 == variable ? value : nil })
+    }
+    #expect(try load("HOME", "/nonexistent") == nil)
+    #expect(throws: CommandFailure.self) {
+      try load("ZOETROPE_CONFIG", "/nonexistent/config")
+    }
+    #expect(throws: CommandFailure.self) { try load("ZOETROPE_CONFIG", "/") }
   }
 }

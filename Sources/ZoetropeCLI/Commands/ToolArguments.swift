@@ -49,7 +49,7 @@ enum ToolArguments {
   /// What the parser of `play` has against one of its options, on one line.
   private static func problem(with argument: String) -> String? {
     do {
-      _ = try PlayCommand.parse([argument, "-"])
+      _ = try PlayCommand.parse(["-", argument])
       return nil
     } catch {
       return PlayCommand.message(for: error).split(separator: "\n").joined(separator: " ")

@@ -305,8 +305,7 @@ final class Player {
   }
 
   private func take(_ key: KeyEvent) {
-    // A notice of a skipped file stays until it has been seen; whatever else was said is over.
-    if messageEndsAt == nil { say(nil) }
+    say(nil)
     let isControl = key.modifiers.contains(.control)
     switch overlay {
     case .help(let page)? where !isControl:
@@ -325,7 +324,7 @@ final class Player {
     case nil:
       let columns = stage.screen.columns
       if let action = mouse.action(for: event, barRow: plan.barRow, columns: columns) {
-        if messageEndsAt == nil { say(nil) }
+        say(nil)
         perform(action)
       }
     }

@@ -20,7 +20,9 @@ struct ProgressBar: Sendable, Hashable {
     var text: [Character] = (0..<columns).map { $0 < end ? "━" : $0 == end ? "╸" : "─" }
     if let sectionStart { text[column(sectionStart)] = "[" }
     // The section's last frame is in it, and the next one starts where it ends.
-    if let sectionEnd { text[max(column(sectionEnd) - 1, 0)] = "]" }
+    if let sectionEnd {
+      text[min(max(Int((sectionEnd * Double(columns)).rounded(.up)) - 1, 0), columns - 1)] = "]"
+    }
     return text
   }
 

@@ -81,14 +81,12 @@ struct StatusLine: Sendable {
         texts[.name] = TerminalText.sanitized(name, limit: nameWidth - excess)
         break
       }
-      // The name is the part that is only cut, by the limit below.
-      if part == .name { texts[.name] = shortName } else if part != .frame { texts[part] = nil }
-    }
-    // What was given up may have left room for more of the name.
-    let spare = columns - 2 - Self.width(of: texts)
-    if spare > 0, let shown = texts[.name] {
-      texts[.name] = TerminalText.sanitized(
-        name, limit: max(TerminalText.columns(of: shown) + spare, Self.leastName))
+      if part == .name {
+        let left = nameWidth - excess
+        texts[.name] = left > 3 ? TerminalText.sanitized(name, limit: left) : nil
+      } else if part != .frame {
+        texts[part] = nil
+      }
     }
     let left = mark + Self.body(texts)
     guard let hint = texts[.hint] else { return TerminalText.sanitized(left, limit: columns) }

@@ -67,9 +67,9 @@ import ZoetropeTerminal
     // 80 x 44 half cells have room for 2 times 16.
     let even = fit(PictureFit(), 16, 16, mode: .blocks(.fine)).layout
     #expect(even.area == CellRect(column: 24, row: 3, columns: 32, rows: 16))
-    // An odd number of rows takes an even factor: 4 instead of 5.
-    let odd = fit(PictureFit(), 4, 7, mode: .blocks(.half)).layout
-    #expect(odd.area.columns == 24 && odd.area.rows == 21)
+    // An odd number of rows takes an even factor: 2 instead of 3.
+    let odd = fit(PictureFit(), 4, 13, mode: .blocks(.half)).layout
+    #expect(odd.area.columns == 8 && odd.area.rows == 13)
     let third = fit(PictureFit(), 3, 15, mode: .blocks(.half)).layout
     #expect(third.area.columns == 6 && third.area.rows == 15)
     // Shapes have no pixels.

@@ -21,17 +21,18 @@ import ZoetropeTerminal
   }
 
   @Test func `a wide screen has room for everything`() {
+    let text = full.text(columns: 160)
+    #expect(TerminalText.columns(of: text) == 160 && text.hasSuffix("   ? help"))
     #expect(
-      full.text(columns: 160)
-        == "▸ [2/5] | a name of twenty-eight chars 1920x1080 GIF | 37/100 1.48/4.00 s | 1.10x "
-        + "loop 2/3 | zoom 156 % | section 3-7 | kitty" + String(repeating: " ", count: 30)
-        + "? help")
+      text.hasPrefix(
+        "▸ [2/5] a name of twenty-eight chars 1920x1080 GIF | 37/100 1.48/4.00 s | 1.10x "
+          + "loop 2/3 | zoom 156 % | section 3-7 | kitty   "))
   }
 
   @Test func `80 columns keep the frame, the section, the name and the hint`() {
     let text = full.text(columns: 80)
     #expect(TerminalText.columns(of: text) == 80)
-    for part in ["[2/5]", "a name of tw", "37/100", "1.48/4.00 s", "section 3-7"] {
+    for part in ["[2/5]", "a name of", "37/100", "1.48/4.00 s", "section 3-7"] {
       #expect(text.contains(part), "\(part)")
     }
     #expect(text.hasSuffix("  ? help"))
