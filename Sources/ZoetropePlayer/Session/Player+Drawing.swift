@@ -216,8 +216,12 @@ extension Player {
     // Nothing is seen without the picture: the whole change is one synchronized update.
     let isSynchronized = stage.capabilities.hasSynchronizedOutput
     var bytes = isSynchronized ? Array("\u{1B}[?2026h".utf8) : []
-    bytes += wantsRepaint ? stage.clear() : stage.clearForViewport()
-    if wantsRepaint { (statusText, barText) = ("", []) }
+    if wantsRepaint || !stage.keepsPlace {
+      bytes += stage.clear()
+      (statusText, barText) = ("", [])
+    } else {
+      bytes += stage.removePicture()
+    }
     (wantsRepaint, wantsReframe) = (false, false)
     missed = .empty
     if let shown {

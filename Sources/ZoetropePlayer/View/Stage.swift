@@ -93,21 +93,19 @@ struct Stage {
 
   /// The bytes that remove the picture; the next one is sent whole by a new encoder.
   mutating func clear() -> [UInt8] {
-    var output: [UInt8] = []
-    if var writer {
-      writer.encoder.remove(pen: &writer.pen, into: &output)
-      self.writer = nil
-    }
-    cache.removeAll()
+    var output = removePicture()
     output += Array("\u{1B}[m\u{1B}[\(ownsScreen ? 1 : room.row + 1)H\u{1B}[J".utf8)
     return output
   }
 
-  /// As ``clear()``, but without erasing cells where the next picture has the same place.
-  mutating func clearForViewport() -> [UInt8] {
-    guard let shown, placement(of: shown.size, in: viewport).layout.area == shown.layout.area else {
-      return clear()
-    }
+  /// Whether the next picture covers the cells of the one on screen.
+  var keepsPlace: Bool {
+    guard let shown else { return false }
+    return placement(of: shown.size, in: viewport).layout.area == shown.layout.area
+  }
+
+  /// As ``clear()``, but erases no cells.
+  mutating func removePicture() -> [UInt8] {
     var output: [UInt8] = []
     if var writer {
       writer.encoder.remove(pen: &writer.pen, into: &output)

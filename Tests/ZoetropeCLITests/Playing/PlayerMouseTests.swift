@@ -17,6 +17,8 @@ import Testing
     #expect(session.type("\u{1B}[<32;95;3M", expecting: "5/5"))
     #expect(session.type("\u{1B}[<0;95;3m\u{1B}[<65;10;23M", expecting: "4/5"))
     #expect(session.type("\u{1B}[<64;10;10M", expecting: "zoom 125 %"))
+    // The larger picture has another place, and the bar is still there.
+    #expect(session.terminal.wait { session.terminal.model.text(22).hasPrefix("━━━━") })
     // The shell gets the mouse back while the player is suspended, and at the end.
     #expect(session.quit() == 0)
     #expect(session.terminal.model.state == TerminalState())
