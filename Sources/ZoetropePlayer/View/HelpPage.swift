@@ -56,30 +56,47 @@ enum HelpPage {
   private static let columnWidth = 40
   private static let keyWidth = 16
 
-  /// The pages for a screen, each a list of rows; the last row says how to leave.
+  /// The lines of each section, its title first.
+  private static var blocks: [[String]] {
+    sections.map { section in
+      [section.title.uppercased()]
+        + section.entries.map { entry in
+          let padding = String(repeating: " ", count: max(keyWidth - 1 - entry.keys.count, 1))
+          return " \(entry.keys)\(padding)\(entry.text)"
+        }
+    }
+  }
+
+  /// The sections one below the other, in columns of at most `height` lines. A section is not divided
+  /// unless it is longer than that.
+  private static func columns(height: Int) -> [[String]] {
+    var columns: [[String]] = [[]]
+    for block in blocks {
+      let count = columns[columns.count - 1].count
+      if count > 0 {
+        if count + 1 + block.count > height {
+          columns.append([])
+        } else {
+          columns[columns.count - 1].append("")
+        }
+      }
+      for line in block {
+        if columns[columns.count - 1].count == height { columns.append([]) }
+        columns[columns.count - 1].append(line)
+      }
+    }
+    return columns
+  }
+
+  /// The pages for a screen, each a list of rows; the last row is for the ``footer(page:of:)``.
   static func pages(columns: Int, rows: Int) -> [[String]] {
     let room = max(rows - 2, 1)
     let across = max((columns + 1) / columnWidth, 1)
-    var stacks: [[String]] = [[]]
-    for section in sections {
-      var lines = [section.title.uppercased()]
-      for entry in section.entries {
-        let padding = String(repeating: " ", count: max(keyWidth - 1 - entry.keys.count, 1))
-        lines.append(" \(entry.keys)\(padding)\(entry.text)")
-      }
-      // A section is not divided unless it is longer than the screen.
-      let isFirst = stacks[stacks.count - 1].isEmpty
-      let needed = stacks[stacks.count - 1].count + (isFirst ? 0 : 1) + lines.count
-      if needed > room, !isFirst {
-        stacks.append([])
-      } else if !isFirst {
-        stacks[stacks.count - 1].append("")
-      }
-      for line in lines {
-        if stacks[stacks.count - 1].count == room { stacks.append([]) }
-        stacks[stacks.count - 1].append(line)
-      }
-    }
+    // On a large screen the columns are about equally long.
+    let longest = blocks.map(\.count).max() ?? 1
+    var height = min(longest, room)
+    while height < room, Self.columns(height: height).count > across { height += 1 }
+    let stacks = Self.columns(height: height)
     return stride(from: 0, to: stacks.count, by: across).map { first in
       let shown = Array(stacks[first..<min(first + across, stacks.count)])
       return (0..<(shown.map(\.count).max() ?? 0)).map { row in

@@ -98,10 +98,11 @@ struct Stage {
     return output
   }
 
-  /// Whether the next picture covers the cells of the one on screen.
+  /// Whether the next picture covers every pixel of the one on screen.
   var keepsPlace: Bool {
     guard let shown else { return false }
-    return placement(of: shown.size, in: viewport).layout.area == shown.layout.area
+    let next = placement(of: shown.size, in: viewport).layout
+    return next.area == shown.layout.area && next.imageSize == shown.layout.imageSize
   }
 
   /// As ``clear()``, but erases no cells.
