@@ -23,6 +23,10 @@ struct PlayCommand: ZoetropeSubcommand {
       complete. The status line shows what has arrived; a second play begins after the end. --cache, \
       --damage strict and a --start or --frame that is a time or counts from the end need the whole \
       file, which is then read first.
+
+      Frames are counted from 1. Options that are wanted every time go into \
+      $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one a line as in protocol=sixel; \
+      those of the command line win. ZOETROPE_CONFIG names another file, and an empty one none.
       """)
 
   @Argument(
