@@ -132,7 +132,7 @@ def main():
             whole = played(tool, player + ["--once", "--delay", "40", "--late", "stretch"], path, options.frames * .04 + 2)
             # The last piece is what gives the screen back.
             deltas = whole.split(b"\x1b[?2026l")[:-1]
-            alone = [first_write(tool, player + ["--no-motion", "--start", str(k + 1)], path) for k in range(options.frames)]
+            alone = [first_write(tool, player + ["--no-motion", "--start", str(k)], path) for k in range(options.frames)]
             wrong = 0
             for kind in emulators:
                 running = kind(tool)

@@ -4,7 +4,7 @@
   check_stills.py [--runs 50] [--in kitty,foot,xterm,vt340,tmux,screen] [--shots DIR] ZOETROPE
 
 Each terminal runs once, in Xvfb (foot in weston, in Xvfb). In every run two commands draw a picture each
-with `play --frame 1`, one below the other; both must stand there with every part in its colour when the
+with `play --frame 0`, one below the other; both must stand there with every part in its colour when the
 second command has ended. --shots keeps the first and every failed screenshot of each terminal.
 
 Needs Xvfb, ImageMagick, and the terminals; weston for foot.
@@ -31,8 +31,8 @@ run=0
 while [ $run -lt %(runs)d ]; do
   printf '\\033[m\\033[H\\033[2J'
   [ %(kitty)d = 1 ] && printf '\\033_Ga=d,d=A,q=2\\033\\\\'
-  '%(zoetrope)s' play --frame 1 --fit shrink a.gif; first=$?
-  '%(zoetrope)s' play --frame 1 --fit shrink b.gif; second=$?
+  '%(zoetrope)s' play --frame 0 --fit shrink a.gif; first=$?
+  '%(zoetrope)s' play --frame 0 --fit shrink b.gif; second=$?
   printf '%%d %%d' $first $second >new && mv new done-$run
   while [ ! -e go-$run ]; do sleep 0.02; done
   run=$((run + 1))

@@ -43,26 +43,9 @@ package struct PlayerSettings: Sendable {
   package init() {}
 }
 
-extension PlayerSettings {
-  /// The index of the frame at which `opened` starts; nil for the first.
-  ///
-  /// - Throws: A failure that counts frames from 1 if there is no such frame.
-  func startIndex(in opened: OpenedInput, file: String) throws(CommandFailure) -> Int? {
-    guard let start else { return nil }
-    let index = start.index(in: opened, policy: playback.delayPolicy)
-    guard case .frame(let number) = start, case .whole(let image) = opened,
-      !image.frames.indices.contains(index)
-    else { return index }
-    throw CommandFailure(
-      .usage, code: "parameter",
-      "there is no frame \(number < 0 ? number : number + 1), the frames are 1 to \(image.frames.count)",
-      file: file)
-  }
-}
-
 /// Where playing starts.
 package enum PlayStart: Sendable, Hashable {
-  /// A frame, by its index from 0; negative from the end.
+  /// A frame, counted from 0; negative from the end.
   case frame(Int)
   case time(Duration)
 

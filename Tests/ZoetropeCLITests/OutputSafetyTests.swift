@@ -33,7 +33,7 @@ import Testing
   @Test func `an output that exists is found before any file's first is written`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(SampleGIF().bytes, to: "dog.gif")
-      #expect(try tool.run("extract", "dog.gif", "-o", "o/", "--frames", "3").status == 0)
+      #expect(try tool.run("extract", "dog.gif", "-o", "o/", "--frames", "2").status == 0)
       let result = try tool.run("extract", "cat.gif", "dog.gif", "-o", "o/")
       #expect(result.status == 4)
       #expect(result.errors.contains("o/dog-0002.png exists"))
@@ -172,7 +172,7 @@ import Testing
       #expect(start.text.split(separator: "\n").dropFirst().first?.contains(#""index":1"#) == true)
       #expect(try tool.run("extract", "cat.gif", "-o", "o/{time_ms:04}-{delay_ms}.png").status == 0)
       #expect(try tool.list("o") == ["0000-100.png", "0100-100.png", "0200-100.png"])
-      #expect(try tool.run("still", "cat.gif", "--frame", "3", "-o", "s-{time_ms}.png").status == 0)
+      #expect(try tool.run("still", "cat.gif", "--frame", "2", "-o", "s-{time_ms}.png").status == 0)
       #expect(try tool.list().contains("s-200.png"))
       let list = try JSONLine.one(
         tool.run("extract", "cat.gif", "-o", "m/", "--manifest", "-").output)

@@ -197,7 +197,7 @@ import Zoetrope
   @Test func `a still is one frame, by number, time or as the poster`() throws {
     try withTool { (tool: Tool) throws in
       for (choice, index) in [
-        (["--frame", "2"], 1), (["--frame=-1"], 2), (["--at", "50ms"], 1), ([], 0),
+        (["--frame", "1"], 1), (["--frame=-1"], 2), (["--at", "50ms"], 1), ([], 0),
         (["--poster", "nonblank"], 0),
       ] {
         let result = try tool.run(["still", "cat.gif", "--format", "rgba", "-o", "-"] + choice)
@@ -207,8 +207,7 @@ import Zoetrope
       #expect(try tool.run("still", "cat.gif", "-o", "s/a.png").status == 0)
       #expect(try tool.run("still", "cat.gif", "-o", "s/a.png").status == 4)
       #expect(try tool.list("s") == ["a.png"])
-      #expect(try tool.run("still", "cat.gif", "-o", "b.png", "--frame", "4").status == 2)
-      #expect(try tool.run("still", "cat.gif", "-o", "b.png", "--frame", "0").status == 2)
+      #expect(try tool.run("still", "cat.gif", "-o", "b.png", "--frame", "3").status == 2)
     }
   }
 
@@ -241,10 +240,10 @@ import Zoetrope
       #expect(size[0] == 10)
       #expect(size[1] == 8)
       let some = try tool.run(
-        ["extract", "mixed.gif", "--format", "rgba", "-o", "-", "--frames", "1,3"] + scaling)
+        ["extract", "mixed.gif", "--format", "rgba", "-o", "-", "--frames", "0,2"] + scaling)
       #expect(some.output == expected[0] + expected[2])
       let still = try tool.run(
-        ["still", "mixed.gif", "--format", "rgba", "-o", "-", "--frame", "2"] + scaling)
+        ["still", "mixed.gif", "--format", "rgba", "-o", "-", "--frame", "1"] + scaling)
       #expect(still.output == expected[1])
       let box = try tool.run(
         "still", "mixed.gif", "--format", "rgba", "-o", "-", "--size", "7x7", "--fit", "fill")

@@ -119,7 +119,7 @@ struct DamageReport {
     let counts = damage.reduce(into: [Remark: Int]()) { $0[Remark($1), default: 0] += 1 }
     var told: Set<Remark> = []
     for item in damage where told.insert(Remark(item)).inserted {
-      text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item.line)".sanitized
+      text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item)".sanitized
       if let rows = item.validRows { text += ", \(rows) rows are good" }
       let count = counts[Remark(item), default: 1]
       if count > 1 { text += ", and \(count - 1) more such" }

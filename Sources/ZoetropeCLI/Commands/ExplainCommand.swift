@@ -9,7 +9,7 @@ struct ExplainCommand: ZoetropeSubcommand {
     abstract: "Predict how browsers and other programs play a file, and why they differ.",
     discussion: """
       For each program: how often it plays the file and how long one play lasts, the delays that it \
-      changes, and the first frame, counted from 1; JSON counts from 0, whose picture differs from this tool's. Rules that \
+      changes, and the first frame, counted from 0, whose picture differs from this tool's. Rules that \
       had an effect are listed with their sources; "measured" ones are compared with the program \
       itself in that version, the others are reported by its source or documentation. Every frame is \
       decoded if chromium, ffmpeg or pillow is asked for.

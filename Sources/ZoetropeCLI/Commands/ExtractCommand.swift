@@ -18,8 +18,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       take a width as in {time_ms:06}, or - for standard output. Pipes and devices get one frame after \
       another.
 
-      FRAMES are counted from 1: 1,4-8 or -1 (the last) or 10- or ::2 (every other, as in Python). \
-      {index} in names and "index" in JSON count from 0. Frames are written in the file's order, each once; ranges must not run backwards.
+      FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). \
+      They are written in the file's order, each once; ranges must not run backwards.
 
       From a pipe, and with --follow, each frame is written as soon as its bytes are there; an \
       interruption keeps those frames. Several files, --fps, --static, --cache, --damage strict, frames \
@@ -40,7 +40,7 @@ struct ExtractCommand: ZoetropeSubcommand {
   var output: String
 
   @Option(
-    parsing: .unconditional, help: "Which frames, such as 1,4-8,-1,10-,::2, in the file's order.",
+    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2, in the file's order.",
     transform: Self.selector)
   var frames: FrameSelector?
 
@@ -151,8 +151,8 @@ struct ExtractCommand: ZoetropeSubcommand {
   static func selector(_ text: String) throws -> FrameSelector {
     if let selector = FrameSelector(text) { return selector }
     throw ValidationError(
-      "frames are chosen as in 1,4-8,-1,10-,::2, from 1; they come in the file's order, so no range "
-        + "runs backwards")
+      "frames are chosen as in 0,3-7,-1,10-,::2; they come in the file's order, so no range runs "
+        + "backwards")
   }
 
   /// The command as a value.

@@ -13,8 +13,7 @@ struct InfoCommand: ZoetropeSubcommand {
       --json prints one object per file and line, in order and as files are done (schema \
       zoetrope.animation/2). A file that cannot be read has "error" with "code", "message", "byte" \
       and "frame" instead of the rest. "plays" is null when "forever" is true; "delay" is the stored \
-      fraction; "start_ms" and "effective_ms" follow --timing; \
-      "index" and other numbers of frames count from 0, in text from 1; "file_base64" is present when the name \
+      fraction; "start_ms" and "effective_ms" follow --timing; "file_base64" is present when the name \
       is not valid UTF-8.
 
       --follow reads a file that is still being written until its animation is complete; with --json \

@@ -80,8 +80,7 @@ struct PlayCommand: ZoetropeSubcommand {
   var once = false
 
   @Option(
-    parsing: .unconditional, help: "Draw only this frame, from 1, inline, and quit; -1 is the last."
-  )
+    parsing: .unconditional, help: "Draw only this frame, inline, and quit; -1 is the last.")
   var frame: FrameNumber?
 
   @Flag(
@@ -96,7 +95,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional,
-    help: "Where to start: a frame (1 is the first, -1 the last), or a time such as 1.5s.")
+    help: "Where to start: a frame (-1 is the last), or a time such as 1.5s.")
   var start: PlayStart?
 
   @Option(parsing: .unconditional, help: "The speed; 2 is twice as fast.")
@@ -143,7 +142,7 @@ struct PlayCommand: ZoetropeSubcommand {
       guard reading == .following else {
         throw ValidationError(
           "--follow plays what has arrived: no --cache and no --damage strict with it, and --start "
-            + "and --frame count frames from the start")
+            + "and --frame count frames from 0")
       }
     }
     guard PlaybackSpeed.range.contains(speed) else {

@@ -26,7 +26,7 @@ struct StillCommand: ZoetropeSubcommand {
     completion: .file())
   var output: String
 
-  @Option(parsing: .unconditional, help: "The frame, counted from 1; -1 is the last.")
+  @Option(parsing: .unconditional, help: "The frame, counted from 0; -1 is the last.")
   var frame: FrameNumber?
 
   @Option(
@@ -151,12 +151,7 @@ struct StillRequest: Hashable {
     let reader = FrameReader(image)
     var index = 0
     switch choice {
-    case .frame(let number):
-      index = number.index(count: image.frames.count)
-      guard image.frames.indices.contains(index) else {
-        let missing = FrameSelector.MissingFrame(frame: number, count: image.frames.count)
-        throw AnimatedImageError(.parameter, missing.message)
-      }
+    case .frame(let number): index = number.index(count: image.frames.count)
     case .time(let time): index = image.frameIndex(at: time, policy: policy)
     case .poster(.first), .poster(.default): break
     case .poster(.nonblank):

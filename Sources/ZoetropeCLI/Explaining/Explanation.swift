@@ -264,8 +264,8 @@ extension Explanation.Prediction {
     switch difference.outcome {
     case .none: return "none"
     case .unknown: return "none known"
-    case .differs: return "\((difference.frame ?? 0) + 1): \(cause)\(detail)"
-    case .unpredicted: return "from \((difference.frame ?? 0) + 1) on unknown: \(cause)\(detail)"
+    case .differs: return "\(difference.frame ?? 0): \(cause)\(detail)"
+    case .unpredicted: return "from \(difference.frame ?? 0) on unknown: \(cause)\(detail)"
     }
   }
 }

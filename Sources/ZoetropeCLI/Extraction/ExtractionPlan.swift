@@ -81,7 +81,8 @@ extension CommandFailure {
   static func missing(
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
-    var failure = CommandFailure.usage(frame.message)
+    var failure = CommandFailure.usage(
+      "there is no frame \(frame.number), the frames are 0 to \(frame.count - 1)")
     failure.file = input.name
     return failure
   }

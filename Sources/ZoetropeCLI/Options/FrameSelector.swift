@@ -67,14 +67,12 @@ struct OrderedSelection {
   }
 }
 
-/// A selection of frames such as `1,4-8,-1,10-,::2`.
+/// A selection of frames such as `0,3-7,-1,10-,::2`.
 ///
-/// Items are separated by commas. `N` is one frame, counted from 1, and `-N` the Nth from the end
-/// (`-1` is the last); `A-B` includes both ends, `A-` goes to the end; `A:B:C` is a slice as in
-/// Python: from A, before B, every C, which is positive. Ends are clamped to the file. Frames are
-/// used in the file's order, each once, so ranges that run backwards are refused.
-///
-/// Values hold indices, from 0.
+/// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end
+/// (`-1` is the last); `A-B` includes both ends, `A-` goes to the end; `A:B:C` is as in Python:
+/// from A, before B, every C, which is positive. Ends are clamped to the file. Frames are used in
+/// the file's order, each once, so ranges that run backwards are refused.
 struct FrameSelector: Hashable, Sendable {
   enum Item: Hashable, Sendable {
     case single(Int)
@@ -105,9 +103,8 @@ struct FrameSelector: Hashable, Sendable {
     for item in items {
       switch item {
       case .single(let number):
-        let frame = FrameNumber(number)
-        let index = frame.index(count: count)
-        guard (0..<count).contains(index) else { throw MissingFrame(frame: frame, count: count) }
+        let index = FrameNumber(number).index(count: count)
+        guard (0..<count).contains(index) else { throw MissingFrame(number: number, count: count) }
         chosen[index] = true
       case .range(let first, let last):
         let start = max(first < 0 ? count + first : first, 0)
@@ -153,13 +150,8 @@ struct FrameSelector: Hashable, Sendable {
 
   /// A single frame that was requested and does not exist.
   struct MissingFrame: Error, Hashable {
-    let frame: FrameNumber
+    let number: Int
     let count: Int
-
-    /// What to say of it, with frames counted as on the command line.
-    var message: String {
-      "there is no frame \(frame), the frames are 1 to \(count)"
-    }
   }
 }
 
@@ -190,36 +182,29 @@ extension FrameSelector.Item {
   private init?(slice text: Substring) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count <= 3 else { return nil }
-    var ends: [Int?] = []
-    for part in parts.prefix(2) {
+    var values: [Int?] = []
+    for part in parts {
       var rest = part
       if part.isEmpty {
-        ends.append(nil)
-      } else if let index = FrameNumber.read(&rest), rest.isEmpty {
-        ends.append(index)
+        values.append(nil)
+      } else if let value = FrameNumber.read(&rest), rest.isEmpty {
+        values.append(value)
       } else {
         return nil
       }
     }
-    var step = 1
-    if parts.count == 3, !parts[2].isEmpty {
-      guard let value = FrameNumber.readStep(parts[2]) else { return nil }
-      step = value
-    }
-    self = .slice(start: ends[0], stop: ends[1], step: step)
+    let step = values.count == 3 ? values[2] ?? 1 : 1
+    guard step > 0 else { return nil }
+    self = .slice(start: values[0], stop: values[1], step: step)
   }
 }
 
-/// The index of a frame, which the command line counts from 1; negative from the end (`-1` is the
-/// last). Every frame number on the command line is parsed here.
-struct FrameNumber: Hashable, Sendable, CustomStringConvertible {
-  /// From 0, or negative.
+/// The number of a frame, counted from 0; negative from the end (`-1` is the last). Every frame
+/// number on the command line is parsed here.
+struct FrameNumber: Hashable, Sendable {
   let number: Int
 
   init(_ number: Int) { self.number = number }
-
-  /// As on the command line.
-  var description: String { "\(number < 0 ? number : number + 1)" }
 
   init?(_ text: String) {
     var rest = text[...]
@@ -230,21 +215,14 @@ struct FrameNumber: Hashable, Sendable, CustomStringConvertible {
   /// The index in a file of `count` frames, which may be out of range.
   func index(count: Int) -> Int { number < 0 ? count + number : number }
 
-  /// Parses the number of a frame at the start of `text`, of at most nine digits, so that sums do
-  /// not overflow; returns its index. There is no frame 0.
+  /// Parses an integer at the start of `text`, of at most nine digits, so that sums do not
+  /// overflow.
   static func read(_ text: inout Substring) -> Int? {
     let isNegative = text.first == "-"
     let digits = text.dropFirst(isNegative ? 1 : 0).prefix { $0.isASCII && $0.isNumber }
     guard (1...9).contains(digits.count), let value = Int(digits) else { return nil }
-    guard value > 0 else { return nil }
     text = text[digits.endIndex...]
-    return isNegative ? -value : value - 1
-  }
-
-  /// Parses a step.
-  static func readStep(_ text: Substring) -> Int? {
-    guard (1...9).contains(text.utf8.count), let value = Int(text), value > 0 else { return nil }
-    return value
+    return isNegative ? -value : value
   }
 }
 

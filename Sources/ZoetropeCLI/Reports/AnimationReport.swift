@@ -200,7 +200,7 @@ extension AnimationReport {
     if image.staticImage != nil {
       text += Self.row("static", "the still picture is not a frame; extract --static has it")
     }
-    for item in damage.prefix(8) { text += Self.row("damage", item.line.sanitized) }
+    for item in damage.prefix(8) { text += Self.row("damage", "\(item)".sanitized) }
     if damage.count > 8 { text += Self.row("damage", "and \(damage.count - 8) more") }
     if showsMetadata { text += metadata }
     if showsFrames { text += frameTable }
@@ -281,8 +281,7 @@ extension AnimationReport {
     for frame in image.frames {
       let shown = Decimal(policy.shownDuration(of: frame.delay))
       let cells = [
-        "\(frame.index + 1)\(frame.isIndependent ? "*" : "")", "\(start)",
-        "\(Decimal(frame.delay))",
+        "\(frame.index)\(frame.isIndependent ? "*" : "")", "\(start)", "\(Decimal(frame.delay))",
         "\(shown)", "\(frame.rect)", frame.disposal.name,
         frame.blend == .source ? "source" : "over",
         "\(frame.byteRange.lowerBound)+\(frame.byteRange.count)",

@@ -17,7 +17,7 @@ enum CommandRunner {
       }
       FileDescriptor.note(String(decoding: line, as: UTF8.self))
     } else {
-      FileDescriptor.note("zoetrope: \(input.name.sanitized): \(damage.line.sanitized)\n")
+      FileDescriptor.note("zoetrope: \(input.name.sanitized): \("\(damage)".sanitized)\n")
     }
   }
 

@@ -5,11 +5,11 @@ import Zoetrope
 enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
   case none, index, time
 
-  /// The text below a frame that is first shown at `time`. Frames are counted from 1.
+  /// The text below a frame that is first shown at `time`.
   func text(index: Int, time: Duration) -> String {
     switch self {
     case .none: return ""
-    case .index: return String(index + 1)
+    case .index: return String(index)
     case .time:
       // Thousandths of a millisecond are dropped, minutes split off.
       let milliseconds = Decimal(time).thousandths / 1000

@@ -94,7 +94,8 @@ struct SheetRequest: Hashable {
         return SheetSource(input: input, image: image, rendering: rendering, indices: indices)
       }
     } catch {
-      var failure = CommandFailure.usage(error.message)
+      var failure = CommandFailure.usage(
+        "there is no frame \(error.number), the frames are 0 to \(error.count - 1)")
       failure.file = input.name
       throw failure
     }

@@ -19,7 +19,7 @@ package struct UndrawnPlay {
       let opened = try input.open(
         settings.decoding, reading: settings.reading, knownTo: settings.store)
       var options = settings.playback
-      options.startIndex = try settings.startIndex(in: opened, file: input.name)
+      options.startIndex = settings.start?.index(in: opened, policy: options.delayPolicy)
       let scheduler =
         switch opened {
         case .whole(let image): FrameScheduler(image, options: options, cache: settings.store)
@@ -134,7 +134,7 @@ package struct StillOutput {
   }
 
   private func picture(of image: AnimatedImage, name: String) throws(CommandFailure) -> [UInt8] {
-    let index = try settings.startIndex(in: .whole(image), file: name) ?? 0
+    let index = settings.start?.index(in: image, policy: settings.playback.delayPolicy) ?? 0
     let frame: CompositedFrame
     do throws(AnimatedImageError) {
       frame = try CachedFrameReader(image, cache: settings.store).frame(at: index)

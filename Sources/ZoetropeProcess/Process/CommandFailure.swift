@@ -45,7 +45,6 @@ package struct CommandFailure: Error, Hashable {
   /// The input at fault as it was named, if there is one.
   package var file: String?
   package var byte: Int?
-  /// From 0, as in JSON; text counts from 1.
   package var frame: Int?
 
   package init(_ status: ExitStatus, code: String, _ message: String, file: String? = nil) {
@@ -81,7 +80,7 @@ package struct CommandFailure: Error, Hashable {
   package var line: String {
     var text = file.map { "\($0.sanitized): " } ?? ""
     text += message.sanitized
-    if let frame { text += ", frame \(frame + 1)" }
+    if let frame { text += ", frame \(frame)" }
     if let byte { text += ", byte \(byte)" }
     return text
   }

@@ -86,7 +86,7 @@ import ZoetropeTerminal
   }
 
   @Test(arguments: [
-    (["--start", "3"], "3/5 4.00/10.50 s"), (["--start", "4.1s"], "3/5"),
+    (["--start", "2"], "3/5 4.00/10.50 s"), (["--start", "4.1s"], "3/5"),
     (["--speed", "2"], "2.00x"),
     (["--reverse"], "◂ cat.gif"), (["--loops", "3"], "loop 1/3"), (["--loops", "inf"], "loop 1 "),
     (["--delay", "1000"], "/5.00 s"), (["--protocol", "half"], "| half"),

@@ -43,7 +43,7 @@ import Testing
     var model = TerminalModel()
     model.answers = answers
     let terminal = try Pseudoterminal(
-      Tool.program, ["play", "--frame", "1"] + arguments + ["large.gif"], model: model,
+      Tool.program, ["play", "--frame", "0"] + arguments + ["large.gif"], model: model,
       directory: tool.directory)
     if let rate { terminal.slowDown(to: rate) }
     #expect(terminal.end() == 0)
@@ -86,7 +86,7 @@ import Testing
     var model = TerminalModel()
     model.answers = .modern
     let terminal = try Pseudoterminal(
-      Tool.program, ["play", "--frame", "1", "--protocol", "kitty-images", "large.gif"],
+      Tool.program, ["play", "--frame", "0", "--protocol", "kitty-images", "large.gif"],
       model: model, directory: tool.directory)
     try #require(terminal.waitFor("\u{1B}[6n"))
     terminal.slowDown(to: 20_000)
@@ -105,7 +105,7 @@ import Testing
       "c.gif": Self.block(2, rows: 2),
     ]
     let session = try PlayerSession(
-      ["--frame", "1", "--fit", "shrink", "--protocol", "half"], files: files, columns: 40)
+      ["--frame", "0", "--fit", "shrink", "--protocol", "half"], files: files, columns: 40)
     #expect(session.terminal.end() == 0)
     session.tool.cleanUp()
     let model = session.terminal.model
@@ -122,7 +122,7 @@ import Testing
   @Test func `pictures that do not fit the rest of the screen scroll it`() throws {
     let files = ["a.gif": Self.block(0, rows: 5), "b.gif": Self.block(1, rows: 4)]
     let session = try PlayerSession(
-      ["--frame", "1", "--fit", "shrink", "--protocol", "half"], files: files, columns: 40, rows: 8)
+      ["--frame", "0", "--fit", "shrink", "--protocol", "half"], files: files, columns: 40, rows: 8)
     #expect(session.terminal.end() == 0)
     session.tool.cleanUp()
     let model = session.terminal.model
@@ -132,7 +132,7 @@ import Testing
     #expect(!drawn[0].isEmpty && !drawn[3].isEmpty && drawn[0] != drawn[3])
   }
 
-  @Test(arguments: ["--frame 1", "--inline --once"])
+  @Test(arguments: ["--frame 0", "--inline --once"])
   func `pictures that were left in the text stay when others are drawn`(
     _ options: String
   ) throws {

@@ -43,7 +43,7 @@ import Zoetrope
   }
 
   @Test(arguments: [
-    (SheetLabel.index, 12, 0, "13"), (.time, 0, 0, "0s"), (.time, 3, 40, "0.04s"),
+    (SheetLabel.index, 12, 0, "12"), (.time, 0, 0, "0s"), (.time, 3, 40, "0.04s"),
     (.time, 3, 1500, "1.5s"), (.time, 3, 59_999, "59.999s"), (.time, 3, 62_500, "1m02.5s"),
     (.time, 3, 671_000, "11m11s"), (.none, 3, 40, ""),
   ])
