@@ -9,6 +9,8 @@ every frame the cells must be equal, in the measuring tool's emulator and, if in
 import argparse, functools, os, random, sys, tempfile
 from compare_players import glyph_mask, tool_module
 
+os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+
 MODES = [("half", "full"), ("half", "256"), ("half", "16"), ("fine", "full"), ("fine", "256"), ("fine", "16"),
          ("sextants", "full"), ("octants", "full"), ("ascii", "full"), ("ascii", "none"), ("quadrants", "none"), ("braille", "none")]
 SIZE = (34, 11)

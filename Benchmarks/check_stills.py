@@ -11,6 +11,8 @@ Needs Xvfb, ImageMagick, and the terminals; weston for foot.
 """
 import argparse, os, random, shutil, signal, subprocess, sys, tempfile, time
 
+os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+
 GRID, BLOCK, SIZE, MARGIN = (8, 4), 30, (1300, 900), 100
 COLORS = [(230, 60, 60), (60, 200, 60), (80, 110, 240), (230, 210, 60), (220, 80, 220), (60, 210, 210), (240, 240, 240), (240, 140, 40)]
 # How each is started so that it runs the shell script %s; all inherit that full colours are to be had.

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+
 
 PIXEL = b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"
 

@@ -58,6 +58,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
 import term_measure
+
+os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
 for name in ("foot", "xterm-sixel"): term_measure.PROFILES[name]["decrqm"][1070] = 1
 sys.exit(term_measure.main())
 """

@@ -28,6 +28,8 @@ STEP = 0.01
 PILLOW = """
 import os, sys
 from PIL import Image, ImageFile
+
+os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
 parser = ImageFile.Parser()
 while not parser.finished:
     parser.feed(os.read(0, 65536))

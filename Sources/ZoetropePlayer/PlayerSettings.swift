@@ -11,7 +11,12 @@ package struct PlayerSettings: Sendable {
   /// Nil uses the multiplexer in which the program runs.
   package var passthrough: Passthrough?
   package var backdrop = PlayerBackdrop.terminal
-  package var fit = FrameLayout.Fit.contain
+  /// Nil fits the whole picture, and pixel art by a whole factor.
+  package var fit: FrameLayout.Fit?
+  /// The filter that scales graphics; nil smooths, except pixel art.
+  package var filter: ScalingFilter?
+  /// Whether the mouse seeks, zooms and moves the picture; never inline.
+  package var usesMouse = true
   package var showsStatus = true
   /// Whether the picture is drawn inline instead of on the alternate screen.
   package var isInline = false

@@ -5,7 +5,10 @@
    barely run. With a limit, a case waits for its turn before its time limit begins.
 
    Swift Testing reads the limit from the environment and offers no setting in a package manifest, so
-   this constructor sets it before `main`. A value that the environment already has is kept. */
+   this constructor sets it before `main`. A value that the environment already has is kept.
+
+   The programs that tests start inherit the environment: an empty ZOETROPE_CONFIG keeps them from
+   reading the configuration file of whoever runs the tests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,5 +20,6 @@ __attribute__((constructor)) static void limit_parallel_cases(void) {
   char width[24];
   /* Some cases wait for child processes or timers; twice the processors keeps those busy. */
   snprintf(width, sizeof width, "%ld", 2 * (processors > 0 ? processors : 1));
+  setenv("ZOETROPE_CONFIG", "", 1);
   setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", width, 0);
 }

@@ -15,8 +15,8 @@ import ZoetropeTerminal
   }
 
   private static let meanings: [(String, [PlayerAction])] = [
-    (" ", [PlayerAction.togglePause]), (".,", [.step(1), .step(-1)]), ("12g", [.seekToFrame(12)]),
-    ("g", [.seekToFrame(0)]), ("G", [.seekToEnd]), ("10G", [.seekToFrame(10)]),
+    (" ", [PlayerAction.togglePause]), (".,", [.step(1), .step(-1)]), ("12g", [.seekToFrame(11)]),
+    ("g", [.seekToFrame(0)]), ("G", [.seekToEnd]), ("10G", [.seekToFrame(9)]),
     ("3.", [.step(3)]), ("0", [.zoom(0)]), ("\u{1B}[C", [.seek(by: .seconds(1))]),
     ("\u{1B}[1;2D", [.seek(by: .milliseconds(-100))]), ("\u{3}", [.interrupt]),
     ("\u{1A}", [.suspend]), ("\u{C}", [.repaint]), ("q\u{1B}", [.quit, .quit]),
@@ -29,6 +29,11 @@ import ZoetropeTerminal
     ("N<\u{1B}[5~", [.previousFile, .previousFile, .previousFile]),
     ("adDmt", [.markSection, .toggleOutline, .toggleStored, .toggleMotion, .toggleTimeline]),
     ("sS", [.saveFrame, .saveSection]), ("\u{1B}[H\u{1B}[F", [.seekToFrame(0), .seekToEnd]),
+    ("\t\u{1B}[19~", [.showList, .showList]), ("1g", [.seekToFrame(0)]),
+    ("\u{1B}[1;3D\u{1B}[1;5C", [.pan(x: -0.125, y: 0), .pan(x: 0.125, y: 0)]),
+    ("\u{1B}[1;3A\u{1B}[1;3B", [.pan(x: 0, y: -0.125), .pan(x: 0, y: 0.125)]),
+    ("\u{1B}h\u{1B}l", [.pan(x: -0.125, y: 0), .pan(x: 0.125, y: 0)]),
+    ("\u{1B}k\u{1B}j", [.pan(x: 0, y: -0.125), .pan(x: 0, y: 0.125)]),
     ("\u{1B}[A\u{1B}[B", [.seek(by: .seconds(5)), .seek(by: .seconds(-5))]),
   ]
 
@@ -38,6 +43,6 @@ import ZoetropeTerminal
   }
 
   @Test func `a number of any length is taken`() {
-    #expect(actions("99999999999999999999999g") == [.seekToFrame(99_999_999)])
+    #expect(actions("99999999999999999999999g") == [.seekToFrame(99_999_998)])
   }
 }

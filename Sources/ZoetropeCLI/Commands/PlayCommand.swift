@@ -27,6 +27,11 @@ struct PlayCommand: ZoetropeSubcommand {
       With --place the file is played in a part of a terminal that another program uses, until the \
       process is ended, which removes the picture. Nothing is asked and no key is read: without \
       --protocol the environment decides. Output may be a pipe.
+
+      Options count frames from 0, as JSON and names of extracted files do; the player's screen, its \
+      keys and the frames that it saves count from 1. Options that are wanted every time go into \
+      $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one a line as in protocol=sixel; \
+      those of the command line win. ZOETROPE_CONFIG names another file, and an empty one none.
       """)
 
   @Argument(
@@ -50,8 +55,17 @@ struct PlayCommand: ZoetropeSubcommand {
     help: "What is behind transparent pixels: terminal, checker, black, white or RRGGBB.")
   var backdrop = PlayerBackdrop.terminal
 
-  @Option(help: "How the picture fits the screen.")
-  var fit = FitArgument.contain
+  @Option(help: "How the picture fits the screen; auto enlarges pixel art by whole factors.")
+  var fit = FitArgument.auto
+
+  @Option(help: "How graphics are scaled; auto keeps the pixels of pixel art sharp.")
+  var filter = FilterArgument.auto
+
+  @Flag(name: .customLong("no-mouse"), help: "Leave the mouse to the terminal.")
+  var ignoresMouse = false
+
+  @Flag(name: .customLong("no-config"), help: "Do not read the configuration file.")
+  var ignoresConfiguration = false
 
   @Flag(name: .customLong("no-status"), help: "Hide the status line below the picture.")
   var hidesStatus = false
@@ -243,6 +257,8 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.passthrough = passthrough.passthrough
     settings.backdrop = backdrop
     settings.fit = fit.fit
+    settings.filter = filter.filter
+    settings.usesMouse = !ignoresMouse
     settings.showsStatus = !hidesStatus && frame == nil
     settings.isInline = isInline || frame != nil
     settings.isExact = isExact

@@ -13,6 +13,8 @@ struct ZoetropeCommand: ParsableCommand {
       Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
       decoded, 4 output could not be written, 5 refused by a limit, 6 damaged under a strict option, \
       7 the terminal cannot be used, 130 interrupted. Several inputs give the status they share, else 1.
+
+      zoetrope FILE is zoetrope play FILE.
       """,
     version: VersionText.text,
     subcommands: [
@@ -64,7 +66,14 @@ package enum ZoetropeTool {
   }
 
   /// Runs the command that `arguments` name.
-  static func run(_ arguments: [String]) -> ExitStatus {
+  static func run(_ given: [String]) -> ExitStatus {
+    let arguments: [String]
+    do throws(CommandFailure) {
+      arguments = try ToolArguments.completed(given)
+    } catch {
+      error.report(asJSON: false)
+      return error.status
+    }
     do {
       var command = try parse(arguments)
       if let command = command as? any ZoetropeSubcommand { return command.execute() }

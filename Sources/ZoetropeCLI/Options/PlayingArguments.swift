@@ -52,9 +52,18 @@ enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
 
 /// The words of `--fit`.
 enum FitArgument: String, ExpressibleByArgument, CaseIterable {
-  case contain, shrink, cover, original, integer, stretch
+  case auto, contain, shrink, cover, original, integer, stretch
 
-  var fit: FrameLayout.Fit { FrameLayout.Fit(rawValue: rawValue) ?? .contain }
+  /// Nil fits the whole picture, and pixel art by a whole factor.
+  var fit: FrameLayout.Fit? { FrameLayout.Fit(rawValue: rawValue) }
+}
+
+/// The words of `--filter` of the player.
+enum FilterArgument: String, ExpressibleByArgument, CaseIterable {
+  case auto, nearest, box, bilinear, bicubic, lanczos3
+
+  /// Nil smooths, except pixel art.
+  var filter: ScalingFilter? { ScalingFilter(rawValue: rawValue) }
 }
 
 /// The words of `--loops`: a number of plays, `file` or `inf`.

@@ -2,7 +2,8 @@ import ZoetropeTerminal
 
 /// Maps keys to actions, with the keys of mpv and less where they exist.
 ///
-/// A pure value, whose only state is the number typed so far.
+/// A pure value, whose only state is the number typed so far. Frames are counted from 1 in what is
+/// typed, as on the screen, and from 0 in actions.
 struct KeyReducer: Sendable, Hashable {
   /// The number typed so far; nil when there is none.
   private(set) var count: Int?
@@ -17,6 +18,7 @@ struct KeyReducer: Sendable, Hashable {
       return nil
     }
     defer { count = nil }
+    if let pan = Self.pan(event) { return pan }
     switch event.key {
     case .character(let character): return action(for: character, event.modifiers)
     case .right: return .seek(by: Self.distance(event))
@@ -30,7 +32,28 @@ struct KeyReducer: Sendable, Hashable {
     case .enter: return .nextFile
     case .backspace: return .resetSpeed
     case .escape: return .quit
-    case .insert, .delete, .tab, .function: return nil
+    case .tab, .function(8): return .showList
+    case .insert, .delete, .function: return nil
+    }
+  }
+
+  /// How much of the visible part a key moves it by.
+  private static let panStep = 0.125
+
+  /// Alt or Ctrl with an arrow moves the visible part, as in mpv, and so does Alt with h, j, k, l.
+  private static func pan(_ event: KeyEvent) -> PlayerAction? {
+    guard !event.modifiers.isDisjoint(with: [.alt, .control]) else { return nil }
+    let hasAlt = event.modifiers.contains(.alt)
+    return switch event.key {
+    case .left: .pan(x: -panStep, y: 0)
+    case .right: .pan(x: panStep, y: 0)
+    case .up: .pan(x: 0, y: -panStep)
+    case .down: .pan(x: 0, y: panStep)
+    case .character("h") where hasAlt: .pan(x: -panStep, y: 0)
+    case .character("l") where hasAlt: .pan(x: panStep, y: 0)
+    case .character("k") where hasAlt: .pan(x: 0, y: -panStep)
+    case .character("j") where hasAlt: .pan(x: 0, y: panStep)
+    default: nil
     }
   }
 
@@ -55,8 +78,8 @@ struct KeyReducer: Sendable, Hashable {
     case " ", "p": .togglePause
     case ".", "l": .step(count ?? 1)
     case ",", "h": .step(-(count ?? 1))
-    case "g": .seekToFrame(count ?? 0)
-    case "G": count.map { .seekToFrame($0) } ?? .seekToEnd
+    case "g": .seekToFrame(max(count ?? 1, 1) - 1)
+    case "G": count.map { .seekToFrame(max($0, 1) - 1) } ?? .seekToEnd
     case "]": .scaleSpeed(1.1)
     case "[": .scaleSpeed(1 / 1.1)
     case "}": .scaleSpeed(2)
@@ -104,10 +127,20 @@ enum PlayerAction: Sendable, Hashable {
   case cycleFit
   case cycleBackdrop
   case cycleMode
-  /// Multiplies the zoom; 0 resets it.
+  /// Multiplies the zoom; 0 resets it and the visible part.
   case zoom(Double)
+  /// The same with the mouse: what is at this cell stays there.
+  case zoomAt(Double, column: Int, row: Int)
+  /// Moves the visible part by fractions of its size.
+  case pan(x: Double, y: Double)
+  /// Moves the picture with the mouse, by cells.
+  case drag(columns: Int, rows: Int)
+  /// Seeks to a fraction of the animation's duration.
+  case seekToPart(Double)
   case toggleInfo
   case toggleHelp
+  /// Shows the list of files.
+  case showList
   case nextFile
   case previousFile
   /// Sets the start of a repeated section, then its end, then removes it.
@@ -130,32 +163,4 @@ enum PlayerAction: Sendable, Hashable {
   case interrupt
   /// Ctrl-\: quits with status 131, without a core file.
   case abort
-}
-
-/// The page that `?` shows.
-enum PlayerHelp {
-  static let lines = [
-    "space p     pause, go on            q Esc       quit",
-    ". l   , h   one frame on, back      ?           this page",
-    "Right Left  1 s (Shift: 0.1 s)      i o         details",
-    "Up Down     5 s                     t           delays as bars",
-    "Home g  End first, last frame       s  S        save the frame, all frames",
-    "12g         frame 12, from 0        PgDn n > Enter   next file",
-    "[ ]  { }    speed 10 %, half/double PgUp N <    file before",
-    "Backspace   speed 1                 v           way of drawing",
-    "r  b        reverse, turn round     f           fit",
-    "L           plays: file, once, ever + - 0       zoom",
-    "a           section: start, end, off  c         background",
-    "m           motion off, on          Ctrl-L      draw again",
-    "d  D        what changes, raw frame Ctrl-Z      back to the shell",
-  ]
-
-  /// The bytes that show it on a screen of `rows` rows.
-  static func bytes(rows: Int) -> [UInt8] {
-    var text = "\u{1B}[m\u{1B}[H\u{1B}[J"
-    for (row, line) in lines.prefix(max(rows - 1, 0)).enumerated() {
-      text += "\u{1B}[\(row + 1);1H\(line)"
-    }
-    return Array(text.utf8)
-  }
 }

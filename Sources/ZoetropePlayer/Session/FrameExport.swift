@@ -60,9 +60,10 @@ final class FrameExport: Sendable {
     }
   }
 
-  /// Writes one frame to the working directory; returns the file's name.
+  /// Writes one frame to the working directory; returns the file's name, which counts frames from 1
+  /// as the status line does.
   static func save(_ bitmap: Bitmap, index: Int, stem: [UInt8]) throws -> FilePath {
-    let digits = String(index)
+    let digits = String(index + 1)
     let number = String(repeating: "0", count: max(4 - digits.count, 0)) + digits
     let bytes = try PNGEncoder().encode(bitmap)
     var attempt = 0

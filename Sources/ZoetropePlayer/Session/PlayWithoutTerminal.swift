@@ -149,8 +149,11 @@ package struct StillOutput {
       ?? (capabilities.colors == .none || !capabilities.hasUTF8 ? .dots(.ascii) : .blocks(.fine))
     let screen = Self.size()
     let room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows - 1)
-    let layout = FrameLayout(
-      of: frame.bitmap.size, in: room, screen: screen, fit: settings.fit, isCentered: false)
+    let fit = PictureFit(fit: settings.fit, filter: settings.filter)
+    let layout = fit.layout(
+      of: frame.bitmap.size, isPixelArt: PixelArt.isLikely(frame.bitmap), in: room, screen: screen,
+      mode: mode, isCentered: false
+    ).layout
     var options = EncodingOptions.exact
     options.backdrop = settings.backdrop.backdrop ?? .terminal
     var encoder = mode.encoder(

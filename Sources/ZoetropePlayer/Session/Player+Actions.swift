@@ -27,31 +27,40 @@ extension Player {
       message = transport.options.bounces ? "turns round at the ends" : "does not turn round"
     case .cycleLoops: cycleLoops()
     case .cycleFit:
-      stage.fit = Self.after(stage.fit, in: FrameLayout.Fit.allCases)
-      message = "fit: \(stage.fit.rawValue)"
+      stage.fit.fit = Self.after(stage.fit.fit, in: [nil] + FrameLayout.Fit.allCases)
+      message = "fit: \(stage.fit.fit?.rawValue ?? "auto")"
       repaint()
     case .cycleBackdrop: cycleBackdrop()
     case .cycleMode:
       stage.mode = Self.after(stage.mode, in: stage.modes(including: settings.mode))
       message = "drawing: \(stage.mode.name)"
       repaint()
-    case .zoom(let factor):
-      stage.zoom = factor == 0 ? 1 : min(max(stage.zoom * factor, 0.05), 32)
-      repaint()
+    case .zoom(let factor): if stage.zoom(by: factor) { reframe() }
+    case .zoomAt(let factor, let column, let row):
+      if stage.zoom(by: factor, at: (column, row)) { reframe() }
+    case .pan(let x, let y):
+      if stage.pan(x: x, y: y) {
+        reframe()
+      } else if stage.shown?.layout.crop == nil {
+        message = "the whole picture is visible; + zooms in"
+      }
+    case .drag(let columns, let rows):
+      if stage.drag(columns: columns, rows: rows) { reframe() }
+    case .seekToPart(let part):
+      jump(to: transport.frameIndex(at: transport.duration * part))
     case .toggleInfo: showsDetails.toggle()
-    case .toggleHelp:
-      showsHelp = true
-      send(stage.clear() + PlayerHelp.bytes(rows: stage.screen.rows))
-      next?.bytes = nil
+    case .toggleHelp: cover(with: .help(page: 0))
+    case .showList:
+      if hasOtherFiles { cover(with: .list(files)) } else { message = "the only file" }
     case .nextFile:
-      // One key press too many must not end the player, except after the end.
-      if hasNextFile || isEnded {
-        outcome = .next
+      // One key press too many must not end the player.
+      if hasNextFile {
+        outcome = .skip(1)
       } else {
         message = hasOtherFiles ? "the last file" : "the only file"
       }
     case .previousFile:
-      if hasOtherFiles { outcome = .previous } else { message = "the only file" }
+      if hasOtherFiles { outcome = .skip(-1) } else { message = "the only file" }
     case .markSection: markSection()
     case .toggleOutline: look { $0.isOutlined.toggle() }
     case .toggleStored: look { $0.isStored.toggle() }
@@ -190,14 +199,14 @@ extension Player {
     } else if let start = sectionStart {
       sectionStart = nil
       let range = min(start, position)..<max(start, position) + 1
-      message = "section: frames \(range.lowerBound) to \(range.upperBound - 1)"
+      message = "section: frames \(range.lowerBound + 1) to \(range.upperBound)"
       restart {
         $0.range = range
         $0.playCount = .indefinite
       }
     } else {
       sectionStart = position
-      message = "section from frame \(position); a again sets its end"
+      message = "section from frame \(position + 1); a again sets its end"
     }
   }
 

@@ -26,7 +26,9 @@ extension Player {
       }
     }
     // Encode only what can be sent: when there is room again, another frame may be due.
-    guard let (frame, due, bytes) = next, bytes == nil, !showsHelp, !wantsRepaint, hasRoom else {
+    guard let (frame, due, bytes) = next, bytes == nil, overlay == nil, !wantsRepaint,
+      !wantsReframe, hasRoom
+    else {
       return
     }
     let changed = missed.map { $0.union(frame.dirtyRect) }
@@ -60,7 +62,7 @@ extension Player {
   /// Writes the next frame if it is due, and the rest of earlier writes.
   func writeDue() {
     flush()
-    guard let (frame, due, made) = next, due <= .now, made != nil || showsHelp else { return }
+    guard let (frame, due, made) = next, due <= .now, made != nil || overlay != nil else { return }
     // A frame encoded for another size could scroll a smaller screen.
     guard !fitScreen() else { return }
     next = nil
@@ -69,7 +71,7 @@ extension Player {
     if savesNext { saveFrame() }
     lastDue = due
     lastDuration = frame.duration
-    if showsHelp {
+    if overlay != nil {
       missed = nil
       return
     }
@@ -119,9 +121,11 @@ extension Player {
     outgoingStart = 0
   }
 
-  /// The bytes of the status line if its text changed; at most four times a second unless `now`.
+  /// The bytes of the status line and the progress bar where they changed; at most four times a
+  /// second unless `now`.
   private func changedStatus(now: Bool) -> [UInt8]? {
-    guard hasStatus, !showsHelp, outcome == nil else { return nil }
+    let plan = plan
+    guard let statusRow = plan.statusRow, overlay == nil, outcome == nil else { return nil }
     let hasUTF8 = stage.capabilities.hasUTF8
     let instant = ContinuousClock.now
     guard now || instant - statusAt >= .milliseconds(250) else {
@@ -131,10 +135,38 @@ extension Player {
     statusDue = nil
     let line = status.text(columns: stage.screen.columns)
     let text = hasUTF8 ? line : TerminalText.ascii(line)
-    guard text != statusText else { return nil }
+    var bytes =
+      text == statusText
+      ? [] : StatusLine.bytes(text, row: statusRow, columns: stage.screen.columns)
     statusText = text
+    if let barRow = plan.barRow {
+      let line = progress.text(columns: stage.screen.columns)
+      let bar = hasUTF8 ? line : Array(TerminalText.ascii(String(line)))
+      bytes += ProgressBar.bytes(bar, after: barText, row: barRow)
+      barText = bar
+    }
+    guard !bytes.isEmpty else { return nil }
     statusAt = instant
-    return StatusLine.bytes(text, row: stage.screen.rows - 1)
+    return bytes
+  }
+
+  /// How much of the animation has been shown, the current frame included.
+  private var progress: ProgressBar {
+    func part(_ index: Int) -> Double {
+      let time = transport.starts[min(index, transport.frameCount)]
+      return transport.duration > .zero ? time / transport.duration : 0
+    }
+    let section = section
+    return ProgressBar(
+      played: transport.frameCount > 0 && position + 1 >= transport.frameCount
+        ? 1 : part(position),
+      sectionStart: section.map { part($0.lowerBound) },
+      sectionEnd: section.flatMap { $0.isEmpty ? nil : part($0.upperBound) })
+  }
+
+  /// The repeated section; empty while it has only a start.
+  private var section: Range<Int>? {
+    transport.options.range ?? sectionStart.map { $0..<$0 }
   }
 
   /// Writes only the status line.
@@ -145,14 +177,17 @@ extension Player {
   private var status: StatusLine {
     let arrival = transport.arrival
     return StatusLine(
-      name: input.shortName, size: transport.source.canvasSize, format: transport.source.format,
+      file: hasOtherFiles ? (files.current + 1, files.entries.count) : nil, name: input.shortName,
+      size: transport.source.canvasSize, format: transport.source.format,
       index: position, count: transport.frameCount,
       time: transport.starts[min(position, transport.frameCount)],
       duration: transport.duration, rate: transport.scheduler.rate,
       isReversed: transport.scheduler.direction == .backward, play: shown?.play ?? 0,
-      plays: transport.playCount, mode: stage.mode.name, isPaused: isPaused, isEnded: isEnded,
+      plays: transport.playCount, mode: stage.mode.name, zoom: stage.viewport.zoom,
+      isPaused: isPaused, isEnded: isEnded,
       received: arrival?.ending == nil ? arrival?.byteCount : nil,
-      isCut: arrival?.ending.map { $0 != .complete } ?? false, message: message,
+      isCut: arrival?.ending.map { $0 != .complete } ?? false, section: section,
+      message: message,
       note: transport.frame(position).flatMap { stage.view.note(of: $0) },
       timeline: showsTimeline ? transport.delays : nil,
       details: showsDetails ? statistics.text : nil)
@@ -168,19 +203,35 @@ extension Player {
     repaintIfPossible()
   }
 
-  /// Redraws everything if that was requested and there is room.
+  /// Redraws the picture, of which another part is to be seen, as soon as there is room.
+  func reframe() {
+    wantsReframe = true
+    next?.bytes = nil
+    repaintIfPossible()
+  }
+
+  /// Redraws what was requested if there is room.
   func repaintIfPossible() {
-    guard wantsRepaint, !showsHelp, hasRoom else { return }
-    wantsRepaint = false
-    var bytes = stage.clear()
+    guard wantsRepaint || wantsReframe, overlay == nil, hasRoom else { return }
+    // Nothing is seen without the picture: the whole change is one synchronized update.
+    let isSynchronized = stage.capabilities.hasSynchronizedOutput
+    var bytes = isSynchronized ? Array("\u{1B}[?2026h".utf8) : []
+    if wantsRepaint || !stage.keepsPlace {
+      bytes += stage.clear()
+      (statusText, barText) = ("", [])
+    } else {
+      bytes += stage.removePicture()
+    }
+    (wantsRepaint, wantsReframe) = (false, false)
     missed = .empty
     if let shown {
       bytes += draw(shown.bitmap, index: shown.index, dirtyRect: shown.changed, changed: nil)
     } else {
       missed = nil
     }
-    statusText = ""
     if let status = changedStatus(now: true) { stage.append(status, to: &bytes) }
+    let close = Array("\u{1B}[?2026l".utf8)
+    if isSynchronized, bytes.suffix(close.count) != close[...] { bytes += close }
     sendFenced(bytes)
   }
 
@@ -207,11 +258,10 @@ extension Player {
       room.rows = min(room.rows, screen.rows)
       room.row = max(0, min(room.row, screen.rows - room.rows))
     } else {
-      room = CellRect(
-        column: 0, row: 0, columns: screen.columns, rows: screen.rows - (hasStatus ? 1 : 0))
+      room = plan.room
     }
     stage.room = room
-    if showsHelp { send(PlayerHelp.bytes(rows: screen.rows)) } else { repaint() }
+    if let overlay { cover(with: overlay) } else { repaint() }
     return true
   }
 }

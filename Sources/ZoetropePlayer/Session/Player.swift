@@ -14,22 +14,26 @@ final class Player {
   let terminal: TerminalTakeover
   var stage: Stage
   var keys = KeyReducer()
+  var mouse = MouseReducer()
   var decoder: InputDecoder
   var outcome: PlayerOutcome?
 
   var transport: Transport
   var input: InputFile
   var holds = true
-  /// Whether there are other files.
-  var hasOtherFiles = false
-  /// Whether one of them follows.
+  /// The files; of a single one there is no list.
+  var files = FileList(entries: [], current: 0)
+  /// Whether a file follows that can be opened.
   var hasNextFile = false
 
   var isPaused = false
   var isEnded = false
-  var showsHelp = false
+  /// What covers the picture.
+  var overlay: PlayerOverlay?
   var showsDetails = false
-  var message: String?
+  var message: String? { didSet { messageEndsAt = nil } }
+  /// When ``message`` goes by itself; nil when it stays until a key is pressed.
+  var messageEndsAt: ContinuousClock.Instant?
   /// The frame on screen; nil before the first.
   var shown: (bitmap: Bitmap, index: Int, play: Int, changed: PixelRect)?
   /// The frame that keys count from, which is ahead of ``shown`` during a jump.
@@ -51,6 +55,7 @@ final class Player {
   var outgoing: [UInt8] = []
   var outgoingStart = 0
   var statusText = ""
+  var barText: [Character] = []
   /// When a status line that was delayed is to be written; nil when it is up to date.
   var statusDue: ContinuousClock.Instant?
   var statusAt = ContinuousClock.now - .seconds(1)
@@ -58,8 +63,10 @@ final class Player {
   /// Tracks how far the terminal has read.
   var fence: LinkFence
   let began = ContinuousClock.now
-  /// Whether to redraw the picture as soon as the link has room.
+  /// Whether to redraw everything as soon as the link has room.
   var wantsRepaint = false
+  /// Whether to redraw the picture, of which another part is to be seen.
+  var wantsReframe = false
   /// The start of a section that has no end yet.
   var sectionStart: Int?
   var isMotionOff = false
@@ -92,22 +99,33 @@ final class Player {
     backdropIndex = PlayerBackdrop.cycle.firstIndex(of: settings.backdrop) ?? 0
   }
 
-  /// Whether the last row is the status line.
-  var hasStatus: Bool { settings.showsStatus && !settings.isInline && stage.screen.rows > 2 }
+  /// What is in which row of the screen.
+  var plan: ScreenPlan {
+    ScreenPlan(
+      stage.screen, showsStatus: settings.showsStatus && !settings.isInline,
+      isAnimated: transport.mayMove)
+  }
 
-  /// Plays `image` until it ends or something ends it.
-  func play(_ image: OpenedInput, from input: InputFile, holds: Bool) -> PlayerOutcome {
+  /// Plays `image` until it ends or something ends it; from `place`, if given, instead of where the
+  /// settings say.
+  func play(
+    _ image: OpenedInput, from input: InputFile, holds: Bool,
+    at place: (index: Int, isPaused: Bool)? = nil
+  ) -> PlayerOutcome {
     self.input = input
     self.holds = holds
     outcome = nil
     shown = nil
-    (isPaused, isEnded) = (false, false)
-    (sectionStart, wantsRepaint) = (nil, false)
+    (isPaused, isEnded) = (place?.isPaused ?? false, false)
+    (sectionStart, wantsRepaint, wantsReframe) = (nil, false, false)
+    (statusText, barText) = ("", [])
+    stage.forgetFile()
     isMotionOff = settings.playback.reducesMotion
     transport = Transport(image, options: settings.playback, store: settings.store)
+    if !settings.isInline { stage.room = plan.room }
     var options = settings.playback
-    options.startIndex = settings.start?.index(in: image, policy: options.delayPolicy)
-    startAnew { $0.start(options) }
+    options.startIndex = place?.index ?? settings.start?.index(in: image, policy: options.delayPolicy)
+    startAnew { $0.start(options, isPaused: isPaused) }
     position = options.startIndex ?? 0
     let typed = typedBefore
     typedBefore = []
@@ -159,6 +177,10 @@ final class Player {
       updateStatus(now: true)
     }
     let now = ContinuousClock.now
+    if let messageEndsAt, messageEndsAt <= now {
+      say(nil)
+      updateStatus(now: true)
+    }
     if let statusDue, statusDue <= now { updateStatus(now: true) }
     if let escapeAt, escapeAt <= now {
       self.escapeAt = nil
@@ -176,8 +198,8 @@ final class Player {
     }
   }
 
-  /// Whether the file may end: an inline picture must be complete.
-  private var mayEnd: Bool { outgoing.isEmpty || !settings.isInline }
+  /// Whether the file may end: an inline picture must be complete, and nobody reads the help.
+  private var mayEnd: Bool { (outgoing.isEmpty || !settings.isInline) && overlay == nil }
 
   /// Waits until `opening` is done; nil when a key or a signal comes first, as ``outcome`` tells.
   func wait(
@@ -188,7 +210,7 @@ final class Player {
     endsAt = nil
     isOpening = true
     defer { isOpening = false }
-    message = "opening \(input.shortName)"
+    if messageEndsAt == nil { say("opening \(input.shortName)") }
     // Most files are open before anybody could read this.
     statusDue = .now + .milliseconds(150)
     let typed = typedBefore
@@ -196,7 +218,7 @@ final class Player {
     handle(typed)
     while outcome == nil {
       if let result = opening.take() {
-        message = nil
+        if messageEndsAt == nil { say(nil) }
         statusDue = nil
         return result
       }
@@ -209,15 +231,15 @@ final class Player {
 
   private func timeLeft() -> Duration? {
     let times = [
-      outgoing.isEmpty && (showsHelp || next?.bytes != nil) ? next?.due : nil,
-      mayEnd ? endsAt : nil, deadline, escapeAt, fenceOpening, statusDue,
+      outgoing.isEmpty && (overlay != nil || next?.bytes != nil) ? next?.due : nil,
+      mayEnd ? endsAt : nil, deadline, escapeAt, fenceOpening, statusDue, messageEndsAt,
     ].compactMap { $0 }
     return times.min().map { ContinuousClock.now.duration(to: $0) }
   }
 
   /// When the fence opens without an answer; nil while nothing waits for it.
   private var fenceOpening: ContinuousClock.Instant? {
-    guard wantsRepaint || (next != nil && next?.bytes == nil) else { return nil }
+    guard wantsRepaint || wantsReframe || (next != nil && next?.bytes == nil) else { return nil }
     return fence.opening.map { began + $0 + .milliseconds(1) }
   }
 
@@ -259,19 +281,45 @@ final class Player {
         typedBefore += events[index...]
         return
       }
-      guard case .key(let key) = event else { continue }
-      if isOpening, !isForOpening(key) {
-        typedBefore.append(event)
-        continue
-      }
-      message = nil
-      if showsHelp, key.key != .character("c") || key.modifiers != .control {
-        showsHelp = false
-        repaint()
-      } else if let action = keys.action(for: key) {
-        perform(action)
+      switch event {
+      case .key(let key):
+        if isOpening, !isForOpening(key) {
+          typedBefore.append(event)
+          continue
+        }
+        take(key)
+      case .mouse(let mouse):
+        if isOpening { continue }
+        take(mouse)
+      case .reply: continue
       }
       if outcome == nil { updateStatus(now: true) }
+    }
+  }
+
+  private func take(_ key: KeyEvent) {
+    say(nil)
+    let isControl = key.modifiers.contains(.control)
+    switch overlay {
+    case .help(let page)? where !isControl:
+      showHelp(after: page, closes: [.escape, .character("?"), .character("q")].contains(key.key))
+    case .list(let list)? where !isControl:
+      perform(ListAction(key, page: list.page(stage.screen.rows)), in: list)
+    default:
+      if let action = keys.action(for: key) { perform(action) }
+    }
+  }
+
+  private func take(_ event: MouseEvent) {
+    switch overlay {
+    case .help?: if case .press = event.kind { close() }
+    case .list(let list)?: perform(ListAction(event), in: list)
+    case nil:
+      let columns = stage.screen.columns
+      if let action = mouse.action(for: event, barRow: plan.barRow, columns: columns) {
+        say(nil)
+        perform(action)
+      }
     }
   }
 

@@ -10,8 +10,13 @@ struct Playlist {
   private let options: DecodingOptions
   private let reading: InputReading
   private let store: FrameStore?
-  private var index = 0
+  /// The number of the current file, from 0.
+  private(set) var index = 0
   private var unusable: Set<Int> = []
+  /// Why files were skipped.
+  private var problems: [Int: String] = [:]
+  /// Failures that nobody has been told of.
+  private var skipped: [CommandFailure] = []
   /// Files that were left while they were being opened.
   private var openings: [Int: InputOpening] = [:]
   /// Images from standard input and pipes, which can be read only once, and files that are followed.
@@ -38,6 +43,21 @@ struct Playlist {
     inputs.indices.contains { $0 > index && !unusable.contains($0) }
   }
 
+  /// The files, and why some were skipped.
+  var list: FileList {
+    FileList(
+      entries: inputs.indices.map { .init(name: inputs[$0].name, problem: problems[$0]) },
+      current: index)
+  }
+
+  /// What to say of the files that were skipped since this was asked last; nil when none was.
+  mutating func takeNotice() -> String? {
+    defer { skipped = [] }
+    guard let first = skipped.first else { return nil }
+    return skipped.count == 1
+      ? "skipped \(first.line)" : "skipped \(skipped.count) files: \(first.line), ..."
+  }
+
   /// Opens the first usable file on this thread; nil when there is none.
   mutating func open() -> OpenedInput? {
     for candidate in inputs.indices {
@@ -57,16 +77,20 @@ struct Playlist {
     _ opening: InputOpening, _ input: InputFile, _ hasNext: Bool
   ) -> Result<OpenedInput, CommandFailure>?
 
-  /// Opens the next file (1) or the previous one (-1), skipping those that cannot be opened.
+  /// Which file to open.
+  enum Request {
+    /// The next usable file (1) or the previous one (-1); before the first, the first again.
+    case step(Int)
+    /// A file by its number from 0, even one that was skipped.
+    case file(Int)
+  }
+
+  /// Opens a file, skipping those that cannot be opened.
   ///
-  /// Going back from the first file opens it again. Nil after the last file, when a signal asks to
-  /// end, and when `wait` gives up. In the last case the file that was being opened becomes the
-  /// current one, and opening it continues in the background.
-  mutating func open(after step: Int, wait: Wait) -> OpenedInput? {
-    let others = step > 0 ? Array(inputs.indices) : Array(inputs.indices.reversed())
-    let ahead = others.filter { ($0 - index) * step > 0 }
-    for candidate in step > 0 ? ahead : ahead + inputs.indices.filter({ $0 >= index })
-    where !unusable.contains(candidate) {
+  /// Nil when there is none, when a signal asks to end, and when `wait` gives up. In the last case the
+  /// file that was being opened becomes the current one, and opening it continues in the background.
+  mutating func open(_ request: Request, wait: Wait) -> OpenedInput? {
+    for candidate in candidates(for: request) {
       if let image = kept[candidate] { return use(image, of: candidate) }
       let opening =
         openings[candidate]
@@ -87,9 +111,26 @@ struct Playlist {
     return nil
   }
 
+  /// The files that answer a request, in the order in which they are tried.
+  private func candidates(for request: Request) -> [Int] {
+    switch request {
+    case .file(let number): return [number]
+    case .step(let step) where step > 0:
+      return inputs.indices.filter { $0 > index && !unusable.contains($0) }
+    case .step:
+      let before = inputs.indices.reversed().filter { $0 < index }
+      return (before + inputs.indices.filter { $0 >= index }).filter { !unusable.contains($0) }
+    }
+  }
+
+  /// Makes file `number` the current one again, because no other could be opened.
+  mutating func stay(at number: Int) { index = number }
+
   private mutating func use(_ image: OpenedInput, of candidate: Int) -> OpenedInput {
     index = candidate
     openings[candidate] = nil
+    problems[candidate] = nil
+    unusable.remove(candidate)
     let isReadOnce = inputs[candidate].isReadOnce
     if isReadOnce || image.stream != nil { kept[candidate] = image }
     return image
@@ -106,17 +147,21 @@ struct Playlist {
   /// Records that a file cannot be opened; returns whether that is because a signal asks to end.
   private mutating func fails(_ error: CommandFailure, of candidate: Int) -> Bool {
     openings[candidate] = nil
-    unusable.insert(candidate)
-    report.add(error)
-    return (Signals.ending) != nil
+    if unusable.insert(candidate).inserted, problems[candidate] == nil { report.add(error) }
+    problems[candidate] = error.message
+    skipped.append(error)
+    return Signals.ending != nil
   }
 }
 
 /// How the playing of one file ended.
 enum PlayerOutcome: Sendable {
-  /// It ended, or the next file was requested.
+  /// It ended.
   case next
-  case previous
+  /// A key asked for the next file (1) or the previous one (-1).
+  case skip(Int)
+  /// A file was chosen from the list, by its number from 0.
+  case choose(Int)
   case quit
   /// A signal, a key or the terminal ended playing.
   case ended(ExitStatus)

@@ -57,27 +57,36 @@ package struct TerminalPlay {
   ) -> String? {
     var trace: String?
     var image: OpenedInput? = first
+    /// Where to go on after another file could not be opened.
+    var place: (index: Int, isPaused: Bool)?
     while let current = image {
-      player.hasOtherFiles = inputs.count > 1
+      let number = playlist.index
+      player.files = playlist.list
       player.hasNextFile = playlist.hasNext
+      if let notice = playlist.takeNotice() { player.say(notice, for: .seconds(5)) }
       var outcome = player.play(
-        current, from: playlist.input, holds: settings.holds ?? (inputs.count == 1))
+        current, from: playlist.input, holds: settings.holds ?? (inputs.count == 1), at: place)
+      place = nil
       if settings.trace != nil { trace = player.transport.scheduler.trace.json }
       image = nil
       // Keys may select another file while one is being opened.
       while image == nil {
-        var step = 1
+        var request = Playlist.Request.step(1)
+        var isWish = true
         switch outcome {
-        case .next: break
-        case .previous: step = -1
+        case .next: isWish = false
+        case .skip(let step): request = .step(step)
+        case .choose(let number): request = .file(number)
         case .quit: return trace
         case .ended(let status):
           playlist.report.ending = status
           return trace
-        case .failed(let failure): playlist.report.add(failure)
+        case .failed(let failure):
+          isWish = false
+          playlist.report.add(failure)
         }
         player.outcome = nil
-        image = playlist.open(after: step) { opening, input, hasNext in
+        image = playlist.open(request) { opening, input, hasNext in
           player.hasNextFile = hasNext
           return player.wait(for: opening, of: input)
         }
@@ -86,9 +95,16 @@ package struct TerminalPlay {
           return trace
         }
         guard image == nil else { break }
-        // Without a request there is no file left.
-        guard let wish = player.outcome else { return trace }
-        outcome = wish
+        if let wish = player.outcome {
+          outcome = wish
+        } else if isWish {
+          // Nothing else can be shown: the file stays where it was.
+          playlist.stay(at: number)
+          image = current
+          place = (player.position, player.isPaused)
+        } else {
+          return trace
+        }
       }
       if let image { prepare(player, for: image) }
     }
@@ -104,7 +120,8 @@ package struct TerminalPlay {
     let room = player.stage.room
     player.device.writeAll(Array("\u{1B}[m\u{1B}[\(room.row + room.rows + 1);1H".utf8))
     let found = inlineRoom(
-      for: image, on: player.stage.screen, of: player.device, player.stage.capabilities,
+      for: image, on: player.stage.screen, in: player.stage.mode, of: player.device,
+      player.stage.capabilities,
       decoder: &player.decoder, typed: &player.typedBefore)
     player.stage.leavePicture(for: found)
     player.terminal.changeEpilogue(Self.epilogue(below: found))
@@ -112,13 +129,17 @@ package struct TerminalPlay {
 
   /// Scrolls in room for an inline picture, and returns its cells.
   private func inlineRoom(
-    for image: OpenedInput, on screen: ScreenSize, of device: TerminalDevice,
+    for image: OpenedInput, on screen: ScreenSize, in mode: DrawingMode, of device: TerminalDevice,
     _ capabilities: TerminalCapabilities, decoder: inout InputDecoder, typed: inout [InputEvent]
   ) -> CellRect {
     var room = CellRect(
       column: 0, row: 0, columns: screen.columns, rows: max(screen.rows - 1, 1))
-    let layout = FrameLayout(
-      of: image.canvasSize, in: room, screen: screen, fit: settings.fit, isCentered: false)
+    let fit = PictureFit(fit: settings.fit, filter: settings.filter)
+    let isPixelArt = fit == PictureFit() && image.image.map { PixelArt.isLikely($0) } ?? false
+    let layout = fit.layout(
+      of: image.canvasSize, isPixelArt: isPixelArt, in: room, screen: screen, mode: mode,
+      isCentered: false
+    ).layout
     room.rows = layout.area.rows
     // A terminal that answered the probe also answers this, later on a busy machine.
     room.row = device.makeRoom(
@@ -162,12 +183,12 @@ package struct TerminalPlay {
     // Keys typed during the probe count.
     var typed = probe.typed
     var epilogue: [UInt8] = []
-    var room = CellRect(
-      column: 0, row: 0, columns: screen.columns,
-      rows: screen.rows - (settings.showsStatus && screen.rows > 2 ? 1 : 0))
+    // The player makes room for the status line.
+    var room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows)
     if settings.isInline {
       room = inlineRoom(
-        for: first, on: screen, of: device, capabilities, decoder: &decoder, typed: &typed)
+        for: first, on: screen, in: mode, of: device, capabilities, decoder: &decoder, typed: &typed
+      )
       epilogue = Self.epilogue(below: room)
     }
     let usesKitty =
@@ -178,6 +199,7 @@ package struct TerminalPlay {
     terminal.enter(
       TerminalMode(
         usesAlternateScreen: !settings.isInline,
+        usesMouse: settings.usesMouse && !settings.isInline,
         isSynchronized: capabilities.hasSynchronizedOutput,
         keepsSixelRegisters: capabilities.canKeepSixelRegisters,
         usesKittyGraphics: usesKitty,

@@ -62,6 +62,8 @@ final class Transport {
 
   /// The frames that are there; 0 only at the beginning of a stream.
   var frameCount: Int { starts.count - 1 }
+  /// Whether there is, or may come, more than one frame.
+  var mayMove: Bool { source.stream != nil || frameCount > 1 }
   var duration: Duration { starts[frameCount] }
   var playCount: PlayCount { options.playCount ?? source.playCount }
 

@@ -14,8 +14,12 @@ struct Stage {
   /// The cells available to the picture.
   var room: CellRect
   var mode: DrawingMode
-  var fit: FrameLayout.Fit
-  var zoom = 1.0
+  var fit: PictureFit
+  private(set) var viewport = Viewport()
+  /// Whether the file is taken for pixel art; nil until its first picture is drawn.
+  var isPixelArt: Bool?
+  /// Where the picture is, and its size; nil before it is drawn.
+  private(set) var shown: (layout: FrameLayout, size: PixelSize)?
   /// Whether the whole screen may be cleared.
   let ownsScreen: Bool
   /// What is drawn of each frame.
@@ -32,7 +36,7 @@ struct Stage {
     self.screen = screen
     self.room = room
     wantedPassthrough = settings.passthrough
-    fit = settings.fit
+    fit = PictureFit(fit: settings.fit, filter: settings.filter)
     ownsScreen = !settings.isInline
     options = settings.isExact ? .exact : EncodingOptions()
     options.backdrop = settings.backdrop.backdrop ?? capabilities.backdrop
@@ -62,6 +66,8 @@ struct Stage {
   /// `changed` is where it may differ from that; nil when unknown.
   mutating func draw(_ bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
     let picture = bitmap.converted(to: .rgba8)
+    let isPixelArt = self.isPixelArt ?? PixelArt.isLikely(picture)
+    self.isPixelArt = isPixelArt
     var writer =
       self.writer
       ?? FrameWriter(
@@ -87,14 +93,63 @@ struct Stage {
 
   /// The bytes that remove the picture; the next one is sent whole by a new encoder.
   mutating func clear() -> [UInt8] {
+    var output = removePicture()
+    output += Array("\u{1B}[m\u{1B}[\(ownsScreen ? 1 : room.row + 1)H\u{1B}[J".utf8)
+    return output
+  }
+
+  /// Whether the next picture covers every pixel of the one on screen.
+  var keepsPlace: Bool {
+    guard let shown else { return false }
+    let next = placement(of: shown.size, in: viewport).layout
+    return next.area == shown.layout.area && next.imageSize == shown.layout.imageSize
+  }
+
+  /// As ``clear()``, but erases no cells.
+  mutating func removePicture() -> [UInt8] {
     var output: [UInt8] = []
     if var writer {
       writer.encoder.remove(pen: &writer.pen, into: &output)
       self.writer = nil
     }
     cache.removeAll()
-    output += Array("\u{1B}[m\u{1B}[\(ownsScreen ? 1 : room.row + 1)H\u{1B}[J".utf8)
     return output
+  }
+
+  /// Prepares for another file, which is seen whole.
+  mutating func forgetFile() {
+    viewport = Viewport()
+    isPixelArt = nil
+    shown = nil
+  }
+
+  /// Changes what is visible; returns false when that changes nothing.
+  mutating func zoom(by factor: Double, at cell: (column: Int, row: Int)? = nil) -> Bool {
+    let before = viewport
+    if let cell, let size = shown?.size {
+      var changed = viewport
+      changed.zoom(by: factor, atColumn: cell.column, row: cell.row, size: size) {
+        placement(of: size, in: $0).layout
+      }
+      viewport = changed
+    } else {
+      viewport.zoom(by: factor)
+    }
+    return viewport != before
+  }
+
+  /// Moves the visible part by fractions of its size; returns false at the edge.
+  mutating func pan(x: Double, y: Double) -> Bool {
+    guard let shown else { return false }
+    return viewport.pan(x: x, y: y, size: shown.size, layout: shown.layout)
+  }
+
+  /// Moves the picture by cells; returns false at the edge.
+  mutating func drag(columns: Int, rows: Int) -> Bool {
+    guard let area = shown?.layout.area else { return false }
+    return pan(
+      x: -Double(columns) / Double(max(area.columns, 1)),
+      y: -Double(rows) / Double(max(area.rows, 1)))
   }
 
   /// Leaves the picture in place and draws the next one elsewhere.
@@ -114,18 +169,29 @@ struct Stage {
     if isMarked { output += close }
   }
 
-  private func encoder(for size: PixelSize) -> any FrameEncoding {
+  /// Where a picture of `size` goes in a viewport, and the filter that scales it.
+  private func placement(
+    of size: PixelSize, in viewport: Viewport
+  ) -> (layout: FrameLayout, filter: ScalingFilter?) {
     var room = room
     let passthrough = passthrough(for: mode)
     if mode == .graphics(.kittyEdits) || mode == .graphics(.kittyImages), passthrough == .tmux {
       room = Self.limit(room, to: KittyEncoder.placeholderLimit)
     }
     if mode == .graphics(.sixel) { room.rows = SixelEncoder.rowCount(of: room, on: screen) }
-    let layout = FrameLayout(
-      of: size, in: room, screen: screen, fit: fit, isCentered: ownsScreen, zoom: zoom)
+    return fit.layout(
+      of: size, isPixelArt: isPixelArt ?? false, in: room, screen: screen, mode: mode,
+      isCentered: ownsScreen, viewport: viewport)
+  }
+
+  private mutating func encoder(for size: PixelSize) -> any FrameEncoding {
+    let (layout, filter) = placement(of: size, in: viewport)
+    shown = (layout, size)
+    var options = options
+    options.filter = filter
     return mode.encoder(
       layout: layout, screen: screen, pictureSize: size, capabilities: capabilities,
-      imageID: imageID, passthrough: passthrough, options: options)
+      imageID: imageID, passthrough: passthrough(for: mode), options: options)
   }
 
   /// The middle of `room`, at most `limit` columns wide and rows high.

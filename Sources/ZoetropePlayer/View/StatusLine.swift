@@ -3,10 +3,16 @@ import ZoetropeProcess
 import ZoetropeTerminal
 
 /// The line below the picture, as a function of its contents.
-struct StatusLine: Sendable, Hashable {
+///
+/// On a narrow screen the least important parts are left out: those of ``Part`` from the last to the
+/// first. The name is shortened before that.
+struct StatusLine: Sendable {
+  /// The number of the file and how many there are; nil for a single one.
+  var file: (number: Int, count: Int)?
   var name = ""
   var size = PixelSize(width: 0, height: 0)
   var format = AnimationFormat.gif
+  /// The frame, counted from 0; shown from 1.
   var index = 0
   var count = 1
   var time = Duration.zero
@@ -16,12 +22,16 @@ struct StatusLine: Sendable, Hashable {
   var play = 0
   var plays = PlayCount.indefinite
   var mode = ""
+  /// How much the picture is enlarged by the zoom keys.
+  var zoom = 1.0
   var isPaused = false
   var isEnded = false
   /// The bytes received of a stream that has not ended; nil otherwise.
   var received: Int?
   /// Whether a stream ended before its animation was complete.
   var isCut = false
+  /// The repeated section; empty while it has only a start.
+  var section: Range<Int>?
   /// A temporary message, such as where a frame was saved.
   var message: String?
   /// A note on the frame, in views other than the plain one.
@@ -31,38 +41,114 @@ struct StatusLine: Sendable, Hashable {
   /// The details that `i` adds.
   var details: String?
 
+  /// What the line consists of, from what is kept longest to what is left out first.
+  private enum Part: Int, CaseIterable {
+    case frame, name, section, hint, details, note, file, stream, time, zoom, rate, loops, size,
+      mode
+  }
+
+  /// The order in which parts are shown.
+  private static let order: [Part] = [
+    .file, .name, .size, .frame, .time, .rate, .loops, .zoom, .section, .stream, .mode, .note,
+    .details,
+  ]
+
+  /// Parts that follow the one before without a bar.
+  private static let joined: Set<Part> = [.name, .size, .time, .loops]
+
+  /// The fewest columns to which a name is shortened.
+  private static let leastName = 12
+
   /// The line, at most `columns` wide; empty on a screen too narrow for one.
   func text(columns: Int) -> String {
     guard columns >= 20 else { return "" }
     if let message { return TerminalText.sanitized(message, limit: columns) }
-    let mark = isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
-    // More frames may follow the last one that has arrived.
-    let place = "\(count == 0 ? 0 : index + 1)/\(count)\(received == nil ? "" : "+")"
-    let safeName = TerminalText.sanitized(name, limit: max(columns / 3, 8))
     if let timeline {
-      let head = "\(mark)\(place) \(timeline.indices.contains(index) ? timeline[index] : 0) ms "
+      let head =
+        "\(mark)\(place) \(timeline.indices.contains(index) ? timeline[index] : 0) ms "
       let left = columns - TerminalText.columns(of: head)
       return head + Self.bars(timeline, index: index, columns: left)
     }
-    var parts = ["\(safeName) \(size) \(format == .gif ? "GIF" : "PNG")"]
-    if columns < 60 {
-      return TerminalText.sanitized("\(mark)\(place) \(safeName)", limit: columns)
+    var texts: [Part: String] = [:]
+    for part in Part.allCases { texts[part] = text(of: part) }
+    let shortName = TerminalText.sanitized(name, limit: Self.leastName)
+    for part in Part.allCases.reversed() {
+      let excess = Self.width(of: texts) + 2 - columns
+      if excess <= 0 { break }
+      let nameWidth = TerminalText.columns(of: texts[.name] ?? "")
+      let least = TerminalText.columns(of: shortName)
+      if nameWidth - excess >= least {
+        texts[.name] = TerminalText.sanitized(name, limit: nameWidth - excess)
+        break
+      }
+      if part == .name {
+        let left = nameWidth - excess
+        texts[.name] = left > 3 ? TerminalText.sanitized(name, limit: left) : nil
+      } else if part != .frame {
+        texts[part] = nil
+      }
     }
-    parts.append("\(place) \(Self.seconds(time))/\(Self.seconds(duration)) s")
-    let loops: String =
-      switch plays {
+    let left = mark + Self.body(texts)
+    guard let hint = texts[.hint] else { return TerminalText.sanitized(left, limit: columns) }
+    let gap = columns - TerminalText.columns(of: left) - hint.count
+    return TerminalText.sanitized(
+      left + String(repeating: " ", count: max(gap, 1)) + hint, limit: columns)
+  }
+
+  private var mark: String {
+    isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
+  }
+
+  /// More frames may follow the last one that has arrived.
+  private var place: String {
+    "\(count == 0 ? 0 : index + 1)/\(count)\(received == nil ? "" : "+")"
+  }
+
+  /// The columns that these parts take, without the mark.
+  private static func width(of texts: [Part: String]) -> Int {
+    let hint = texts[.hint].map { $0.count + 2 } ?? 0
+    return TerminalText.columns(of: body(texts)) + hint
+  }
+
+  private static func body(_ texts: [Part: String]) -> String {
+    var line = ""
+    for part in order {
+      guard let text = texts[part] else { continue }
+      if !line.isEmpty { line += joined.contains(part) ? " " : " | " }
+      line += text
+    }
+    return line
+  }
+
+  private func text(of part: Part) -> String? {
+    switch part {
+    case .file: return file.map { "[\($0.number)/\($0.count)]" }
+    case .name: return TerminalText.sanitized(name, limit: 256)
+    case .size: return "\(size) \(format == .gif ? "GIF" : "PNG")"
+    case .frame: return place
+    case .time: return "\(Self.seconds(time))/\(Self.seconds(duration)) s"
+    // The leading mark shows the direction only while playing.
+    case .rate: return "\(isReversed ? "-" : "")\(Self.hundredths(rate))x"
+    case .loops:
+      return switch plays {
       case .indefinite: "loop \(play + 1)"
       case .finite(let total): "loop \(play + 1)/\(total)"
       }
-    // The leading mark shows the direction only while playing.
-    parts.append("\(isReversed ? "-" : "")\(Self.hundredths(rate))x \(loops)")
-    if let received { parts.append("\(received.byteSize) received") }
-    if isCut { parts.append("cut short") }
-    parts.append(mode)
-    if let note { parts.append(note) }
-    if let details { parts.append(details) }
-    if isEnded { parts.append("q quits, space plays again") }
-    return TerminalText.sanitized(mark + parts.joined(separator: " | "), limit: columns)
+    case .zoom: return zoom == 1 ? nil : "zoom \(Int((zoom * 100).rounded())) %"
+    case .section:
+      return section.map {
+        $0.isEmpty
+          ? "section \($0.lowerBound + 1)-" : "section \($0.lowerBound + 1)-\($0.upperBound)"
+      }
+    case .stream:
+      let parts = [received.map { "\($0.byteSize) received" }, isCut ? "cut short" : nil]
+      let text = parts.compactMap { $0 }.joined(separator: " | ")
+      return text.isEmpty ? nil : text
+    case .mode: return mode.isEmpty ? nil : mode
+    case .note: return note
+    case .details: return details
+    case .hint: return isEnded ? "q quits, space plays again" : "? help"
+    }
   }
 
   /// Bars for the delays of the frames, at most `columns` of them; the current frame is a line.
@@ -79,9 +165,12 @@ struct StatusLine: Sendable, Hashable {
       })
   }
 
-  /// The bytes that show `text` on row `row` and keep the cursor and colours.
-  static func bytes(_ text: String, row: Int) -> [UInt8] {
-    Array("\u{1B}7\u{1B}[\(row + 1);1H\u{1B}[m\(text)\u{1B}[K\u{1B}8".utf8)
+  /// The bytes that show `text` on row `row` of a screen of `columns` columns, and keep the cursor and
+  /// colours.
+  static func bytes(_ text: String, row: Int, columns: Int) -> [UInt8] {
+    // After a character in the last column, erasing to the end would erase that character.
+    let rest = TerminalText.columns(of: text) < columns ? "\u{1B}[K" : ""
+    return Array("\u{1B}7\u{1B}[\(row + 1);1H\u{1B}[m\(text)\(rest)\u{1B}8".utf8)
   }
 
   static func seconds(_ time: Duration) -> String {

@@ -78,17 +78,24 @@ public struct EncodingOptions: Sendable, Hashable {
   public var keepsTransparency: Bool
   /// Whether 256 and 16 colours are dithered with a pattern fixed to the screen. Default: true.
   public var dithers: Bool
+  /// The filter that scales pictures to the size at which they are shown, up and down, before they
+  /// are sent as graphics. Characters average in any case.
+  ///
+  /// Default: nil, which scales larger pictures down and leaves enlarging to the terminal; sixels,
+  /// which no terminal enlarges, repeat pixels.
+  public var filter: ScalingFilter?
 
   /// Creates options; omitted arguments have their defaults.
   public init(
     holdThreshold: Int = 2, light: LightModel = .coded, backdrop: Backdrop = .black,
-    keepsTransparency: Bool = true, dithers: Bool = true
+    keepsTransparency: Bool = true, dithers: Bool = true, filter: ScalingFilter? = nil
   ) {
     self.holdThreshold = holdThreshold
     self.light = light
     self.backdrop = backdrop
     self.keepsTransparency = keepsTransparency
     self.dithers = dithers
+    self.filter = filter
   }
 
   /// Options that send every change.

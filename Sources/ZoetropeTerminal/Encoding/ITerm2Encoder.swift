@@ -31,7 +31,11 @@ public struct ITerm2Encoder: FrameEncoding {
     passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    history = PictureHistory(crop: crop, shownSize: shownSize)
+    let sentSize =
+      options.filter == nil
+      ? shownSize
+      : shownSize.map { PictureHistory.sentSize(of: crop?.size ?? pictureSize, shown: $0) }
+    history = PictureHistory(crop: crop, shownSize: sentSize, filter: options.filter)
     pixelSize = history.pixelSize(of: pictureSize)
     self.passthrough = passthrough
     self.options = options

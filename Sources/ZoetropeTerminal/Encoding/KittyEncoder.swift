@@ -3,7 +3,7 @@ public import Zoetrope
 /// Draws pictures with kitty's graphics protocol.
 ///
 /// Pictures are sent at their own size and enlarged by the terminal; where the shown size is known,
-/// larger pictures are scaled down first. With ``Method/edits`` the changed rectangles of one image
+/// larger pictures are scaled down first, and with a filter smaller ones are enlarged. With ``Method/edits`` the changed rectangles of one image
 /// are replaced in place. Terminals without edits (`a=f`) get whole images under two alternating
 /// ids; the old one is deleted after the new one is placed, because of two images at one place the
 /// one with the higher id would stay on top.
@@ -28,6 +28,8 @@ public struct KittyEncoder: FrameEncoding {
   let method: Method
   let passthrough: Passthrough
   let options: EncodingOptions
+  /// Whether the terminal shows pictures pixel by pixel instead of fitting them to ``area``.
+  private let isUnscaled: Bool
   private let firstID: Int
   private var currentID: Int
   private var isPlaced = false
@@ -53,7 +55,13 @@ public struct KittyEncoder: FrameEncoding {
     options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    history = PictureHistory(crop: crop, shownSize: shownSize)
+    let sentSize =
+      options.filter == nil
+      ? shownSize
+      : shownSize.map { PictureHistory.sentSize(of: crop?.size ?? pictureSize, shown: $0) }
+    history = PictureHistory(crop: crop, shownSize: sentSize, filter: options.filter)
+    isUnscaled =
+      options.filter != nil && shownSize != nil && sentSize == shownSize && passthrough != .tmux
     pixelSize = history.pixelSize(of: pictureSize)
     self.method = method
     self.passthrough = passthrough
@@ -146,10 +154,13 @@ public struct KittyEncoder: FrameEncoding {
     var keys: [UInt8] = []
     keys.append(ascii: "a=T,i=")
     keys.append(decimal: currentID)
-    keys.append(ascii: isVirtual ? ",U=1,q=2,c=" : ",p=1,C=1,q=2,c=")
-    keys.append(decimal: area.columns)
-    keys.append(ascii: ",r=")
-    keys.append(decimal: area.rows)
+    keys.append(ascii: isVirtual ? ",U=1,q=2" : ",p=1,C=1,q=2")
+    if !isUnscaled {
+      keys.append(ascii: ",c=")
+      keys.append(decimal: area.columns)
+      keys.append(ascii: ",r=")
+      keys.append(decimal: area.rows)
+    }
     send(part, of: bitmap, keys: keys, isEdit: false, into: &output)
     if isVirtual {
       KittyPlaceholders.append(area: area, imageID: currentID, pen: &pen, into: &output)

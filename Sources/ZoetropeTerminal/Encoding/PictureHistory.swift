@@ -16,32 +16,47 @@ struct PictureHistory: Sendable {
   private(set) var last: Bitmap?
   private let crop: PixelRect?
   private let shownSize: PixelSize?
-  private var shrinker: PictureShrinker?
+  private let filter: ScalingFilter?
+  private var scaler: PictureScaler?
 
   /// `crop` is the part of each picture to show, `shownSize` how many pixels of the terminal that
-  /// covers; nil when it is not known, and nothing is made smaller.
-  init(crop: PixelRect?, shownSize: PixelSize? = nil) {
-    (self.crop, self.shownSize) = (crop, shownSize)
+  /// covers; nil when it is not known, and nothing is scaled. Without a `filter`, pictures are only
+  /// made smaller.
+  init(crop: PixelRect?, shownSize: PixelSize? = nil, filter: ScalingFilter? = nil) {
+    (self.crop, self.shownSize, self.filter) = (crop, shownSize, filter)
   }
 
   /// The size in which pictures of `pictureSize` are sent.
   func pixelSize(of pictureSize: PixelSize) -> PixelSize {
     let size = crop?.size ?? pictureSize
+    if filter != nil, let shownSize { return shownSize }
     return PixelSize(
       width: min(size.width, shownSize?.width ?? .max),
       height: min(size.height, shownSize?.height ?? .max))
   }
 
+  /// The most pixels to which a picture is enlarged before it is sent.
+  private static let enlargedLimit = 1 << 20
+
+  /// The size at which pictures of `size` are sent that are shown as `shown`, if they are scaled at
+  /// all: a whole multiple of their own size where `shown` would take too many bytes.
+  static func sentSize(of size: PixelSize, shown: PixelSize) -> PixelSize {
+    guard shown.area > max(enlargedLimit, size.area) else { return shown }
+    let factor = (Double(enlargedLimit) / Double(max(size.area, 1))).squareRoot()
+    let whole = max(Int(factor.rounded(.down)), 1)
+    return PixelSize(width: size.width * whole, height: size.height * whole)
+  }
+
   /// Forgets what the terminal shows: the next picture is drawn whole.
   mutating func forget() {
     last = nil
-    shrinker?.forget()
+    scaler?.forget()
   }
 
   /// Says that `bitmap` is what the terminal shows.
   mutating func resume(showing bitmap: Bitmap) {
     last = bitmap
-    shrinker?.forget()
+    scaler?.forget()
   }
 
   /// A hash of the last picture; nil when there is none.
@@ -62,14 +77,14 @@ struct PictureHistory: Sendable {
       if found.bounds.isEmpty { return nil }
       difference = found
     } else {
-      shrinker = shownSize.flatMap { PictureShrinker(of: part, to: $0) }
+      scaler = shownSize.flatMap { PictureScaler(of: part, to: $0, filter: filter) }
     }
     last = bitmap
-    guard shrinker != nil else {
+    guard scaler != nil else {
       return Picture(bitmap: bitmap, part: part, difference: difference)
     }
     guard
-      let small = shrinker?.shrink(bitmap, after: before, changed: difference?.bounds ?? part)
+      let small = scaler?.scale(bitmap, after: before, changed: difference?.bounds ?? part)
     else { return nil }
     if let difference = small.difference, difference.bounds.isEmpty { return nil }
     return Picture(
@@ -77,24 +92,26 @@ struct PictureHistory: Sendable {
   }
 }
 
-/// Scales pictures down to the size at which a terminal shows them.
+/// Scales pictures to the size at which a terminal shows them; without a filter, only down.
 ///
 /// Terminals shrink images by dropping pixels, which breaks text and thin lines and wastes the
 /// bytes of what is dropped. The last result is kept, so that only what changed is rescaled.
-struct PictureShrinker: Sendable {
+struct PictureScaler: Sendable {
   /// The size of the results.
   let size: PixelSize
   private let part: PixelRect
   private let scaler: FrameScaler
   private var last: Bitmap?
 
-  /// Scales `part` of each picture to at most `room`; nil when it already fits.
-  init?(of part: PixelRect, to room: PixelSize) {
+  /// Scales `part` of each picture to `room` with `filter`, or to at most `room` without one; nil
+  /// when it has that size already.
+  init?(of part: PixelRect, to room: PixelSize, filter: ScalingFilter?) {
+    let limit = filter == nil ? part.size : PixelSize(width: .max, height: .max)
     size = PixelSize(
-      width: min(part.width, max(room.width, 1)), height: min(part.height, max(room.height, 1)))
+      width: min(limit.width, max(room.width, 1)), height: min(limit.height, max(room.height, 1)))
     guard size != part.size else { return nil }
     self.part = part
-    scaler = FrameScaler(from: part.size, to: size)
+    scaler = FrameScaler(from: part.size, to: size, filter: filter ?? .bilinear)
   }
 
   /// Forgets the last result, because another picture has been shown since.
@@ -103,7 +120,7 @@ struct PictureShrinker: Sendable {
   /// `bitmap` at ``size``, and where that differs from the picture before.
   ///
   /// `previous` is the picture before, which differs from `bitmap` in `changed` at most.
-  mutating func shrink(
+  mutating func scale(
     _ bitmap: Bitmap, after previous: Bitmap?, changed: PixelRect
   ) -> (bitmap: Bitmap, difference: FrameDifference?) {
     let picture = cropped(bitmap)

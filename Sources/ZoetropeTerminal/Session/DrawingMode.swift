@@ -82,12 +82,12 @@ public enum DrawingMode: Sendable, Hashable {
       return KittyEncoder(
         area: layout.area, pictureSize: pictureSize, crop: layout.crop,
         method: self == .graphics(.kittyEdits) ? .edits : .twoImages, imageID: imageID,
-        shownSize: shownSize(layout.area, screen), passthrough: passthrough, options: options)
+        shownSize: shownSize(layout, screen, options), passthrough: passthrough, options: options)
     case .graphics(.iterm2):
       return ITerm2Encoder(
         area: layout.area, pictureSize: pictureSize, crop: layout.crop,
         // iTerm2 counts in points, which may be two pixels wide and high.
-        shownSize: shownSize(layout.area, screen, scale: 2), passthrough: passthrough,
+        shownSize: shownSize(layout, screen, options, scale: 2), passthrough: passthrough,
         options: options)
     case .graphics(.sixel):
       return SixelEncoder(
@@ -105,14 +105,26 @@ public enum DrawingMode: Sendable, Hashable {
     }
   }
 
-  /// The size of an area in pixels; nil when the size of a cell is only assumed.
+  /// The size of the picture in pixels; nil when the size of a cell is only assumed. With a filter
+  /// it is exact, else that of its cells, to which the terminal enlarges it.
   private func shownSize(
-    _ area: CellRect, _ screen: ScreenSize, scale: Int = 1
+    _ layout: FrameLayout, _ screen: ScreenSize, _ options: EncodingOptions, scale: Int = 1
   ) -> PixelSize? {
     guard screen.isCellKnown else { return nil }
+    if options.filter != nil { return layout.imageSize }
     return PixelSize(
-      width: area.columns * screen.cell.width * scale,
-      height: area.rows * screen.cell.height * scale)
+      width: layout.area.columns * screen.cell.width * scale,
+      height: layout.area.rows * screen.cell.height * scale)
+  }
+
+  /// The size, in the terminal's pixels, of the smallest square that this mode can draw, in which
+  /// pixel art is enlarged; nil for shapes, which have none.
+  package func grid(cell: PixelSize) -> (width: Double, height: Double)? {
+    switch self {
+    case .graphics(.cells), .blocks: (Double(cell.width), Double(cell.height) / 2)
+    case .graphics: (1, 1)
+    case .dots: nil
+    }
   }
 
   private func blocks(

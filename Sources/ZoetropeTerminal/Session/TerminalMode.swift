@@ -12,6 +12,10 @@ public struct TerminalMode: Sendable, Hashable {
   public var usesKittyKeyboard: Bool
   /// Whether to request size changes in the input (mode 2048).
   public var usesInBandResize: Bool
+  /// Whether to request reports of the mouse's buttons, drags and wheel (modes 1002 and 1006).
+  ///
+  /// The terminal then no longer selects text by itself, except with Shift in most terminals.
+  public var usesMouse: Bool
   /// Whether synchronized output may be in progress.
   public var isSynchronized: Bool
   /// Whether to keep sixel colours defined from one image to the next, by resetting mode 1070.
@@ -26,13 +30,14 @@ public struct TerminalMode: Sendable, Hashable {
   /// Creates a mode; everything is off by default.
   public init(
     usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
-    usesInBandResize: Bool = false, isSynchronized: Bool = false,
+    usesInBandResize: Bool = false, usesMouse: Bool = false, isSynchronized: Bool = false,
     keepsSixelRegisters: Bool = false, usesKittyGraphics: Bool = false, imageIDs: [Int] = [],
     passthrough: Passthrough = .none
   ) {
     self.usesAlternateScreen = usesAlternateScreen
     self.usesKittyKeyboard = usesKittyKeyboard
     self.usesInBandResize = usesInBandResize
+    self.usesMouse = usesMouse
     self.isSynchronized = isSynchronized
     self.keepsSixelRegisters = keepsSixelRegisters
     self.usesKittyGraphics = usesKittyGraphics || !imageIDs.isEmpty
@@ -49,6 +54,7 @@ public struct TerminalMode: Sendable, Hashable {
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[H\u{1B}[2J") }
     if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[>1u") }
     if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048h") }
+    if usesMouse { bytes.append(ascii: "\u{1B}[?1002h\u{1B}[?1006h") }
     if keepsSixelRegisters { bytes.append(ascii: "\u{1B}[?1070l") }
     return bytes
   }
@@ -76,6 +82,7 @@ public struct TerminalMode: Sendable, Hashable {
       passthrough.append(sequence, to: &bytes)
     }
     if keepsSixelRegisters { bytes.append(ascii: "\u{1B}[?1070h") }
+    if usesMouse { bytes.append(ascii: "\u{1B}[?1006l\u{1B}[?1002l") }
     if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048l") }
     if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[<u") }
     bytes.append(ascii: "\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h")

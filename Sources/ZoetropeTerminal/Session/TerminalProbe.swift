@@ -94,7 +94,7 @@ public struct TerminalProbe: Sendable {
         case .key(let key) where !start.hasUTF8 && key.key == .function(3):
           // A cursor in row 1 is reported in the form of this key.
           replies.append(.cursor(row: 1, column: Int(key.modifiers.rawValue) + 1))
-        case .key: typed.append(event)
+        case .key, .mouse: typed.append(event)
         case .reply(let reply):
           replies.append(reply)
           if case .attributes = reply { isDone = true }

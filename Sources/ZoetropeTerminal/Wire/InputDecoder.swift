@@ -2,6 +2,8 @@
 public enum InputEvent: Sendable, Hashable {
   /// A key was pressed.
   case key(KeyEvent)
+  /// The mouse was used; only while ``TerminalMode/usesMouse`` is in force.
+  case mouse(MouseEvent)
   /// The terminal sent a reply or a report.
   case reply(TerminalReply)
 }
@@ -203,6 +205,7 @@ public struct InputDecoder: Sendable {
   private mutating func control(_ body: [UInt8], _ events: inout [InputEvent]) {
     switch ControlSequence(body) {
     case .key(let key)?: emit(key, &events)
+    case .mouse(let mouse)?: events.append(.mouse(mouse))
     case .paste(let isStart)?: isPasting = isStart
     case .reply(let reply)?: events.append(.reply(reply))
     case nil: events.append(.reply(.other))

@@ -67,8 +67,8 @@ public struct FrameLayout: Sendable, Hashable {
     case cover
     /// The picture's own size in the terminal's pixels; a larger picture shows its middle.
     case original
-    /// The largest whole multiple of the picture's own size; ``contain`` when even that is too
-    /// large.
+    /// The largest whole multiple of the picture's own size, zoomed or not; ``contain`` when even
+    /// the picture's own size is too large.
     case integer
     /// Fills the area and gives up the aspect ratio.
     case stretch
@@ -91,9 +91,12 @@ public struct FrameLayout: Sendable, Hashable {
   ///   - isCentered: Whether the picture is centred in `room` instead of placed at its top left.
   ///   - zoom: A factor on top of `fit`; above 1 the middle is enlarged and the edges are cut off.
   ///   - pan: How far the visible part moves from the middle towards an edge, from -1 to 1.
+  ///   - grid: What ``Fit/integer`` counts in: the size, in the terminal's pixels, of the smallest
+  ///     square that can be drawn. Default: one pixel.
   public init(
     of size: PixelSize, in room: CellRect, screen: ScreenSize, fit: Fit = .contain,
-    isCentered: Bool = true, zoom: Double = 1, pan: (x: Double, y: Double) = (0, 0)
+    isCentered: Bool = true, zoom: Double = 1, pan: (x: Double, y: Double) = (0, 0),
+    grid: (width: Double, height: Double) = (1, 1)
   ) {
     let cell = screen.cell
     let width = Double(max(size.width, 1))
@@ -107,7 +110,7 @@ public struct FrameLayout: Sendable, Hashable {
     case .shrink: scaleX = min(contain, 1)
     case .cover: scaleX = max(roomWidth / width, roomHeight / height)
     case .original: scaleX = 1
-    case .integer: scaleX = contain >= 1 ? contain.rounded(.down) : contain
+    case .integer: scaleX = contain
     }
     var scaleY = scaleX
     if fit == .stretch {
@@ -116,11 +119,24 @@ public struct FrameLayout: Sendable, Hashable {
     }
     scaleX *= max(zoom, 0.01)
     scaleY *= max(zoom, 0.01)
-    let shownWidth = min(width * scaleX, roomWidth)
-    let shownHeight = min(height * scaleY, roomHeight)
+    var shownWidth = min(width * scaleX, roomWidth)
+    var shownHeight = min(height * scaleY, roomHeight)
+    var rounding = FloatingPointRoundingRule.toNearestOrAwayFromZero
+    let multiple = min(roomWidth / (width * grid.width), roomHeight / (height * grid.height))
+    let factor = (multiple.rounded(.down) * max(zoom, 0.01)).rounded()
+    if fit == .integer, multiple >= 1, factor >= 1 {
+      (scaleX, scaleY) = (factor * grid.width, factor * grid.height)
+      // Only whole pixels of the picture are shown.
+      shownWidth = min(
+        min(width, max((roomWidth / scaleX).rounded(.down), 1)) * scaleX, roomWidth)
+      shownHeight = min(
+        min(height, max((roomHeight / scaleY).rounded(.down), 1)) * scaleY, roomHeight)
+      rounding = .up
+    }
     let columns = min(
-      max(Int((shownWidth / Double(cell.width)).rounded()), 1), max(room.columns, 1))
-    let rows = min(max(Int((shownHeight / Double(cell.height)).rounded()), 1), max(room.rows, 1))
+      max(Int((shownWidth / Double(cell.width)).rounded(rounding)), 1), max(room.columns, 1))
+    let rows = min(
+      max(Int((shownHeight / Double(cell.height)).rounded(rounding)), 1), max(room.rows, 1))
     imageSize = PixelSize(
       width: max(Int(shownWidth.rounded()), 1), height: max(Int(shownHeight.rounded()), 1))
     area = CellRect(

@@ -37,6 +37,7 @@ public enum TerminalReply: Sendable, Hashable {
 /// The meaning of a `CSI` sequence in the input.
 enum ControlSequence: Hashable {
   case key(KeyEvent)
+  case mouse(MouseEvent)
   /// Pasted text begins or ends.
   case paste(isStart: Bool)
   case reply(TerminalReply)
@@ -49,7 +50,12 @@ enum ControlSequence: Hashable {
     let inner = body[(isMarked ? 1 : 0)..<body.count - 1]
     let middle = inner.last.map { (0x20...0x2F).contains($0) ? $0 : 0 } ?? 0
     let numbers = Self.numbers(inner)
-    if let reply = Self.reply(mark: mark, middle: middle, final: final, numbers) {
+    if mark == 0x3C, middle == 0, final == 0x4D || final == 0x6D, numbers.count == 3 {
+      let event = MouseEvent(
+        code: numbers[0], column: numbers[1], row: numbers[2], isRelease: final == 0x6D)
+      guard let event else { return nil }
+      self = .mouse(event)
+    } else if let reply = Self.reply(mark: mark, middle: middle, final: final, numbers) {
       self = .reply(reply)
     } else if mark == 0, middle == 0, let key = Self.key(final: final, numbers, inner) {
       self = key

@@ -52,7 +52,7 @@ import Testing
       // Keys for the file that comes are kept.
       terminal.type(" ")
       #expect(try tool.shell("cat cat.gif >pipe.gif") == 0)
-      #expect(terminal.waitToShow("‖ pipe.gif 6x4 GIF"))
+      #expect(terminal.waitToShow("‖ [2/2] pipe.gif 6x4 GIF"))
       terminal.type("Nn")
       #expect(terminal.waitToShow("pipe.gif 6x4 GIF"))
       terminal.type("q")

@@ -207,6 +207,8 @@ struct TerminalModel {
     case "?7": state.wraps = isOn
     case "?2004": state.marksPastes = isOn
     case "?2026": state.isSynchronized = isOn
+    case "?1000", "?1002", "?1003", "?1006", "?1016":
+      if isOn { state.mouseModes.insert(body) } else { state.mouseModes.remove(body) }
     case "?1049" where isOn != state.isAlternate:
       state.isAlternate = isOn
       if isOn {

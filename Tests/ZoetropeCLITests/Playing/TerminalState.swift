@@ -5,6 +5,8 @@ struct TerminalState: Equatable {
   var wraps = true
   var marksPastes = false
   var isSynchronized = false
+  /// The modes that report the mouse.
+  var mouseModes: Set<String> = []
   /// The colours and attributes that the next character would have.
   var pen: [String] = []
   /// The images of kitty's protocol that are there.

@@ -105,3 +105,29 @@ struct InputDecoderTests {
     #expect(count > 0)
   }
 }
+
+extension InputDecoderTests {
+  @Test(
+    arguments: [
+      ("\u{1B}[<0;1;2M", MouseEvent(.press(1), column: 0, row: 1)),
+      ("\u{1B}[<0;300;99m", MouseEvent(.release(1), column: 299, row: 98)),
+      ("\u{1B}[<34;3;4M", MouseEvent(.drag(3), column: 2, row: 3)),
+      ("\u{1B}[<64;5;6M", MouseEvent(.wheelUp, column: 4, row: 5)),
+      ("\u{1B}[<81;5;6M", MouseEvent(.wheelDown, column: 4, row: 5, modifiers: .control)),
+      ("\u{1B}[<12;5;6M", MouseEvent(.press(1), column: 4, row: 5, modifiers: [.shift, .alt])),
+    ])
+  func `the mouse is known by its reports, whole or one byte at a time`(
+    _ text: String, _ event: MouseEvent
+  ) {
+    var whole = InputDecoder()
+    #expect(whole.feed(Array(text.utf8)) == [.mouse(event)])
+    var single = InputDecoder()
+    #expect(text.utf8.flatMap { single.feed([$0]) } == [.mouse(event)])
+  }
+
+  @Test(arguments: ["\u{1B}[<35;5;6M", "\u{1B}[<128;1;1M", "\u{1B}[<3;1;1M", "\u{1B}[<0;1M"])
+  func `other reports of the mouse have no meaning`(_ text: String) {
+    var decoder = InputDecoder()
+    #expect(decoder.feed(Array(text.utf8)) == [.reply(.other)])
+  }
+}

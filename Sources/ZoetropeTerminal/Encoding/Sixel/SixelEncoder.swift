@@ -22,6 +22,8 @@ public struct SixelEncoder: FrameEncoding {
   private var shown: [UInt32]
   private var registers: SixelRegisters
   private var history: PictureHistory
+  /// Whether pictures are scaled by ``EncodingOptions/filter`` before they are drawn.
+  private let isFiltered: Bool
   private var band: SixelBand
 
   private static let unknownPixel: UInt32 = .max
@@ -31,7 +33,8 @@ public struct SixelEncoder: FrameEncoding {
 
   /// Creates an encoder for an image of `imageSize` pixels at the top left of `area`.
   ///
-  /// Pictures of another size are scaled to it with the nearest filter, which keeps their colours.
+  /// Pictures of another size are scaled to it with ``EncodingOptions/filter``, by default nearest,
+  /// which keeps their colours.
   /// The height is cut so that no sixel reaches below the area or into the last row of the screen,
   /// which would make the terminal scroll.
   ///
@@ -52,7 +55,6 @@ public struct SixelEncoder: FrameEncoding {
     self.area = area
     self.passthrough = passthrough
     self.options = options
-    history = PictureHistory(crop: crop)
     registers = SixelRegisters(count: min(max(registerCount, 2), 256), isKept: keepsRegisters)
     cell = screen.cell
     room = Self.rowCount(of: area, on: screen) * screen.cell.height
@@ -61,6 +63,13 @@ public struct SixelEncoder: FrameEncoding {
     // Whole bands only where the last one would reach past the area.
     if (height + 5) / 6 * 6 > room { height = max(room / 6 * 6, 1) }
     pixelSize = PixelSize(width: width, height: height)
+    // The nearest filter is applied while colours are read.
+    let isFiltered = options.filter.map { $0 != .nearest } ?? false
+    history =
+      isFiltered
+      ? PictureHistory(crop: crop, shownSize: pixelSize, filter: options.filter)
+      : PictureHistory(crop: crop)
+    self.isFiltered = isFiltered
     shown = []
     band = SixelBand(width: width)
     shown = unknownPixels
@@ -113,9 +122,10 @@ public struct SixelEncoder: FrameEncoding {
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
-    let previous = history.last
+    // The pixels on screen cannot be told from a picture before scaling.
+    let previous = isFiltered ? nil : history.last
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
-    let part = picture.part
+    let (bitmap, part) = (picture.bitmap, picture.part)
     var rows = picture.difference
     if shown.isEmpty {
       // Pictures are always shown whole, so the previous one is what is on screen.

@@ -1,0 +1,173 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// The options that a user wants whenever files are played, from a file such as
+///
+///     # Comments and empty lines are skipped.
+///     protocol=sixel
+///     bg = checker
+///     hold
+///
+/// Each line is the long name of an option of `play` and its value, in the form of mpv.conf; a flag
+/// has no value, or `yes` or `no`. Options on the command line come later and so take precedence.
+struct PlayerConfiguration: Hashable {
+  /// An option of the file, as an argument.
+  struct Line: Hashable {
+    let number: Int
+    let name: String
+    /// Nil for a flag.
+    let value: String?
+
+    /// The argument that stands for the line; nil for a flag that is not set.
+    func argument(isFlag: Bool) -> String? {
+      guard let value else { return "--\(name)" }
+      if isFlag { return value == "no" ? nil : "--\(name)" }
+      return "--\(name)=\(value)"
+    }
+  }
+
+  /// The name of the file, for messages.
+  let path: String
+  let lines: [Line]
+
+  /// - Throws: A failure that names the file and the line.
+  init(_ text: String, path: String) throws(CommandFailure) {
+    self.path = path
+    var lines: [Line] = []
+    var number = 0
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      number += 1
+      let content = line.trimmed
+      if content.isEmpty || content.hasPrefix("#") { continue }
+      let parts = content.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = parts[0].trimmed
+      guard let first = name.first, first.isASCII, first.isLetter,
+        name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+      else {
+        throw Self.failure(
+          "\"\(name)\" is not the name of an option; write name=value, without dashes", path, number
+        )
+      }
+      var value = parts.count > 1 ? parts[1].trimmed : nil
+      if let quoted = value, quoted.count > 1, let quote = quoted.first, quote == quoted.last,
+        quote == "\"" || quote == "'"
+      {
+        value = String(quoted.dropFirst().dropLast())
+      }
+      lines.append(Line(number: number, name: name, value: value))
+    }
+    self.lines = lines
+  }
+
+  /// The file's options as arguments. `problem` returns what is wrong with one argument, if anything.
+  ///
+  /// - Throws: A failure that names the file and the line.
+  func arguments(
+    problem: (String) -> String?
+  ) throws(CommandFailure) -> [String] {
+    var arguments: [String] = []
+    for line in lines {
+      if Self.excluded.contains(line.name) {
+        throw failure("--\(line.name) works only on the command line", line)
+      }
+      let isSwitch = line.value.map { ["yes", "no"].contains($0) } ?? false
+      let isFlag = isSwitch && problem("--\(line.name)") == nil
+      guard let argument = line.argument(isFlag: isFlag) else { continue }
+      if let problem = problem(argument) { throw failure(problem, line) }
+      arguments.append(argument)
+    }
+    return arguments
+  }
+
+  /// Options that make no sense in the file.
+  private static let excluded: Set<String> = [
+    "no-config", "help", "version", "follow", "frame", "trace", "force",
+  ]
+
+  private func failure(_ message: String, _ line: Line) -> CommandFailure {
+    Self.failure(message, path, line.number)
+  }
+
+  private static func failure(_ message: String, _ path: String, _ number: Int) -> CommandFailure {
+    CommandFailure(.usage, code: "configuration", message, file: "\(path):\(number)")
+  }
+}
+
+extension PlayerConfiguration {
+  /// Where the file is.
+  struct Location: Hashable {
+    let path: String
+    /// Whether it was named, so that it must exist.
+    let isNamed: Bool
+
+    /// `ZOETROPE_CONFIG`, else `zoetrope/config` in `XDG_CONFIG_HOME` or `~/.config`. Nil without
+    /// either, and where `ZOETROPE_CONFIG` is empty.
+    init?(_ variable: (String) -> String?) {
+      if let name = variable("ZOETROPE_CONFIG") {
+        guard !name.isEmpty else { return nil }
+        self.init(path: name, isNamed: true)
+        return
+      }
+      // A relative path in this variable is invalid and ignored.
+      if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+        self.init(path: "\(folder)/zoetrope/config", isNamed: false)
+      } else if let home = variable("HOME"), !home.isEmpty {
+        self.init(path: "\(home)/.config/zoetrope/config", isNamed: false)
+      } else {
+        return nil
+      }
+    }
+
+    private init(path: String, isNamed: Bool) { (self.path, self.isNamed) = (path, isNamed) }
+  }
+
+  /// The most bytes that are read; more is not a configuration.
+  private static let byteLimit = 64 << 10
+
+  /// Reads the user's file; nil when there is none.
+  static func load(
+    _ location: Location? = Location { environmentVariable($0) }
+  ) throws(CommandFailure) -> PlayerConfiguration? {
+    guard let location else { return nil }
+    var bytes: [UInt8] = []
+    do {
+      // A pipe without a writer must not block.
+      let file = try FileDescriptor.open(
+        FilePath(location.path), .readOnly, options: [.closeOnExec, .nonBlocking])
+      bytes = try file.closeAfter {
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 4096)
+        while bytes.count <= byteLimit {
+          let count = try file.read(into: &block)
+          if count == 0 { break }
+          bytes += block[..<count]
+        }
+        return bytes
+      }
+    } catch {
+      if !location.isNamed, [.noSuchFileOrDirectory, .notDirectory].contains(error as? Errno) {
+        return nil
+      }
+      throw CommandFailure(
+        .usage, code: "configuration",
+        "the configuration cannot be read: \(error)", file: location.path)
+    }
+    guard bytes.count <= byteLimit else {
+      throw CommandFailure(
+        .usage, code: "configuration", "a configuration has at most 64 KiB", file: location.path)
+    }
+    return try PlayerConfiguration(
+      String(decoding: bytes, as: UTF8.self), path: location.path)
+  }
+}
+
+extension StringProtocol {
+  /// Without white space at either end.
+  fileprivate var trimmed: String {
+    let start = drop { $0.isWhitespace }
+    var end = start[...]
+    while let last = end.last, last.isWhitespace { end.removeLast() }
+    return String(end)
+  }
+}

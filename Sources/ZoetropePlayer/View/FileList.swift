@@ -1,0 +1,71 @@
+import ZoetropeTerminal
+
+/// The list of files that Tab shows, as a function of its contents.
+struct FileList: Sendable, Hashable {
+  struct Entry: Sendable, Hashable {
+    var name: String
+    /// Why the file was skipped; nil when it was not.
+    var problem: String?
+  }
+
+  var entries: [Entry]
+  /// The file that is playing.
+  var current: Int
+  private(set) var selection: Int
+  /// The entry in the first row.
+  private var top = 0
+
+  init(entries: [Entry], current: Int) {
+    self.entries = entries
+    self.current = current
+    selection = current
+  }
+
+  /// Performs a movement on a screen of `rows` rows.
+  mutating func perform(_ action: ListAction, rows: Int) {
+    switch action {
+    case .move(let count): selection += count
+    case .moveToStart: selection = 0
+    case .moveToEnd: selection = entries.count - 1
+    case .select(let row):
+      if row < page(rows), entries.indices.contains(top + row) { selection = top + row }
+    case .choose, .close: break
+    }
+    selection = min(max(selection, 0), max(entries.count - 1, 0))
+    scroll(rows: rows)
+  }
+
+  /// The rows for entries on a screen of `rows` rows.
+  func page(_ rows: Int) -> Int { max(rows - 2, 1) }
+
+  /// Keeps the selection on the screen.
+  private mutating func scroll(rows: Int) {
+    let page = page(rows)
+    top = min(max(top, selection - page + 1), selection)
+    top = min(top, max(entries.count - page, 0))
+  }
+
+  /// The visible rows: number, name, and what is to be said of the file.
+  func lines(columns: Int, rows: Int) -> [String] {
+    let digits = "\(entries.count)".count
+    return entries.indices.dropFirst(top).prefix(page(rows)).map { index in
+      let entry = entries[index]
+      let number = "\(index + 1)"
+      let mark = index == current ? "▸" : " "
+      var text = mark + String(repeating: " ", count: digits - number.count + 1) + number + "  "
+      text += TerminalText.sanitized(entry.name, limit: max(columns - text.count, 8))
+      if let problem = entry.problem { text += "  (skipped: \(problem))" }
+      return TerminalText.sanitized(text, limit: columns)
+    }
+  }
+
+  /// The bytes that show it.
+  mutating func bytes(columns: Int, rows: Int, hasUTF8: Bool) -> [UInt8] {
+    scroll(rows: rows)
+    let footer = "Enter plays, Up and Down select, Esc closes the list"
+    let lines = lines(columns: columns, rows: rows)
+    return ScreenText.bytes(
+      hasUTF8 ? lines : lines.map { TerminalText.ascii($0) }, selected: selection - top,
+      footer: TerminalText.sanitized(footer, limit: columns), rows: rows)
+  }
+}

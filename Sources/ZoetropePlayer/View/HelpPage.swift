@@ -1,0 +1,141 @@
+import ZoetropeTerminal
+
+/// The page that `?` shows, as a function of the screen's size.
+enum HelpPage {
+  /// Keys that belong together.
+  struct Section: Sendable {
+    let title: String
+    /// Each with its keys, separated by spaces.
+    let entries: [(keys: String, text: String)]
+  }
+
+  /// In an order in which they fill two columns of a screen of 80 x 24.
+  static let sections = [
+    Section(
+      title: "Playing",
+      entries: [
+        ("space p", "pause, resume, replay"), ("] [", "speed 10 % up, down"),
+        ("} {", "double, halve the speed"), ("Backspace", "normal speed"),
+        ("r b", "reverse; bounce"), ("L", "number of plays"), ("m", "motion off, on"),
+      ]),
+    Section(
+      title: "Moving in the file",
+      entries: [
+        (". , l h", "one frame on, back"), ("Right Left", "1 s; 0.1 s with Shift"),
+        ("Up Down", "5 s"), ("Home g", "first frame"), ("End G", "last frame"),
+        ("12g", "frame 12, from 1"), ("a", "section start, end, off"),
+      ]),
+    Section(
+      title: "Mouse",
+      entries: [
+        ("bar", "drag seeks, wheel 1 s"), ("picture", "drag moves, wheel zooms"),
+        ("right button", "pause, resume"),
+      ]),
+    Section(
+      title: "Picture",
+      entries: [
+        ("+ - 0", "zoom in, out, reset"), ("Alt+Arrow", "move the zoomed picture"),
+        ("f", "fit"), ("c", "background"), ("v", "drawing mode"),
+        ("d D", "changed area; raw frame"),
+      ]),
+    Section(
+      title: "Files",
+      entries: [
+        ("n > Enter PgDn", "next file"), ("N < PgUp", "previous file"),
+        ("Tab F8", "list of files"), ("s", "save the frame"), ("S", "save section or all"),
+      ]),
+    Section(
+      title: "Screen",
+      entries: [
+        ("i o", "details"), ("t", "delays as bars"), ("?", "this page"), ("Ctrl-L", "redraw"),
+        ("Ctrl-Z", "suspend"), ("q Esc", "quit"),
+      ]),
+  ]
+
+  /// The width of a column: the keys and the longest text, with a space after each.
+  private static let columnWidth = 40
+  private static let keyWidth = 16
+
+  /// The lines of each section, its title first.
+  private static var blocks: [[String]] {
+    sections.map { section in
+      [section.title.uppercased()]
+        + section.entries.map { entry in
+          let padding = String(repeating: " ", count: max(keyWidth - 1 - entry.keys.count, 1))
+          return " \(entry.keys)\(padding)\(entry.text)"
+        }
+    }
+  }
+
+  /// The sections one below the other, in columns of at most `height` lines. A section is not divided
+  /// unless it is longer than that.
+  private static func columns(height: Int) -> [[String]] {
+    var columns: [[String]] = [[]]
+    for block in blocks {
+      let count = columns[columns.count - 1].count
+      if count > 0 {
+        if count + 1 + block.count > height {
+          columns.append([])
+        } else {
+          columns[columns.count - 1].append("")
+        }
+      }
+      for line in block {
+        if columns[columns.count - 1].count == height { columns.append([]) }
+        columns[columns.count - 1].append(line)
+      }
+    }
+    return columns
+  }
+
+  /// The pages for a screen, each a list of rows; the last row is for the ``footer(page:of:)``.
+  static func pages(columns: Int, rows: Int) -> [[String]] {
+    let room = max(rows - 2, 1)
+    let across = max((columns + 1) / columnWidth, 1)
+    // On a large screen the columns are about equally long.
+    let longest = blocks.map(\.count).max() ?? 1
+    var height = min(longest, room)
+    while height < room, Self.columns(height: height).count > across { height += 1 }
+    let stacks = Self.columns(height: height)
+    return stride(from: 0, to: stacks.count, by: across).map { first in
+      let shown = Array(stacks[first..<min(first + across, stacks.count)])
+      return (0..<(shown.map(\.count).max() ?? 0)).map { row in
+        var text = ""
+        for (place, stack) in shown.enumerated() where row < stack.count {
+          let gap = place * columnWidth - text.count
+          text += String(repeating: " ", count: max(gap, 0)) + stack[row]
+        }
+        return TerminalText.sanitized(text, limit: columns)
+      }
+    }
+  }
+
+  /// How to leave the page, or go on to the next.
+  static func footer(page: Int, of count: Int) -> String {
+    page + 1 < count
+      ? "Esc closes, any other key: page \(page + 2) of \(count)" : "any key closes this page"
+  }
+
+  /// The bytes that show page `page`; the last one for a number beyond it.
+  static func bytes(page: Int, columns: Int, rows: Int) -> [UInt8] {
+    let pages = pages(columns: columns, rows: rows)
+    let page = min(page, pages.count - 1)
+    return ScreenText.bytes(
+      pages[page],
+      footer: TerminalText.sanitized(footer(page: page, of: pages.count), limit: columns),
+      rows: rows)
+  }
+}
+
+/// A screen of text, such as the help.
+enum ScreenText {
+  /// The bytes that clear the screen and show `lines`, with `footer` in the last row.
+  static func bytes(_ lines: [String], selected: Int? = nil, footer: String, rows: Int) -> [UInt8] {
+    var text = "\u{1B}[m\u{1B}[H\u{1B}[J"
+    for (row, line) in lines.prefix(max(rows - 1, 0)).enumerated() {
+      text += "\u{1B}[\(row + 1);1H"
+      text += row == selected ? "\u{1B}[7m\(line)\u{1B}[m" : line
+    }
+    return Array((text + "\u{1B}[\(rows);1H\(footer)").utf8)
+  }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Testing
+import ZoetropeProcess
+
+@testable import ZoetropeCLI
+
+@Suite(.timeLimit(.minutes(1))) struct PlayerConfigurationTests {
+  /// The arguments that `text` comes to, or the line of the failure.
+  private func arguments(_ text: String, command: [String] = ["play", "a.gif"]) -> [String] {
+    do throws(CommandFailure) {
+      return try ToolArguments.completed(command, isFile: { _ in true }) {
+        () throws(CommandFailure) in
+        try PlayerConfiguration(text, path: "/home/me/config")
+      }
+    } catch {
+      return [error.line]
+    }
+  }
+
+  @Test func `options come before those of the command line, so that these win`() throws {
+    let text = """
+      # A comment.
+      protocol = sixel
+
+        bg=#336699
+      fit = "cover"
+      exact
+      hold = yes
+      once = no
+      speed=2
+      """
+    let found = arguments(text, command: ["play", "--protocol", "half", "a.gif"])
+    #expect(
+      found == [
+        "play", "--protocol=sixel", "--bg=#336699", "--fit=cover", "--exact", "--hold",
+        "--speed=2", "--protocol", "half", "a.gif",
+      ])
+    let command = try #require(try ZoetropeCommand.parseAsRoot(found) as? PlayCommand)
+    #expect(command.output == ProtocolArgument(argument: "half") && command.speed == 2)
+    #expect(command.isExact && command.hold && !command.once && command.fit == .cover)
+  }
+
+  @Test(arguments: [
+    ("protocol = vga", "/home/me/config:1: The value 'vga' is invalid for '--protocol"),
+    ("\n# x\nprotokol=sixel", "/home/me/config:3: Unknown option '--protokol'"),
+    ("--hold", "/home/me/config:1: \"--hold\" is not the name of an option"),
+    ("speed", "/home/me/config:1: Missing value for '--speed"),
+    ("hold=maybe", "/home/me/config:1: "), ("speed=0", "/home/me/config:1: --speed must be"),
+    ("a.gif", "/home/me/config:1: \"a.gif\" is not the name of an option"),
+    ("frame=1", "/home/me/config:1: --frame works only on the command line"),
+  ])
+  func `what is wrong is told with the file and the line`(_ text: String, _ start: String) {
+    let found = arguments(text)
+    #expect(found.count == 1 && found[0].hasPrefix(start), "\(found)")
+  }
+
+  @Test(arguments: [
+    ["play", "--no-config", "a.gif"], ["play", "--help"], ["info", "a.gif"], ["--version"], [],
+  ])
+  func `other commands, help and --no-config do not read it`(_ command: [String]) {
+    #expect(arguments("protokol=sixel", command: command) == command)
+  }
+
+  @Test func `it is read after a double dash as well`() {
+    #expect(
+      arguments("hold", command: ["play", "--", "--no-config"])
+        == ["play", "--hold", "--", "--no-config"])
+  }
+
+  @Test func `it lies where the environment says`() {
+    func location(_ variables: [String: String]) -> PlayerConfiguration.Location? {
+      PlayerConfiguration.Location { variables[$0] }
+    }
+    #expect(location(["HOME": "/h"])?.path == "/h/.config/zoetrope/config")
+    #expect(
+      location(["HOME": "/h", "XDG_CONFIG_HOME": "/x"])?.path == "/x/zoetrope/config")
+    #expect(location(["HOME": "/h", "XDG_CONFIG_HOME": "x"])?.path == "/h/.config/zoetrope/config")
+    #expect(location(["HOME": "/h", "ZOETROPE_CONFIG": "my"])?.path == "my")
+    #expect(location(["ZOETROPE_CONFIG": "my"])?.isNamed == true)
+    #expect(location(["HOME": "/h", "ZOETROPE_CONFIG": ""]) == nil)
+    #expect(location([:]) == nil)
+  }
+
+  @Test(arguments: [
+    (["a.gif"], true), (["-"], true), (["dir/a"], true), (["missing.gif", "--once"], true),
+    (["--inline", "there"], true), (["there"], true), (["inof", "there"], false),
+    (["info", "a.gif"], false), (["help", "play"], false), (["--version", "there"], false),
+    (["--unknown"], false), (["-h"], false), (["./info"], true), ([], false),
+    (["--generate-completion-script", "bash"], false),
+  ])
+  func `a file without a command is played`(_ arguments: [String], _ isPlayed: Bool) {
+    #expect(ToolArguments.impliesPlay(arguments) { $0 == "there" } == isPlayed)
+  }
+
+  @Test func `a file that is missing, unless it was named, is no error`() throws {
+    func load(_ variable: String, _ value: String) throws -> PlayerConfiguration? {
+      try PlayerConfiguration.load(
+        PlayerConfiguration.Location { $0 == variable ? value : nil })
+    }
+    #expect(try load("HOME", "/nonexistent") == nil)
+    #expect(throws: CommandFailure.self) {
+      try load("ZOETROPE_CONFIG", "/nonexistent/config")
+    }
+    #expect(throws: CommandFailure.self) { try load("ZOETROPE_CONFIG", "/") }
+  }
+}

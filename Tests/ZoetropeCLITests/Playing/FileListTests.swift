@@ -1,0 +1,66 @@
+import Testing
+import ZoetropeTerminal
+
+@testable import ZoetropePlayer
+
+@Suite(.timeLimit(.minutes(1))) struct FileListTests {
+  private let list = FileList(
+    entries: (1...12).map { .init(name: "file-\($0).gif", problem: $0 == 3 ? "no image" : nil) },
+    current: 1)
+
+  @Test func `it shows numbers, names, the current file and why files were skipped`() {
+    let lines = list.lines(columns: 40, rows: 24)
+    #expect(lines.count == 12)
+    #expect(lines[0] == "   1  file-1.gif")
+    #expect(lines[1] == "▸  2  file-2.gif")
+    #expect(lines[2] == "   3  file-3.gif  (skipped: no image)")
+    #expect(lines[11] == "  12  file-12.gif")
+    #expect(list.lines(columns: 12, rows: 24).allSatisfy { TerminalText.columns(of: $0) <= 14 })
+  }
+
+  @Test func `the selection stays in the list and on the screen`() {
+    var list = list
+    // Four rows are for entries.
+    let rows = 6
+    list.perform(.move(-5), rows: rows)
+    #expect(list.selection == 0)
+    list.perform(.move(5), rows: rows)
+    #expect(list.selection == 5)
+    #expect(
+      list.lines(columns: 40, rows: rows).map { $0.dropFirst(4).prefix(8) }.last == "  file-6")
+    list.perform(.moveToEnd, rows: rows)
+    #expect(list.selection == 11 && list.lines(columns: 40, rows: rows).count == 4)
+    list.perform(.select(row: 1), rows: rows)
+    #expect(list.selection == 9)
+    // The footer is no entry.
+    list.perform(.select(row: 5), rows: rows)
+    #expect(list.selection == 9)
+    list.perform(.moveToStart, rows: rows)
+    #expect(list.lines(columns: 40, rows: rows).first == "   1  file-1.gif")
+  }
+
+  @Test func `the selected row is the one in reverse`() {
+    var list = list
+    list.perform(.moveToEnd, rows: 6)
+    let text = String(
+      decoding: list.bytes(columns: 40, rows: 6, hasUTF8: true), as: UTF8.self)
+    #expect(text.contains("\u{1B}[4;1H\u{1B}[7m  12  file-12.gif\u{1B}[m"))
+    #expect(text.contains("\u{1B}[6;1HEnter plays"))
+  }
+
+  @Test(
+    arguments: [
+      (KeyEvent(.down), ListAction.move(1)), (KeyEvent(.character("k")), .move(-1)),
+      (KeyEvent(.pageDown), .move(9)), (KeyEvent(.end), .moveToEnd), (KeyEvent(.enter), .choose),
+      (KeyEvent(.escape), .close), (KeyEvent(.character("q")), .close), (KeyEvent(.tab), .close),
+    ])
+  func `keys move the selection, choose and close`(_ key: KeyEvent, _ action: ListAction) {
+    #expect(ListAction(key, page: 9) == action)
+  }
+
+  @Test func `the mouse selects`() {
+    #expect(ListAction(MouseEvent(.press(1), column: 4, row: 3)) == .select(row: 3))
+    #expect(ListAction(MouseEvent(.wheelDown, column: 4, row: 3)) == .move(1))
+    #expect(ListAction(MouseEvent(.release(1), column: 4, row: 3)) == nil)
+  }
+}
