@@ -282,7 +282,7 @@ struct PlayCommand: ZoetropeSubcommand {
     result.colors = settings.colors
     result.passthrough = settings.passthrough
     result.backdrop = settings.backdrop
-    result.fit = settings.fit
+    result.fit = settings.fit ?? .contain
     result.isExact = settings.isExact
     preview.apply(to: &result)
     return result
