@@ -145,30 +145,35 @@ JOBS = {
     "8 by time": [zoetrope_eight, pillow_eight, imageio_eight, opencv_eight, av_eight],
     "thumbnail": [zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail],
 }
+#: For each reader and file; two rounds at least.
+SECONDS = 0.5
 PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av}
 
 
-def measure(readers, path, threads):
+def measure(readers, path, threads, interleaved):
     """The best times of each reader in ms, by the clock and of the processors, and its number of frames;
     a text for a failure."""
     best, busy, frames = {}, {}, {}
-    rounds, budget = 0, time.perf_counter() + 2.5
-    active = dict(readers)
-    while rounds < 7 and active and (rounds < 1 or time.perf_counter() < budget):
-        rounds += 1
-        for name, reader in list(active.items()):
-            start, used = time.perf_counter(), time.process_time()
-            try:
-                result = reader(path, threads)
-            except Exception as error:
-                frames[name] = f"fails ({type(error).__name__})"
-                del active[name]
-                continue
-            elapsed = 1000 * (time.perf_counter() - start)
-            best[name] = min(best.get(name, math.inf), elapsed)
-            busy[name] = min(busy.get(name, math.inf), 1000 * (time.process_time() - used))
-            frames[name] = len(result)
-            del result
+
+    def once(name):
+        start, used = time.perf_counter(), time.process_time()
+        try:
+            result = readers[name](path, threads)
+        except Exception as error:
+            frames[name] = f"fails ({type(error).__name__})"
+            return False
+        best[name] = min(best.get(name, math.inf), 1000 * (time.perf_counter() - start))
+        busy[name] = min(busy.get(name, math.inf), 1000 * (time.process_time() - used))
+        frames[name] = len(result)
+        return True
+
+    groups = [list(readers)] if interleaved else [[name] for name in readers]
+    for group in groups:
+        deadline = time.perf_counter() + SECONDS * len(group)
+        for turn in range(7):
+            if turn >= 2 and time.perf_counter() > deadline:
+                break
+            group = [name for name in group if once(name)]
     return best, busy, frames
 
 
@@ -176,17 +181,22 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--least", type=float, default=0, help="ms below which a file is left out")
+    parser.add_argument(
+        "--consecutive", action="store_true",
+        help="one reader after the other: memory is warm, and processor times are comparable on a busy machine")
+    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
-    for job, functions in JOBS.items():
+    for job in options.jobs:
+        functions = JOBS[job]
         readers = {f.__name__.split("_")[0]: f for f in functions}
         readers = {name: f for name, f in readers.items() if PRESENT[name] is not None}
         ratios = {name: [] for name in readers if name != "zoetrope"}
         busies = {name: [] for name in ratios}
         behind, measured, other = [], 0, {name: 0 for name in ratios}
         for path in options.files:
-            best, busy, frames = measure(readers, path, options.threads)
+            best, busy, frames = measure(readers, path, options.threads, not options.consecutive)
             if "zoetrope" not in best or best["zoetrope"] < options.least:
                 continue
             measured += 1
