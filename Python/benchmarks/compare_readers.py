@@ -2,7 +2,8 @@
 
 Three jobs: all frames as RGB arrays, eight frames by time, and one thumbnail of 128 pixels. Readers take
 turns, and the best of several rounds counts. A reader that gives another number of frames, or fails, is
-said so and left out of the mean. Imports are not counted.
+said so and left out of the mean. Imports are not counted. Processor time, in brackets, counts all threads and
+suffers less from other programs.
 """
 
 import argparse
@@ -144,45 +145,58 @@ JOBS = {
     "8 by time": [zoetrope_eight, pillow_eight, imageio_eight, opencv_eight, av_eight],
     "thumbnail": [zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail],
 }
+#: For each reader and file; two rounds at least.
+SECONDS = 0.5
 PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av}
 
 
-def measure(readers, path, threads):
-    """The best time of each reader in ms and its number of frames; a text for a failure."""
-    best, frames = {}, {}
-    rounds, budget = 0, time.perf_counter() + 4.0
-    active = dict(readers)
-    while rounds < 7 and active and (rounds < 1 or time.perf_counter() < budget):
-        rounds += 1
-        for name, reader in list(active.items()):
-            start = time.perf_counter()
-            try:
-                result = reader(path, threads)
-            except Exception as error:
-                frames[name] = f"fails ({type(error).__name__})"
-                del active[name]
-                continue
-            elapsed = 1000 * (time.perf_counter() - start)
-            best[name] = min(best.get(name, math.inf), elapsed)
-            frames[name] = len(result)
-            del result
-    return best, frames
+def measure(readers, path, threads, interleaved):
+    """The best times of each reader in ms, by the clock and of the processors, and its number of frames;
+    a text for a failure."""
+    best, busy, frames = {}, {}, {}
+
+    def once(name):
+        start, used = time.perf_counter(), time.process_time()
+        try:
+            result = readers[name](path, threads)
+        except Exception as error:
+            frames[name] = f"fails ({type(error).__name__})"
+            return False
+        best[name] = min(best.get(name, math.inf), 1000 * (time.perf_counter() - start))
+        busy[name] = min(busy.get(name, math.inf), 1000 * (time.process_time() - used))
+        frames[name] = len(result)
+        return True
+
+    groups = [list(readers)] if interleaved else [[name] for name in readers]
+    for group in groups:
+        deadline = time.perf_counter() + SECONDS * len(group)
+        for turn in range(7):
+            if turn >= 2 and time.perf_counter() > deadline:
+                break
+            group = [name for name in group if once(name)]
+    return best, busy, frames
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--least", type=float, default=0, help="ms below which a file is left out")
+    parser.add_argument(
+        "--consecutive", action="store_true",
+        help="one reader after the other: memory is warm, and processor times are comparable on a busy machine")
+    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
-    for job, functions in JOBS.items():
+    for job in options.jobs:
+        functions = JOBS[job]
         readers = {f.__name__.split("_")[0]: f for f in functions}
         readers = {name: f for name, f in readers.items() if PRESENT[name] is not None}
         ratios = {name: [] for name in readers if name != "zoetrope"}
+        busies = {name: [] for name in ratios}
         behind, measured, other = [], 0, {name: 0 for name in ratios}
         for path in options.files:
-            best, frames = measure(readers, path, options.threads)
+            best, busy, frames = measure(readers, path, options.threads, not options.consecutive)
             if "zoetrope" not in best or best["zoetrope"] < options.least:
                 continue
             measured += 1
@@ -191,7 +205,8 @@ def main():
                 if name in best and frames[name] == frames["zoetrope"]:
                     ratio = best[name] / best["zoetrope"]
                     ratios[name].append(ratio)
-                    cells.append(f"{name} {ratio:.1f}")
+                    busies[name].append(busy[name] / max(busy["zoetrope"], 0.001))
+                    cells.append(f"{name} {ratio:.1f} ({busies[name][-1]:.1f})")
                     if ratio < 1:
                         behind.append(f"{name} {ratio:.2f} {Path(path).name}")
                 else:
@@ -199,11 +214,13 @@ def main():
                     cells.append(f"{name} {frames[name]}{'' if isinstance(frames[name], str) else ' frames'}")
             if not options.quiet:
                 print(f"{job:10} {Path(path).name:32} {best['zoetrope']:9.2f} ms  " + "  ".join(cells), flush=True)
-        print(f"== {job}, {options.threads} threads, {measured} files: their time / ours (geometric mean, least):")
+        print(f"== {job}, {options.threads} threads, {measured} files: their time / ours "
+              "(geometric mean, least; the same of processor time):")
         for name, values in ratios.items():
             if values:
-                mean = math.exp(sum(map(math.log, values)) / len(values))
-                print(f"   {name:8} {mean:6.1f} {min(values):6.2f}  over {len(values)} files, {other[name]} others fail or differ")
+                mean, busy_mean = (
+                    math.exp(sum(map(math.log, each)) / len(each)) for each in (values, busies[name]))
+                print(f"   {name:8} {mean:6.1f} {min(values):6.2f}; {busy_mean:6.1f} {min(busies[name]):6.2f}  over {len(values)} files, {other[name]} others fail or differ")
         if behind:
             print("   behind: " + "; ".join(behind))
         sys.stdout.flush()
