@@ -17,7 +17,7 @@ struct CacheWarmCommand: ZoetropeSubcommand {
       --json prints one object per file and line (schema zoetrope.warm/1): "stored" frames are new, \
       "known" ones were there, "kept" ones are there now.
 
-      EXAMPLES
+      EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
         zoetrope cache warm film.png --cache-limit 2G && zoetrope play film.png --cache default
       """)

@@ -9,11 +9,14 @@ struct StillCommand: ZoetropeSubcommand {
     commandName: "still",
     abstract: "Write one picture of an animation.",
     discussion: """
-      Without --frame or --at it is the poster: default is an APNG's static image if that is not a \
-      frame, else the first frame; nonblank is the first frame that is not fully transparent.
+      Without --frame or --at it is the poster.
 
       OUTPUT is a file, a directory that exists or ends in a slash (the file is called \
       {stem}-{index:04}.png), a template as for extract, a pipe or device, or - for standard output.
+
+      EXAMPLES:
+        zoetrope still party.gif -o thumb.png --size 128x128 --filter lanczos3
+        zoetrope still party.gif -o thumbs/ --at 1.5s
       """)
 
   @Argument(
@@ -31,13 +34,13 @@ struct StillCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional,
-    help: "The frame on screen at a time such as 1.5s under --timing, later plays included.")
+    help: "The frame shown at a time such as 1.5s, later plays included.")
   var at: TimeArgument?
 
-  @Option(help: "first, default or nonblank.")
+  @Option(help: "Which frame is the poster.")
   var poster = PosterChoice.default
 
-  @Option(help: "png, or rgba: width x height x 4 bytes, straight alpha.")
+  @Option(help: "How the picture is written.")
   var format = OutputFormat.png
 
   @Flag(help: "Replace an existing file.")
