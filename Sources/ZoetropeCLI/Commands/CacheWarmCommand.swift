@@ -19,7 +19,7 @@ struct CacheWarmCommand: ZoetropeSubcommand {
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
-        zoetrope cache warm film.png --cache-limit 2G && zoetrope play film.png --cache default
+        zoetrope cache warm film.png --cache-limit 2G
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)

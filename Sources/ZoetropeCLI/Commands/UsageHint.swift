@@ -35,6 +35,13 @@ enum UsageHint {
     return line + message.drop { $0 != "\n" }
   }
 
+  /// What to say of `help` with a command that does not exist, for which the parser would print the
+  /// help of the whole tool; nil for other arguments.
+  static func unknownTopic(of arguments: [String]) -> String? {
+    guard arguments.first == "help", let line = misspelledCommand(in: arguments) else { return nil }
+    return line + "\n  See 'zoetrope --help' for the commands.\n"
+  }
+
   /// `arguments` name a command that does not exist, before any option.
   private static func misspelledCommand(in arguments: [String]) -> String? {
     var command: any ParsableCommand.Type = ZoetropeCommand.self

@@ -51,6 +51,7 @@ extension CacheArgument {
 }
 
 extension ScalingFit {
+  /// What each value means, for help and manual.
   public static var allValueDescriptions: [String: String] {
     [
       "fit": "as large as fits inside",
@@ -62,6 +63,7 @@ extension ScalingFit {
 }
 
 extension ScalingFilter {
+  /// What each value means, for help and manual.
   public static var allValueDescriptions: [String: String] {
     [
       "nearest": "one pixel each, for pixel art; the fastest",

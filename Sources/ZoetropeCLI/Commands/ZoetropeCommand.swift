@@ -50,6 +50,10 @@ package enum ZoetropeTool {
 
   /// Runs the command that `arguments` name.
   static func run(_ arguments: [String]) -> ExitStatus {
+    if let message = UsageHint.unknownTopic(of: arguments) {
+      FileDescriptor.note(message)
+      return .usage
+    }
     do {
       var command = try ZoetropeCommand.parseAsRoot(arguments)
       if let command = command as? any ZoetropeSubcommand { return command.execute() }

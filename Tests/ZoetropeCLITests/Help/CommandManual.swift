@@ -15,8 +15,11 @@ struct CommandFacts: Decodable {
   /// The words that name the command, with the tool's.
   var words: [String] { (superCommands ?? []) + [commandName] }
 
-  /// This command and all below it, without the parser's `help`.
-  var all: [CommandFacts] { [self] + (subcommands ?? []).flatMap(\.all) }
+  /// The commands below it, without the parser's `help`.
+  var commands: [CommandFacts] { (subcommands ?? []).filter { $0.commandName != "help" } }
+
+  /// This command and all below it.
+  var all: [CommandFacts] { [self] + commands.flatMap(\.all) }
 
   /// The options that people see.
   var options: [ArgumentFacts] {
@@ -82,12 +85,10 @@ struct CommandManual {
       if index > 0 { lines.append(".PP") }
       lines.append(Self.plain(paragraph))
     }
-    if let subcommands = command.subcommands {
-      lines.append(".SH COMMANDS")
-      for command in subcommands {
-        let page = command.words.joined(separator: "-")
-        lines += [".TP", "\\fB\(Self.plain(page))\\fR(1)", Self.plain(command.abstract ?? "")]
-      }
+    if !command.commands.isEmpty { lines.append(".SH COMMANDS") }
+    for command in command.commands {
+      let page = command.words.joined(separator: "-")
+      lines += [".TP", "\\fB\(Self.plain(page))\\fR(1)", Self.plain(command.abstract ?? "")]
     }
     let arguments = (command.arguments ?? []).filter { $0.kind == "positional" }
     if !arguments.isEmpty { lines.append(".SH ARGUMENTS") }
@@ -111,8 +112,8 @@ struct CommandManual {
 
   private var synopsis: String {
     var parts = ["\\fB\(Self.plain(command.words.joined(separator: " ")))\\fR"]
-    if command.subcommands != nil { parts.append("\\fIcommand\\fR") }
-    if !command.options.isEmpty, command.subcommands == nil { parts.append("[\\fIoptions\\fR]") }
+    if !command.commands.isEmpty { parts.append("\\fIcommand\\fR") }
+    if !command.options.isEmpty, command.commands.isEmpty { parts.append("[\\fIoptions\\fR]") }
     for argument in command.arguments ?? [] where !argument.isOptional {
       let value = "\\fI\(Self.plain(argument.valueName ?? ""))\\fR"
       if argument.kind == "positional" {
@@ -154,7 +155,7 @@ struct CommandManual {
 
   private var seeAlso: String {
     let parent = command.words.dropLast().joined(separator: "-")
-    let siblings = (command.subcommands ?? []).map { $0.words.joined(separator: "-") }
+    let siblings = command.commands.map { $0.words.joined(separator: "-") }
     let pages = (parent.isEmpty ? [] : [parent]) + siblings
     return pages.map { "\\fB\(Self.plain($0))\\fR(1)" }.joined(separator: ", ")
   }

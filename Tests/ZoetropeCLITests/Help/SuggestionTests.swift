@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import ZoetropeCLI
@@ -47,6 +48,16 @@ import Testing
   ])
   func `the first line names what was meant`(arguments: [String], line: String) {
     #expect(message(arguments).prefix { $0 != "\n" } == line)
+  }
+
+  @Test func `help on a command that does not exist names the one that was meant`() {
+    let message = UsageHint.unknownTopic(of: ["help", "exract"])
+    #expect(
+      message?.hasPrefix("Error: Unknown command 'exract'. Did you mean 'extract'?\n") == true)
+    #expect(UsageHint.unknownTopic(of: ["help", "cache", "sttat"])?.contains("'stat'") == true)
+    for arguments in [["help"], ["help", "extract"], ["help", "cache", "warm"], ["exract"]] {
+      #expect(UsageHint.unknownTopic(of: arguments) == nil)
+    }
   }
 
   @Test func `usage stays below the first line`() {
