@@ -34,7 +34,7 @@ release: install ## release build: library and the tool as one static file
 	swift build $(STATIC) --scratch-path .build-static --product zoetrope
 
 .PHONY: install-tool
-install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), stripped
+install-tool: release ## copies the tool, its manual and completions to PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	@# Stripped, then written in one go and renamed: the page cache holds it in pieces as large as it
 	@# was written in, and the program starts a tenth of a millisecond sooner while they are there.
@@ -42,6 +42,21 @@ install-tool: release ## copies the tool to PREFIX/bin (default /usr/local), str
 	@set -e; new="$(DESTDIR)$(PREFIX)/bin/.zoetrope.new"; trap 'rm -f "$$new"' EXIT; rm -f "$$new"; \
 	  dd if=$(ZOETROPE).stripped of="$$new" bs=64M status=none; chmod 755 "$$new"; \
 	  mv -fT "$$new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
+	Scripts/install-texts.sh $(ZOETROPE) "$(DESTDIR)$(PREFIX)/share"
+
+.PHONY: manual
+manual: install ## writes the manual pages from the help of the commands
+	ZOETROPE_WRITE_MANUAL=1 swift test --filter ManualTests
+
+.PHONY: figures recording check-readme
+figures: ## writes README's figures and their plot from Benchmarks/RESULTS.md
+	python3 Benchmarks/figures.py
+
+recording: release ## records the player in a terminal under Xvfb, for README
+	Scripts/record-player.sh $(ZOETROPE) Examples/player.gif
+
+check-readme: ## runs every command of README in a fresh clone: make check-readme [TOOL=a built zoetrope]
+	Scripts/check-readme.py $(if $(TOOL),--tool "$(abspath $(TOOL))")
 
 # The C ABI. The shared library is linked from the archive of a build that shares all but its own module
 # with the tool's: the same flags.

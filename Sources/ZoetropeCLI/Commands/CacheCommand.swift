@@ -17,6 +17,10 @@ struct CacheCommand: ParsableCommand {
 
       --json prints one object (schema zoetrope.cache/1). Exit status: 0 success, 1 frames that were \
       not intact were dropped, 4 the cache cannot be used.
+
+      EXAMPLES:
+        zoetrope cache warm *.gif --size 128x128
+        zoetrope cache stat
       """,
     subcommands: [
       CacheStatCommand.self, CacheWarmCommand.self, CachePruneCommand.self,
@@ -28,12 +32,12 @@ struct CacheCommand: ParsableCommand {
 struct CacheStoreArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The cache's directory; default is ~/.cache/zoetrope/frames.", valueName: "dir"))
+      "The cache's directory.", valueName: "dir"))
   var cache = CacheArgument.standard
 
   @Option(
     help: ArgumentHelp(
-      "The most bytes on disk, such as 500M or 2G. (default: 256M)", valueName: "bytes"))
+      "The most bytes on disk, as 500M or 2G. (default: 256M)", valueName: "bytes"))
   var cacheLimit: ByteCountArgument?
 
   @Flag(help: "Print JSON.")
@@ -102,6 +106,10 @@ struct CacheStatCommand: ZoetropeSubcommand {
     discussion: """
       Bytes are those on disk. A table's capacity is the number of frames that it can hold, within the \
       limit of the whole cache.
+
+      EXAMPLES:
+        zoetrope cache stat
+        zoetrope cache stat --cache thumbs.cache --json
       """)
 
   @OptionGroup var store: CacheStoreArguments
@@ -119,7 +127,7 @@ struct CachePruneCommand: ZoetropeSubcommand {
       behind. Whether a frame's file still exists is not known: frames are found by content, wherever \
       the file is.
 
-      EXAMPLES
+      EXAMPLES:
         zoetrope cache prune --cache-limit 100M
         zoetrope cache prune --cache thumbs.cache --cache-limit 1G --json
       """)
@@ -143,6 +151,10 @@ struct CacheVerifyCommand: ZoetropeSubcommand {
     discussion: """
       Wrong frames are never shown, so this is for curiosity and for disks under suspicion. Exit \
       status: 0 all frames are intact, 1 some were dropped.
+
+      EXAMPLES:
+        zoetrope cache verify
+        zoetrope cache verify --cache thumbs.cache
       """)
 
   @OptionGroup var store: CacheStoreArguments
@@ -165,6 +177,10 @@ struct CacheClearCommand: ZoetropeSubcommand {
     discussion: """
       Programs that show frames from it are not disturbed. Files in the directory that do not belong \
       to the cache stay.
+
+      EXAMPLES:
+        zoetrope cache clear
+        zoetrope cache clear --cache thumbs.cache
       """)
 
   @OptionGroup var store: CacheStoreArguments

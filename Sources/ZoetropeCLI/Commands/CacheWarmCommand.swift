@@ -17,9 +17,9 @@ struct CacheWarmCommand: ZoetropeSubcommand {
       --json prints one object per file and line (schema zoetrope.warm/1): "stored" frames are new, \
       "known" ones were there, "kept" ones are there now.
 
-      EXAMPLES
+      EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
-        zoetrope cache warm film.png --cache-limit 2G && zoetrope play film.png --cache default
+        zoetrope cache warm film.png --cache-limit 2G
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)

@@ -15,6 +15,10 @@ struct CheckCommand: ZoetropeSubcommand {
 
       --json prints one object per file and line, in order (schema zoetrope.check/2); for a file that \
       cannot be decoded it has "error" with "code", "message", "byte" and "frame".
+
+      EXAMPLES:
+        zoetrope check upload.gif --limits strict
+        zoetrope check --strict --json *.png
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
@@ -23,7 +27,7 @@ struct CheckCommand: ZoetropeSubcommand {
   @Flag(help: "Fail on any deviation from the format, even a harmless one.")
   var strict = false
 
-  @Flag(help: "Print JSON, one object per file and line.")
+  @Flag(help: "Print one JSON object per line and file.")
   var json = false
 
   @OptionGroup var decoding: DecodingArguments

@@ -18,7 +18,7 @@ struct ExplainCommand: ZoetropeSubcommand {
       "applies" for those that had an effect. The "outcome" of "difference" is none, differs, \
       unpredicted (from "frame" on) or unknown (no rule names a difference).
 
-      Examples:
+      EXAMPLES:
         zoetrope explain party.gif
         zoetrope explain sticker.png --as chromium,ffmpeg --json
       """)
@@ -28,14 +28,11 @@ struct ExplainCommand: ZoetropeSubcommand {
 
   @Option(
     help: ArgumentHelp(
-      """
-      Programs, separated by commas: chromium, firefox, webkit, imageio, ffmpeg, pillow, android, \
-      gtk. (default: all)
-      """,
-      valueName: "programs"))
+      "Programs, separated by commas. (default: all)", valueName: "programs",
+      argumentType: ProgramsArgument.self))
   var `as`: ProgramsArgument?
 
-  @Flag(help: "Print JSON, one object per file and line.")
+  @Flag(help: "Print one JSON object per line and file.")
   var json = false
 
   @OptionGroup var decoding: DecodingArguments

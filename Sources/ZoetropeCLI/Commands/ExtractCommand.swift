@@ -40,6 +40,12 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       Times, on the command line and in names, follow --timing. Exit status for several files: the one \
       they share, else 1; when output fails, that of the failure.
+
+      EXAMPLES:
+        zoetrope extract party.gif -o frames/
+        zoetrope extract a.png -o 'f-{index:04}-{time_ms}.png' --frames 0,3-7,-1
+        zoetrope extract *.gif -o 'all/{name}-{index:04}.{ext}' --size 320x
+        curl -s URL | zoetrope extract - -o frames/
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
@@ -52,7 +58,7 @@ struct ExtractCommand: ZoetropeSubcommand {
   var output: String
 
   @Option(
-    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2, in the file's order.",
+    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2.",
     transform: Self.selector)
   var frames: FrameSelector?
 
@@ -70,36 +76,29 @@ struct ExtractCommand: ZoetropeSubcommand {
   @Option(
     parsing: .unconditional,
     help: """
-      Resample one play to a constant frame rate. A frame is repeated while it is shown; {index} \
-      counts pictures.
+      Resample one play to a constant frame rate, repeating frames; {index} counts pictures.
       """)
   var fps: PictureRate?
 
-  @Flag(help: "Frames as stored, each the size of its own rectangle, not composited.")
+  @Flag(help: "Write frames as stored, not composited.")
   var raw = false
 
-  @Option(
-    help: """
-      png; rgba: width x height x 4 bytes per frame, straight alpha, 8 bytes with --depth 16, \
-      little-endian; y4m, a video; or ffconcat, PNG files and a list of them for ffmpeg.
-      """)
+  @Option(help: "How frames are written.")
   var format = ExtractionFormat.png
 
   @OptionGroup var pictures: PictureArguments
 
   @Option(
-    help: "Bits per channel: 8, or 16, which keeps the depth of a 16-bit PNG and widens others.")
+    help: "Bits per channel: 8, or 16 (little-endian in raw pixels).")
   var depth = 8
 
   @Option(
     name: .customLong("static"),
-    help: "An APNG's static image that is not a frame: include, only or skip.")
+    help: "What happens to an APNG's static image that is not a frame.")
   var staticImage = StaticImageChoice.skip
 
   @Option(
-    help: """
-      Write JSON, one line per input, with its frames, their times and files; - is standard output.
-      """,
+    help: "Write frames, times and file names as JSON, one line per input; - is standard output.",
     completion: .file())
   var manifest: String?
 
@@ -112,15 +111,13 @@ struct ExtractCommand: ZoetropeSubcommand {
   var force = false
 
   @Flag(
-    help: """
-      Keep existing files and write only the others; refused if they are older than FILE.
-      """)
+    help: "Write only missing files; refused if others are older than FILE.")
   var resume = false
 
-  @Flag(help: "Read a file that is still being written, to its animation's end.")
+  @Flag(help: "Read a file while it is being written.")
   var follow = false
 
-  @Option(help: "auto (a bar on a terminal), bar, json or none; on standard error.")
+  @Option(help: "How progress is shown on standard error.")
   var progress = ProgressStyle.auto
 
   @Flag(name: .shortAndLong, help: "No progress and no warnings.")

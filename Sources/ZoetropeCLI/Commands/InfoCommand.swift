@@ -32,19 +32,25 @@ struct InfoCommand: ZoetropeSubcommand {
       remote (RemoteImage): they then read the bytes of each frame alone. An existing index is replaced.
 
       Exit status for several files: the one they share, else 1.
+
+      EXAMPLES:
+        zoetrope info party.gif --frames
+        zoetrope info --json *.png
+        zoetrope info *.gif --format '{file} {frames} {duration_ms}'
+        zoetrope info --save-index film.index film.png
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
   var files: [String]
 
-  @Flag(help: "Print JSON, one object per file and line, with frames and metadata.")
+  @Flag(help: "Print one JSON object per line and file.")
   var json = false
 
   @Option(
     help: ArgumentHelp(
       """
-      Print a line per file, such as '{file} {frames} {duration_ms}'; also {format} {width} {height} \
-      {plays} {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}, \\t and \\n.
+      Print a line per file, with {file} {frames} {duration_ms} {format} {width} {height} {plays} \
+      {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}, \\t and \\n.
       """,
       valueName: "template"),
     transform: Self.template)
@@ -59,7 +65,7 @@ struct InfoCommand: ZoetropeSubcommand {
   @Flag(help: "List the hash of every frame's pixels; decodes them.")
   var hashes = false
 
-  @Flag(help: "Read a file that is still being written, to its animation's end.")
+  @Flag(help: "Read a file while it is being written.")
   var follow = false
 
   @Option(

@@ -32,6 +32,12 @@ struct PlayCommand: ZoetropeSubcommand {
       keys and the frames that it saves count from 1. Options that are wanted every time go into \
       $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one a line as in protocol=sixel; \
       those of the command line win. ZOETROPE_CONFIG names another file, and an empty one none.
+
+      EXAMPLES:
+        zoetrope play party.gif
+        curl -s URL | zoetrope play -
+        zoetrope play sprite.png --fit integer --bg checker --loops inf
+        zoetrope play party.gif --protocol none --trace trace.json
       """)
 
   @Argument(
@@ -41,24 +47,24 @@ struct PlayCommand: ZoetropeSubcommand {
 
   @Option(
     name: .customLong("protocol"),
-    help: ArgumentHelp("How frames are drawn; auto picks the best.", valueName: "name"))
+    help: ArgumentHelp("How frames are drawn.", valueName: "name"))
   var output = ProtocolArgument.auto
 
   @Option(help: "How many colours to use.")
   var colors = ColorsArgument.auto
 
-  @Option(help: "How graphics pass through a multiplexer, which must allow it.")
+  @Option(help: "How graphics pass through a multiplexer.")
   var passthrough = PassthroughArgument.auto
 
   @Option(
     name: .customLong("bg"),
-    help: "What is behind transparent pixels: terminal, checker, black, white or RRGGBB.")
+    help: "What is behind transparent pixels.")
   var backdrop = PlayerBackdrop.terminal
 
-  @Option(help: "How the picture fits the screen; auto enlarges pixel art by whole factors.")
+  @Option(help: "How the picture fits the screen.")
   var fit = FitArgument.auto
 
-  @Option(help: "How graphics are scaled; auto keeps the pixels of pixel art sharp.")
+  @Option(help: "How graphics are scaled.")
   var filter = FilterArgument.auto
 
   @Flag(name: .customLong("no-mouse"), help: "Leave the mouse to the terminal.")
@@ -72,41 +78,41 @@ struct PlayCommand: ZoetropeSubcommand {
 
   @Flag(
     name: .customLong("inline"),
-    help: "Draw in the text below the prompt, and leave the picture there.")
+    help: "Draw below the prompt, and leave the picture there.")
   var isInline = false
 
   @Flag(name: .customLong("exact"), help: "Send every change, however small.")
   var isExact = false
 
-  @Flag(help: "Keep the last frame until a key is pressed, even with several files.")
+  @Flag(help: "Keep the last frame of each file until a key is pressed.")
   var hold = false
 
   @Flag(help: "Play once, then quit.")
   var once = false
 
   @Option(
-    parsing: .unconditional, help: "Draw only this frame, inline, and quit; -1 is the last.")
+    parsing: .unconditional, help: "Draw this frame inline and quit; -1 is the last.")
   var frame: FrameNumber?
 
   @Flag(
     name: .customLong("no-motion"),
-    help: "Show one frame; so do the variables NO_MOTION and ZOETROPE_REDUCED_MOTION.")
+    help: "Show one frame, as NO_MOTION and ZOETROPE_REDUCED_MOTION do.")
   var hasNoMotion = false
 
   @Option(
     parsing: .unconditional,
-    help: "Total plays: a number, file (as the file says) or inf. (default: file)")
+    help: ArgumentHelp("How often to play. (default: file)", argumentType: LoopsArgument.self))
   var loops: LoopsArgument?
 
   @Option(
     parsing: .unconditional,
-    help: "Where to start: a frame (-1 is the last), or a time such as 1.5s.")
+    help: "Start at a frame (-1 is the last), or a time such as 1.5s.")
   var start: PlayStart?
 
   @Option(parsing: .unconditional, help: "The speed; 2 is twice as fast.")
   var speed = 1.0
 
-  @Option(help: "What to do with late frames: skip, stretch, latest or catchup[=RATE].")
+  @Option(help: "What happens to late frames.")
   var late = LateArgument(policy: .skip)
 
   @Option(parsing: .unconditional, help: "Show every frame for this many milliseconds.")
@@ -127,17 +133,17 @@ struct PlayCommand: ZoetropeSubcommand {
 
   @Option(
     help:
-      "Write a JSON trace of every frame's times (of the last file); - is standard output.",
+      "Write the times of the last file's frames as JSON; - is standard output.",
     completion: .file())
   var trace: String?
 
   @Flag(help: "Let the trace replace an existing file.")
   var force = false
 
-  @Flag(help: "Play a file that is still being written, to its animation's end.")
+  @Flag(help: "Play a file while it is being written.")
   var follow = false
 
-  @OptionGroup(title: "Previews") var preview: PlaceArguments
+  @OptionGroup var preview: PlaceArguments
 
   @OptionGroup var cache: CacheArguments
 

@@ -13,6 +13,10 @@ struct ProbeCommand: ZoetropeSubcommand {
     discussion: """
       The terminal is queried once, for at most 150 ms (1 s over SSH). Without a terminal only the \
       environment is reported, and the exit status is 7.
+
+      EXAMPLES:
+        zoetrope probe
+        zoetrope probe --json
       """)
 
   @Flag(help: "Print one line of JSON.")

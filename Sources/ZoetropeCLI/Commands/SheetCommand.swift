@@ -18,9 +18,9 @@ struct SheetCommand: ZoetropeSubcommand {
       Nothing is overwritten without --force. Exit status for several files: the one they share, \
       else 1.
 
-      Examples:
+      EXAMPLES:
         zoetrope sheet run.gif jump.gif -o hero.png --atlas hero.json
-        zoetrope sheet party.gif -o contact.png --distinct 12 --size 160x --label time --padding 4
+        zoetrope sheet party.gif -o contact.png --distinct 12 --size 160x --label time
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
@@ -47,27 +47,27 @@ struct SheetCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional,
-    help: "The N selected frames of each file that look least alike; decodes it twice.")
+    help: "The N frames that look least alike; decodes each file twice.")
   var distinct: Int?
 
-  @Option(parsing: .unconditional, help: "Frames in a row. (default: see above)")
+  @Option(parsing: .unconditional, help: "Frames in a row. (default: about square)")
   var columns: Int?
 
   @Option(parsing: .unconditional, help: "Pixels between cells and around them.")
   var padding = 0
 
-  @Option(help: "Below each frame: none, index or time.")
+  @Option(help: "What stands below each frame.")
   var label = SheetLabel.none
 
   @Option(
-    name: .customLong("bg"), help: "Behind the frames: none (transparent), black, white or RRGGBB.")
+    name: .customLong("bg"), help: "What is behind the frames.")
   var background = BackgroundArgument(color: .clear)
 
   @Option(
     help: "Write where each frame lies as JSON; - is standard output.", completion: .file())
   var atlas: String?
 
-  @Option(help: "With --atlas: hash (a key for each frame) or array.")
+  @Option(help: "With --atlas: the shape of its list of frames.")
   var atlasShape = AtlasShape.hash
 
   @Flag(help: "Replace existing files.")

@@ -9,8 +9,7 @@ struct StillCommand: ZoetropeSubcommand {
     commandName: "still",
     abstract: "Write or draw one picture of each animation.",
     discussion: """
-      Without --frame or --at it is the poster: default is an APNG's static image if that is not a \
-      frame, else the first frame; nonblank is the first frame that is not fully transparent.
+      Without --frame or --at it is the poster.
 
       OUTPUT is a file, a directory that exists or ends in a slash (files are called \
       {stem}-{index:04}.png), a template as for extract, a pipe or device, or - for standard output. \
@@ -18,6 +17,11 @@ struct StillCommand: ZoetropeSubcommand {
 
       Without -o the pictures are drawn in the terminal, one below the other, or where --place says; \
       with --protocol also into a pipe.
+
+      EXAMPLES:
+        zoetrope still party.gif -o thumb.png --size 128x128 --filter lanczos3
+        zoetrope still *.gif -o thumbs/ --at 1.5s
+        zoetrope still party.gif
       """)
 
   @Argument(
@@ -35,21 +39,21 @@ struct StillCommand: ZoetropeSubcommand {
 
   @Option(
     parsing: .unconditional,
-    help: "The frame on screen at a time such as 1.5s under --timing, later plays included.")
+    help: "The frame shown at a time such as 1.5s, later plays included.")
   var at: TimeArgument?
 
-  @Option(help: "first, default or nonblank.")
+  @Option(help: "Which frame is the poster.")
   var poster = PosterChoice.default
 
-  @Option(help: "png, or rgba: width x height x 4 bytes, straight alpha.")
+  @Option(help: "How the picture is written.")
   var format = OutputFormat.png
 
   @Flag(help: "Replace an existing file.")
   var force = false
 
-  @OptionGroup(title: "Drawing") var drawing: DrawingArguments
+  @OptionGroup var drawing: DrawingArguments
 
-  @OptionGroup(title: "Previews") var preview: PlaceArguments
+  @OptionGroup var preview: PlaceArguments
 
   @OptionGroup var timing: TimingArguments
 

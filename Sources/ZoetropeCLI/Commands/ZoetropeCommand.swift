@@ -15,6 +15,11 @@ struct ZoetropeCommand: ParsableCommand {
       7 the terminal cannot be used, 130 interrupted. Several inputs give the status they share, else 1.
 
       zoetrope FILE is zoetrope play FILE.
+
+      EXAMPLES:
+        zoetrope info party.gif
+        zoetrope extract party.gif -o frames/
+        zoetrope play party.gif
       """,
     version: VersionText.text,
     subcommands: [
@@ -74,13 +79,17 @@ package enum ZoetropeTool {
       error.report(asJSON: false)
       return error.status
     }
+    if let message = UsageHint.unknownTopic(of: arguments) {
+      FileDescriptor.note(message)
+      return .usage
+    }
     do {
       var command = try parse(arguments)
       if let command = command as? any ZoetropeSubcommand { return command.execute() }
       try command.run()
       return .success
     } catch {
-      let text = ZoetropeCommand.fullMessage(for: error) + "\n"
+      let text = arranged(ZoetropeCommand.fullMessage(for: error)) + "\n"
       // Help and version are successes; everything else that is thrown here is wrong usage.
       guard ZoetropeCommand.exitCode(for: error) != .success else {
         if let name = fileThatLooksLikeHelp(arguments) {
@@ -96,18 +105,30 @@ package enum ZoetropeTool {
         }
         return .success
       }
-      FileDescriptor.note(text)
+      FileDescriptor.note(UsageHint.improved(text, for: arguments))
       return .usage
     }
+  }
+
+  /// A message of the parser; if it is help, with its options under titles.
+  static func arranged(_ message: String) -> String {
+    guard let words = HelpText.command(of: message) else { return message }
+    let command = CommandTree.command(named: words) as? any ZoetropeSubcommand.Type
+    return HelpText.arranged(message, under: command?.optionTitles ?? [])
   }
 }
 
 /// A command that returns an exit status instead of throwing.
 protocol ZoetropeSubcommand: ParsableCommand {
+  /// The titles of its options in help and manual pages; none if it has few.
+  static var optionTitles: [OptionTitle] { get }
+
   func execute() -> ExitStatus
 }
 
 extension ZoetropeSubcommand {
+  static var optionTitles: [OptionTitle] { [] }
+
   /// What ArgumentParser calls; ``ZoetropeTool`` calls ``execute()`` itself.
   func run() throws { throw ExitCode(execute().rawValue) }
 }

@@ -7,16 +7,12 @@ import ZoetropeProcess
 struct CacheArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      """
-      Keep decoded frames for the next run: in a directory, default (~/.cache/zoetrope/frames) or \
-      none.
-      """,
-      valueName: "dir"))
+      "Where decoded frames are kept for the next run.", valueName: "dir"))
   var cache = CacheArgument.none
 
   @Option(
     help: ArgumentHelp(
-      "With --cache: the most bytes on disk, such as 500M or 2G. (default: 256M)",
+      "The most bytes on disk, as 500M or 2G. (default: 256M)",
       valueName: "bytes"))
   var cacheLimit: ByteCountArgument?
 

@@ -3,17 +3,13 @@ import Zoetrope
 
 /// The options of every command that opens files.
 struct DecodingArguments: ParsableArguments {
-  @Option(help: "Limits on what a file may use: default, strict (untrusted files) or none.")
+  @Option(help: "Limits on what a file may use.")
   var limits = LimitsProfile.default
 
-  @Option(
-    help: """
-      Damaged files: salvage keeps every good frame, strict refuses them, partial also keeps the \
-      decoded rows of a truncated frame.
-      """)
+  @Option(help: "What is read of damaged files.")
   var damage = DamageChoice.salvage
 
-  @Option(help: "For debugging: fast, or reference (giflib and libpng).")
+  @Option(help: "Which decoder reads pixels.")
   var decoder = DecoderChoice.fast
 
   /// The options for the library.
@@ -25,12 +21,7 @@ struct DecodingArguments: ParsableArguments {
 /// How long frames are shown, with one default for every command.
 struct TimingArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      """
-      How short delays are shown, for all times: browser, exact, ffmpeg, imageio, gtk, or \
-      MIN:REPL in ms.
-      """,
-      valueName: "policy"))
+    help: ArgumentHelp("How short delays are shown, for all times.", valueName: "policy"))
   var timing = TimingArgument(policy: .browser)
 
   var policy: DelayPolicy { timing.policy }

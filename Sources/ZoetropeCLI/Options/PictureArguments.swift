@@ -3,10 +3,7 @@ import Zoetrope
 
 /// The options of `extract` that decide which pictures are written, and how small.
 struct PictureArguments: ParsableArguments {
-  @Option(
-    help: """
-      How hard PNG files are made small: fast, default, or small, which takes some 30 times as long.
-      """)
+  @Option(help: "How hard PNG files are made small.")
   var compression = CompressionChoice.default
 
   @Flag(help: "Each distinct picture once; the manifest says which frames show it.")
@@ -17,7 +14,7 @@ struct PictureArguments: ParsableArguments {
 
   @Option(
     name: .customLong("bg"),
-    help: "With --format y4m: behind transparent pixels, black, white or RRGGBB.")
+    help: "With --format y4m: what is behind transparent pixels.")
   var background: BackgroundArgument = BackgroundArgument(color: .black)
 
   /// Which pictures are written.

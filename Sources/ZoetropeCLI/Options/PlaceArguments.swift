@@ -78,7 +78,7 @@ struct DrawingArguments: ParsableArguments {
 
   @Option(
     name: .customLong("bg"),
-    help: "What is behind transparent pixels: terminal, checker, black, white or RRGGBB.")
+    help: "What is behind transparent pixels.")
   var backdrop: PlayerBackdrop?
 
   func validate() throws {

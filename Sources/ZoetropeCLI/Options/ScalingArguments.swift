@@ -4,20 +4,16 @@ internal import ZoetropeProcess
 
 /// The options of commands that can scale pictures.
 struct ScalingArguments: ParsableArguments {
-  @Option(help: "Scale to 320x240, or to a width (320x) or height (x240).")
+  @Option(help: "Scale to 320x240, a width (320x) or a height (x240).")
   var size: SizeArgument?
 
-  @Option(
-    help: """
-      With --size: fit inside it, fill it and crop, stretch to it, or integer (fit by a whole \
-      factor).
-      """)
+  @Option(help: "With --size: how other proportions are handled.")
   var fit = ScalingFit.fit
 
   @Option(help: "With --size: the resampling filter.")
   var filter = ScalingFilter.bilinear
 
-  @Flag(help: "With --size: average in linear light, which keeps the brightness of fine patterns.")
+  @Flag(help: "With --size: average in linear light, which keeps brightness.")
   var linearLight = false
 
   func validate() throws {

@@ -91,10 +91,12 @@ import ZoetropeTestSupport
     Module(
       name: "ZoetropeCLI",
       arrows: [
-        "Options": [], "Reports": [], "Output": ["Reports"], "Explaining": ["Reports"],
+        "Help": [], "Options": [], "Reports": [], "Output": ["Reports"], "Explaining": ["Reports"],
         "Extraction": ["Options", "Output", "Reports"],
         "Sheets": ["Extraction", "Options", "Output", "Reports"],
-        "Commands": ["Explaining", "Extraction", "Options", "Output", "Reports", "Sheets"],
+        "Commands": [
+          "Explaining", "Extraction", "Help", "Options", "Output", "Reports", "Sheets",
+        ],
       ]),
   ]
 

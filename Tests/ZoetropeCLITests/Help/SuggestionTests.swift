@@ -1,0 +1,72 @@
+import ArgumentParser
+import Testing
+
+@testable import ZoetropeCLI
+
+/// Misspelled words are answered with the word that was meant.
+@Suite(.timeLimit(.minutes(1))) struct SuggestionTests {
+  @Test(arguments: [
+    ("exract", "extract"), ("inof", "info"), ("plya", "play"), ("sheets", "sheet"),
+    ("expl", "explain"), ("hepl", "help"),
+  ])
+  func `a word that is nearly a command is taken for it`(word: String, command: String) {
+    let names = ZoetropeCommand.configuration.subcommands.map { $0._commandName } + ["help"]
+    #expect(NameSuggestion.closest(to: word, in: names) == command)
+  }
+
+  @Test(arguments: ["", "x", "a.gif", "cat.gif", "convert", "-", "ieieieieieieie"])
+  func `a word that is nothing like a command is taken for none`(word: String) {
+    let names = ZoetropeCommand.configuration.subcommands.map { $0._commandName } + ["help"]
+    #expect(NameSuggestion.closest(to: word, in: names) == nil)
+  }
+
+  /// What the tool says of arguments that the parser refuses.
+  private func message(_ arguments: [String]) -> String {
+    do {
+      _ = try ZoetropeCommand.parseAsRoot(arguments)
+      return ""
+    } catch {
+      return UsageHint.improved(ZoetropeCommand.fullMessage(for: error), for: arguments)
+    }
+  }
+
+  @Test(arguments: [
+    (["exract", "a.gif"], "Error: Unknown command 'exract'. Did you mean 'extract'?"),
+    (["convert"], "Error: Unknown command 'convert'."),
+    (["cache", "sttat"], "Error: Unknown command 'sttat'. Did you mean 'stat'?"),
+    (["cache", "a.gif"], "Error: Unknown command 'a.gif'."),
+    (
+      ["extract", "a.gif", "--otput=b"],
+      "Error: Unknown option '--otput'. Did you mean '--output'?"
+    ),
+    (
+      ["play", "a.gif", "--protocl"],
+      "Error: Unknown option '--protocl'. Did you mean '--protocol'?"
+    ),
+    (["extract", "a.gif"], "Error: Missing expected argument '--output <output>'"),
+    (["extract", "-o", "a", "--", "--otput"], ""),
+  ])
+  func `the first line names what was meant`(arguments: [String], line: String) {
+    #expect(message(arguments).prefix { $0 != "\n" } == line)
+  }
+
+  @Test func `help on a command that does not exist names the one that was meant`() {
+    let message = UsageHint.unknownTopic(of: ["help", "exract"])
+    #expect(
+      message?.hasPrefix("Error: Unknown command 'exract'. Did you mean 'extract'?\n") == true)
+    #expect(UsageHint.unknownTopic(of: ["help", "cache", "sttat"])?.contains("'stat'") == true)
+    for arguments in [["help"], ["help", "extract"], ["help", "cache", "warm"], ["exract"]] {
+      #expect(UsageHint.unknownTopic(of: arguments) == nil)
+    }
+  }
+
+  @Test func `usage stays below the first line`() {
+    let lines = message(["exract"]).split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(lines[1].hasPrefix("Usage: zoetrope"))
+  }
+
+  @Test func `a name is printed without its control characters`() {
+    #expect(!message(["\u{1B}[31mexract"]).contains("\u{1B}"))
+  }
+}
