@@ -33,7 +33,8 @@ extension StillCommand {
   static let optionTitles = [
     OptionTitle("Picture", "frame", "at", "poster", "timing"),
     OptionTitle("Output", "output", "format", "force"),
-    OptionTitle("Drawing", "protocol", "colors", "passthrough", "bg"), .previews, .scaling, .caching,
+    OptionTitle("Drawing", "protocol", "colors", "passthrough", "bg"), .previews, .scaling,
+    .caching,
     .reading,
   ]
 }

@@ -218,7 +218,8 @@ extension FitArgument {
 
 extension FilterArgument {
   static var allValueDescriptions: [String: String] {
-    ScalingFilter.allValueDescriptions.merging(["auto": "nearest for pixel art, else a smooth one"]) {
+    ScalingFilter.allValueDescriptions.merging(["auto": "nearest for pixel art, else a smooth one"])
+    {
       $1
     }
   }

@@ -124,7 +124,8 @@ final class Player {
     transport = Transport(image, options: settings.playback, store: settings.store)
     if !settings.isInline { stage.room = plan.room }
     var options = settings.playback
-    options.startIndex = place?.index ?? settings.start?.index(in: image, policy: options.delayPolicy)
+    options.startIndex =
+      place?.index ?? settings.start?.index(in: image, policy: options.delayPolicy)
     startAnew { $0.start(options, isPaused: isPaused) }
     position = options.startIndex ?? 0
     let typed = typedBefore
