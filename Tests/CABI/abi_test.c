@@ -564,8 +564,8 @@ static void test_playback(const char *path) {
   zoetrope_player_stop(player);
   CHECK(more.ended == 1);
   zoetrope_player_free(player);
-  /* Freed in its own callback, which cannot wait for itself. The handle is stored before the first
-     frame is shown because playback begins paused. */
+  /* Freed in its own callback, which cannot wait for itself. The handle is handed over while playback is
+     paused and no callback runs. */
   viewer self = {.in_order = true};
   zoetrope_playback slow = {.size = sizeof slow, .plays = -1, .rate = 100};
   viewer *shared = &self;
