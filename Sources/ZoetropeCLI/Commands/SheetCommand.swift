@@ -20,7 +20,7 @@ struct SheetCommand: ZoetropeSubcommand {
 
       EXAMPLES:
         zoetrope sheet run.gif jump.gif -o hero.png --atlas hero.json
-        zoetrope sheet party.gif -o contact.png --distinct 12 --size 160x --label time
+        zoetrope sheet party.gif -o all.png --distinct 12 --size 160x --label time
       """)
 
   @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
