@@ -72,13 +72,7 @@ struct InfoCommand: ZoetropeSubcommand {
     help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
   var saveIndex: String?
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      How short delays are shown, for all times: browser, exact, ffmpeg, imageio, gtk, MIN:REPL in \
-      ms, or all side by side.
-      """,
-      valueName: "policy"))
+  @Option(help: ArgumentHelp("How short delays are shown, for all times.", valueName: "policy"))
   var timing = InfoTimingArgument(policy: .browser)
 
   @OptionGroup var decoding: DecodingArguments
