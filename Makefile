@@ -63,6 +63,7 @@ check-readme: ## runs every command of README in a fresh clone: make check-readm
 ARCHIVE := .build-static/release/libZoetropeC.a
 .PHONY: lib install-lib test-lib
 lib: install ## the C library: libzoetrope.so with the Swift runtime in it, in .build-static/lib/dist
+	@Scripts/install-dependencies.sh gcc g++ binutils
 	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
 
@@ -94,7 +95,7 @@ bench-python: lib ## Python beside Pillow, imageio, OpenCV and PyAV: make bench-
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_readers.py $(FILES)
 
 cluster: lib ## the job of Examples/Cluster on Dask and on Ray, a worker killed on the way: [COUNT=10000]
-	ZOETROPE_LIBRARY=$(CURDIR)/$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=$(CURDIR)/Python $(PYTHON) Examples/Cluster/check.py \
+	ZOETROPE_LIBRARY="$(CURDIR)/$(LIBRARY)/dist/libzoetrope.so.1" PYTHONPATH="$(CURDIR)/Python" $(PYTHON) Examples/Cluster/check.py \
 	  --count $(if $(findstring command,$(origin COUNT)),$(COUNT),10000) --engines $(or $(ENGINES),dask ray) -- $(CORPUS)
 
 demo: release ## the main job on fixtures: information, frames as PNG, a report

@@ -63,9 +63,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="zoetrope-readme.") as folder:
         clone, home = os.path.join(folder, "zoetrope"), os.path.join(folder, "home")
         os.mkdir(home)
-        subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
+        # The checkout may belong to somebody else, as in a container.
+        owner = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+        subprocess.run(["git", "clone", "-q", ROOT, clone], check=True, env=dict(os.environ, **owner))
         environment = dict(os.environ, HOME=home)
-        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"): environment.pop(name, None)
+        for name in list(environment):
+            if name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME") or name.startswith("ZOETROPE_"): del environment[name]
         if options.tool:
             os.mkdir(os.path.join(home, "bin"))
             os.symlink(os.path.realpath(options.tool), os.path.join(home, "bin", "zoetrope"))

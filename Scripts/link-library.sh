@@ -9,7 +9,9 @@ header=$root/Sources/CZoetrope/zoetrope.h
 version=$(sed -n 's/.*text: StaticString = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeC/Opening.swift")
 tool=$(sed -n 's/.*static let number = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeCLI/Commands/ZoetropeCommand.swift")
 [ "$version" = "$tool" ] || { echo "the library is version '$version', the tool '$tool'" >&2; exit 1; }
-toolchain=$(cd "$(dirname "$(readlink -f "$(command -v swiftc)")")/.." && pwd)
+# Asked of the compiler: what is called swiftc may be a launcher that lies elsewhere.
+resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')
+toolchain=$(cd "$resources/../.." && pwd)
 runtime=$toolchain/lib/swift_static/linux
 mkdir -p "$folder"
 name=libzoetrope.so
@@ -47,7 +49,7 @@ done
 "$toolchain/bin/clang++" -shared -fuse-ld=lld -o "$work/$name" \
   -Wl,-soname,$name.1 -Wl,--version-script="$work/zoetrope.map" -Wl,-z,defs -Wl,-z,relro,-z,now \
   -Wl,--gc-sections -Wl,--build-id=none -Wl,--as-needed -static-libstdc++ -static-libgcc \
-  "$runtime/x86_64/swiftrt.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+  "$runtime/$(uname -m)/swiftrt.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
   "$work/stderr.o" -Wl,--start-group "${archives[@]}" \
   -L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswiftObservation -lswift_StringProcessing \
   -lswift_RegexParser -lswiftGlibc -lswiftSwiftOnoneSupport -lswift_Builtin_float -lFoundationEssentials -l_FoundationCShims \
