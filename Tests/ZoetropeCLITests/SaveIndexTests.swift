@@ -22,4 +22,19 @@ import Zoetrope
       #expect(try tool.run("info", "--save-index", "no/such/place", "dog.gif").status == 4)
     }
   }
+
+  @Test func `only an index is replaced, and never the input`() throws {
+    try withTool { (tool: Tool) throws in
+      let gif = try tool.read("cat.gif")
+      try tool.write([1], to: "mine")
+      #expect(try tool.shell("ln -s cat.gif link") == 0)
+      for name in ["cat.gif", "link"] {
+        #expect(try tool.run("info", "--save-index", name, "cat.gif").status == 2)
+      }
+      let refused = try tool.run("info", "--save-index", "mine", "cat.gif")
+      #expect(refused.status == 4 && refused.errors.contains("mine exists and is no index"))
+      #expect(try tool.read("mine") == [1])
+      #expect(try tool.read("cat.gif") == gif)
+    }
+  }
 }

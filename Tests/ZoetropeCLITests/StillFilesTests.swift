@@ -50,6 +50,16 @@ import Testing
     }
   }
 
+  @Test func `a reader that has gone does not make a file that failed succeed`() throws {
+    try withFiles { (tool: Tool) throws in
+      let script = """
+        { sleep 0.2; "$ZOETROPE" still no.gif a.gif --format rgba -o - 2>errors; echo $? >status; } | true
+        """
+      #expect(try tool.shell(script) == 0)
+      #expect(try tool.read("status") == Array("1\n".utf8))
+    }
+  }
+
   @Test func `without an output they are drawn below each other, each in its own height`() throws {
     try withFiles { tool in
       let terminal = try Pseudoterminal(

@@ -138,6 +138,38 @@ import Testing
     }
   }
 
+  @Test(arguments: ["--unique", "--changed-only"])
+  func `damage of a picture that is left out is reported`(_ option: String) throws {
+    var gif = SampleGIF()
+    gif.frames = [(0, 4), (0, 4)]
+    try withTool(gif) { (tool: Tool) throws in
+      // The last row of the second frame becomes the end of its codes: what is below shows.
+      var bytes = gif.bytes
+      bytes[bytes.count - 3 - gif.width] = 0x81
+      try tool.write(bytes, to: "stdin")
+      let whole = try tool.run("extract", "stdin", "-o", "w", option)
+      let piped = try tool.run(["extract", "-", "-o", "p", option], input: bytes)
+      #expect(whole.status == 1 && piped.status == 1)
+      #expect(piped.errors == whole.errors.replacing("stdin", with: "standard input"))
+      #expect(try tool.shell("diff -r w p") == 0)
+    }
+  }
+
+  @Test func `frames without pixels are selected all the same`() throws {
+    try withTool { (tool: Tool) throws in
+      var bytes = Self.gif.bytes
+      for index in bytes.indices.dropLast(9) where bytes[index] == 0x2c && bytes[index + 5] == 6 {
+        bytes[index + 5] = 0
+      }
+      try tool.write(bytes, to: "stdin")
+      let options = ["--raw", "--unique", "-o", "o"]
+      let whole = try tool.run(["extract", "stdin"] + options)
+      let piped = try tool.run(["extract", "-"] + options, input: bytes)
+      #expect(piped.status == whole.status && piped.status != 2)
+      #expect(piped.errors == whole.errors.replacing("stdin", with: "standard input"))
+    }
+  }
+
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func `an interruption keeps whole frames, and resuming adds the others`(
     _ number: Int32, _ status: Int32

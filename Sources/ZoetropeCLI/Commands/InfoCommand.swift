@@ -29,7 +29,7 @@ struct InfoCommand: ZoetropeSubcommand {
       the whole has "by_policy"; all other times are then those of browsers.
 
       --save-index writes what scanning found, for programs that decode frames of the file where it is \
-      remote (RemoteImage): they then read the bytes of each frame alone. An existing index is replaced.
+      remote (RemoteImage): they then read the bytes of each frame alone. An existing index is replaced, no other file.
 
       Exit status for several files: the one they share, else 1.
 
@@ -103,8 +103,10 @@ struct InfoCommand: ZoetropeSubcommand {
     let (options, policy) = (decoding.options, timing.policy)
     return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
+      let indexPath = saveIndex.map { FilePath(bytes: RawArguments.bytes(of: $0)) }
+      if let indexPath { try InputIdentities([input]).check(indexPath) }
       let image = try input.open(options)
-      if let saveIndex { try Self.save(ImageIndex(of: image), to: saveIndex) }
+      if let indexPath { try Self.save(ImageIndex(of: image), to: indexPath) }
       var report = AnimationReport(input: input, image: image, policy: policy)
       try complete(&report)
       return (report.hasDecodingLosses ? .partial : .success, output(report))
@@ -182,20 +184,32 @@ struct InfoCommand: ZoetropeSubcommand {
     return interruption?.status ?? (report.hasDecodingLosses ? .partial : .success)
   }
 
-  /// Writes `index` to the file that the user called `name`.
-  private static func save(_ index: ImageIndex, to name: String) throws(CommandFailure) {
+  /// Writes `index` to `path`; replaces nothing but an index.
+  private static func save(_ index: ImageIndex, to path: FilePath) throws(CommandFailure) {
+    let bytes = index.data
+    let isTaken = OutputFile.isTaken(path)
+    guard !isTaken || isIndex(path, as: bytes) else {
+      throw CommandFailure(.cannotWrite, code: "exists", "\(path) exists and is no index")
+    }
     do throws(WriteFailure) {
-      let path = FilePath(bytes: RawArguments.bytes(of: name))
       if !OutputStream.isNeeded(for: path) {
         TemporaryFile.sweep(OutputFile.directory(of: path))
       }
-      let bytes = index.data
       try Signals.whileCaught { () throws(WriteFailure) in
-        try OutputFile.write(bytes, to: path, isReplacing: true, followsLinks: true)
+        try OutputFile.write(bytes, to: path, isReplacing: isTaken, followsLinks: true)
       }
     } catch {
       throw error.commandFailureOrEnd
     }
+  }
+
+  /// Whether the file at `path` begins as the index `bytes` does: with eight bytes that all have.
+  private static func isIndex(_ path: FilePath, as bytes: [UInt8]) -> Bool {
+    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
+      return false
+    }
+    defer { try? file.close() }
+    return file.prefix(8) == Array(bytes.prefix(8))
   }
 
   private static func template(_ text: String) throws -> InfoTemplate {

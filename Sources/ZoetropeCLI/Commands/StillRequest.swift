@@ -68,8 +68,9 @@ struct StillRequest: Hashable {
     let index: Int?
   }
 
-  /// Decodes the picture of each input and gives it to `body`, whose failures end everything. No
-  /// more than one input is open at a time.
+  /// Decodes the picture of each input and gives it to `body`, whose failures end everything; when the
+  /// reader has gone, the status is that of the inputs so far. No more than one input is open at a
+  /// time.
   private func each(
     _ inputs: [InputFile], keptIn store: FrameStore?,
     _ body: (InputFile, Picture) throws(CommandFailure) -> Void
@@ -85,7 +86,12 @@ struct StillRequest: Hashable {
         statuses.append(error.status)
         continue
       }
-      try body(input, picture)
+      do throws(CommandFailure) {
+        try body(input, picture)
+      } catch {
+        guard error.status == .success else { throw error }
+        return .combined(statuses + [.success])
+      }
       if let damage = picture.frame.damage, !damage.kind.isTolerated {
         CommandRunner.report(damage, of: input, asJSON: false)
         statuses.append(.partial)

@@ -53,6 +53,8 @@ enum UsageHint {
         command = next
         continue
       }
+      // The parser's own command.
+      if word == "help" { return nil }
       var line = "Error: Unknown command '\(word.sanitized)'."
       let names = command.configuration.subcommands.map { $0._commandName } + ["help"]
       if let name = NameSuggestion.closest(to: word, in: names) {

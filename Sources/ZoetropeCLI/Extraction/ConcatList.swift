@@ -61,9 +61,38 @@ struct ConcatList {
   }
 
   /// A name in single quotes, in which only they need escaping.
+  ///
+  /// What could begin with a protocol, as `a:b.png` does, becomes a path. Names that ffmpeg reads without
+  /// `-safe 0` stay as they are: it does not read paths that begin with a dot.
   private static func quoted(_ name: [UInt8]) -> [UInt8] {
     let quote = UInt8(ascii: "'")
-    return [quote] + name.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] } + [quote]
+    let path = isPlain(name) ? name : Array("./".utf8) + name
+    return [quote] + path.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] } + [quote]
+  }
+
+  /// Whether `name` has only letters, digits, `_`, `-` and, behind them, dots.
+  private static func isPlain(_ name: [UInt8]) -> Bool {
+    name.first != UInt8(ascii: ".")
+      && name.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
+          UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+  }
+
+  /// Whether ffmpeg takes `name` for those of a sequence of pictures: it holds `%d`, or `%04d`.
+  static func isSequence(_ name: [UInt8]) -> Bool {
+    name.indices.contains { start in
+      guard name[start] == UInt8(ascii: "%") else { return false }
+      let end = name[(start + 1)...].first {
+        !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+      }
+      return end == UInt8(ascii: "d")
+    }
   }
 
   /// Whether the file at `path` begins as a list does.

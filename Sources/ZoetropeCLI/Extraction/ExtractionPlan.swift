@@ -72,7 +72,14 @@ struct ExtractionPlan {
           rate.time(ofPicture: number))
         values.delayMilliseconds = OutputTemplate.Values.milliseconds(rate.time(ofPicture: 1))
       }
-      outputs[number] = Output(index: index, path: FilePath(bytes: names.name(values)))
+      let path = FilePath(bytes: names.name(values))
+      if request.format == .ffconcat, let last = path.lastComponent,
+        ConcatList.isSequence(FilePath(root: nil, [last]).bytes)
+      {
+        throw .usage(
+          "a list of frames cannot hold \(last), which ffmpeg takes for a sequence of files")
+      }
+      outputs[number] = Output(index: index, path: path)
     }
   }
 
@@ -103,7 +110,7 @@ struct ExtractionPlan {
         }
       }
       outputs = runs
-      return
+      return try checkVideo(of: image, input: input, request)
     }
     let delays = outputs.compactMap { $0.index.map { image.frames[$0].delay } }
     var failure = CommandFailure.usage("")
@@ -117,7 +124,7 @@ struct ExtractionPlan {
         outputs = zip(outputs, counts).compactMap { output, count in
           count > 0 ? Output(index: output.index, path: nil, repeats: count) : nil
         }
-        return
+        return try checkVideo(of: image, input: input, request)
       }
       failure = .usage(
         "exact delays take \(total) pictures, the most are \(PictureRate.mostPictures); "
@@ -128,6 +135,29 @@ struct ExtractionPlan {
       failure = .usage(
         "the delays are multiples of no time from 1 ms up; --fps sets a frame rate")
     }
+    failure.file = input.name
+    throw failure
+  }
+
+  /// Bytes of the planes of a video; `--limits none` lifts it.
+  static let mostVideoBytes = 64 << 30
+
+  /// Refuses a video of more than ``mostVideoBytes``, which a small file with long delays can ask for.
+  private func checkVideo(
+    of image: AnimatedImage, input: InputFile, _ request: ExtractRequest
+  ) throws(CommandFailure) {
+    guard request.options.limits != .none else { return }
+    let size =
+      request.rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
+      ?? image.canvasSize
+    // No more than a million pictures.
+    let count = outputs.reduce(0) { $0 + $1.repeats }
+    let bytes = size.area.multipliedReportingOverflow(by: 3 * count)
+    guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
+    var failure = CommandFailure(
+      .limit, code: "limitExceeded",
+      "the video would be \(count) pictures of \(size), the most are \(Self.mostVideoBytes) bytes; "
+        + "choose a lower --fps, a --size or --max, or --limits none")
     failure.file = input.name
     throw failure
   }

@@ -2,9 +2,15 @@ import Zoetrope
 
 /// Decides frame by frame which pictures are written, and notes which frames show them.
 struct PictureSieve {
+  /// A hash covers bytes, which pictures of different sizes can share.
+  private struct Picture: Hashable {
+    let size: PixelSize
+    let hash: PixelHash
+  }
+
   private let choice: PictureChoice
-  /// The first frame with each picture, for ``PictureChoice/unique``: 24 bytes and more for each.
-  private var firsts: [PixelHash: Int] = [:]
+  /// The first frame with each picture, for ``PictureChoice/unique``: 40 bytes and more for each.
+  private var firsts: [Picture: Int] = [:]
   /// The last frame that was written, for ``PictureChoice/changed``.
   private var last: (index: Int, bitmap: Bitmap)?
   private(set) var showings = PictureShowings()
@@ -21,12 +27,12 @@ struct PictureSieve {
     switch choice {
     case .all: return true
     case .unique:
-      let hash = try PixelHash(of: bitmap)
-      if let first = firsts[hash] {
+      let picture = Picture(size: bitmap.size, hash: try PixelHash(of: bitmap))
+      if let first = firsts[picture] {
         showings.note(index, as: first)
         return false
       }
-      firsts[hash] = index
+      firsts[picture] = index
       showings.note(index, as: index)
     case .changed:
       let rect = last.map { bitmap.changes(since: $0.bitmap) } ?? PixelRect(bitmap.size)

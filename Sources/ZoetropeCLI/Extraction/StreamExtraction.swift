@@ -91,19 +91,19 @@ struct StreamExtraction {
     frames.nextIndex += 1
     frames.timeline.append([control])
     guard frames.selection?.takes(control) ?? true else { return true }
+    frames.hasOutputs = true
     var found: CompositedFrame?
     if frames.sieve.needsEveryFrame {
       // A picture that is left out needs no name.
-      found = try frame(of: index, from: reader, sieve: &frames.sieve)
+      found = try frame(of: index, from: reader, &frames)
       if found == nil { return true }
     }
     let path = try path(of: index, frames: &frames)
     guard frames.kept[index] == nil else { return true }
     if !frames.sieve.needsEveryFrame {
-      found = try frame(of: index, from: reader, sieve: &frames.sieve)
+      found = try frame(of: index, from: reader, &frames)
     }
     guard let frame = found else { return true }
-    if let damage = frame.damage, frames.damage.last != damage { frames.damage.append(damage) }
     let job = FrameJob(place: frames.written.count, bitmap: frame.bitmap, path: path)
     frames.written.append(index)
     let writer = frames.writer ?? makeWriter()
@@ -112,16 +112,18 @@ struct StreamExtraction {
     return true
   }
 
-  /// Frame `index`; nil if it has no pixels, or if its picture is not to be written.
+  /// Frame `index`, whose damage is noted; nil if it has no pixels, or if its picture is not to be
+  /// written.
   private func frame(
-    of index: Int, from reader: StreamReader, sieve: inout PictureSieve
+    of index: Int, from reader: StreamReader, _ frames: inout StreamedFrames
   ) throws(CommandFailure) -> CompositedFrame? {
     do throws(AnimatedImageError) {
       let found =
         try request.isRaw
         ? reader.storedFrame(at: index) : reader.frame(at: index) { Signals.ending != nil }
-      guard let found, try sieve.takes(found.bitmap, of: index) else { return nil }
-      return found
+      guard let found else { return nil }
+      if let damage = found.damage, frames.damage.last != damage { frames.damage.append(damage) }
+      return try frames.sieve.takes(found.bitmap, of: index) ? found : nil
     } catch {
       throw CommandFailure(error, file: input.name, damage: request.options.damage)
     }
@@ -131,7 +133,6 @@ struct StreamExtraction {
   private func path(
     of index: Int, frames: inout StreamedFrames
   ) throws(CommandFailure) -> FilePath? {
-    frames.hasOutputs = true
     guard case .files(let template) = destination else { return nil }
     let starts = [index, index + 1].map {
       OutputTemplate.Values.milliseconds(frames.timeline.startTime($0))

@@ -19,13 +19,38 @@ import Zoetrope
         file 'a.png'
         option framerate 990/1
         duration 0.033333
-        file 'it'\\''s.png'
+        file './it'\\''s.png'
         option framerate 990/1
         duration 0.066666
-        file 'it'\\''s.png'
+        file './it'\\''s.png'
         option framerate 990/1
 
         """)
+  }
+
+  @Test(arguments: [
+    ("a:b.png", "./a:b.png"), (".a.png", "./.a.png"), ("a b.png", "./a b.png"),
+    ("a_b-0.1.png", "a_b-0.1.png"),
+  ])
+  func `no name begins with a protocol`(_ name: String, _ path: String) {
+    var list = ConcatList(delays: [FrameDelay(centiseconds: 4)], policy: .exact)
+    list.add(FilePath(name), for: .milliseconds(40))
+    #expect(String(decoding: list.bytes, as: UTF8.self).contains("file '\(path)'\n"))
+  }
+
+  @Test(arguments: [
+    ("a%d.png", true), ("a%04d-0.png", true), ("%%d", true), ("a%.png", false), ("a%", false),
+    ("%4x", false), ("ad", false),
+  ])
+  func `ffmpeg takes some names for a sequence`(_ name: String, _ isSequence: Bool) throws {
+    #expect(ConcatList.isSequence(Array(name.utf8)) == isSequence)
+    guard name == "a%d.png" else { return }
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.shell("mv cat.gif a%d.gif") == 0)
+      let refused = try tool.run("extract", "a%d.gif", "--format", "ffconcat", "-o", "o")
+      #expect(refused.status == 2 && refused.errors.contains("a%d-0000.png"))
+      #expect(try tool.list() == ["a%d.gif"])
+    }
   }
 
   @Test func `a frame that is shown for no time is left out`() {

@@ -44,6 +44,16 @@ import Zoetrope
     #expect(sieve.showings.changedRects.isEmpty)
   }
 
+  @Test func `pictures with the same bytes and different sizes are different`() throws {
+    var sieve = PictureSieve(.unique)
+    for (index, size) in [(4, 2), (2, 4), (8, 1), (4, 2)].enumerated() {
+      let bitmap = Bitmap(size: PixelSize(width: size.0, height: size.1)) { _, _ in }
+      let isTaken = try sieve.takes(bitmap, of: index)
+      #expect(isTaken == (index < 3))
+    }
+    #expect(sieve.showings.pictures == [0: 0, 1: 1, 2: 2, 3: 0])
+  }
+
   @Test func `a frame is left out while nothing changes`() throws {
     var sieve = PictureSieve(.changed)
     let pictures = [picture(), picture(), picture((1, 1)), picture(), picture()]

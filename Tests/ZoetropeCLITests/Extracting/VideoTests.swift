@@ -99,6 +99,23 @@ import Zoetrope
     }
   }
 
+  @Test func `a video of more than 64 GiB is refused, unless limits are lifted`() throws {
+    var large = SampleGIF(width: 255, height: 255)
+    large.frames = (0..<200).map { (UInt8($0 % 3), 255) }
+    try withTool(large) { (tool: Tool) throws in
+      let extract = ["extract", "cat.gif", "--format", "y4m", "--fps", "1000", "-o"]
+      let refused = try tool.run(extract + ["f.y4m"])
+      #expect(refused.status == 5)
+      #expect(refused.errors.contains("510000 pictures of 255x255"))
+      #expect(try tool.list() == ["cat.gif"])
+      #expect(
+        try tool.shell(
+          "\"$ZOETROPE\" \((extract + ["-"]).joined(separator: " ")) --limits none | head -c 9 >f")
+          == 0)
+      #expect(try tool.read("f") == Array("YUV4MPEG2".utf8))
+    }
+  }
+
   @Test func `an interrupted video leaves nothing`() throws {
     var long = SampleGIF(width: 60, height: 60)
     long.frames = (0..<100).map { (UInt8($0 % 3), 100) }

@@ -55,7 +55,9 @@ import Testing
     #expect(
       message?.hasPrefix("Error: Unknown command 'exract'. Did you mean 'extract'?\n") == true)
     #expect(UsageHint.unknownTopic(of: ["help", "cache", "sttat"])?.contains("'stat'") == true)
-    for arguments in [["help"], ["help", "extract"], ["help", "cache", "warm"], ["exract"]] {
+    for arguments in [
+      ["help"], ["help", "extract"], ["help", "cache", "warm"], ["exract"], ["help", "help"],
+    ] {
       #expect(UsageHint.unknownTopic(of: arguments) == nil)
     }
   }
