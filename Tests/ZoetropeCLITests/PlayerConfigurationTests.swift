@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 import Testing
 import ZoetropeProcess
 
@@ -59,6 +60,31 @@ import ZoetropeProcess
   ])
   func `other commands, help and --no-config do not read it`(_ command: [String]) {
     #expect(arguments("protokol=sixel", command: command) == command)
+  }
+
+  @Test func `lines may end as on Windows, after a byte order mark`() {
+    #expect(
+      arguments("\u{FEFF}protocol=sixel\r\n\r\n# x\r\nhold\r\n")
+        == ["play", "--protocol=sixel", "--hold", "a.gif"])
+    #expect(arguments("hold\r\nfoo=1")[0].hasPrefix("/home/me/config:2: "))
+  }
+
+  @Test(arguments: [
+    ["play", "--place", "9x4@0,0", "a.gif"], ["play", "a.gif", "--place=9x4@0,0"],
+    ["play", "--clear", "--place", "9x4@0,0"],
+  ])
+  func `what another program draws does not depend on it`(_ command: [String]) {
+    #expect(arguments("once\ninline", command: command) == command)
+  }
+
+  @Test(arguments: ["place=9x4@0,0", "id=7", "cell=9x18", "clear"])
+  func `it cannot ask for a place`(_ line: String) {
+    #expect(arguments(line)[0].contains("works only on the command line"))
+  }
+
+  @Test func `a file out of reach is no error`() {
+    #expect(PlayerConfiguration.isAbsence(.permissionDenied))
+    #expect(!PlayerConfiguration.isAbsence(.ioError))
   }
 
   @Test func `it is read after a double dash as well`() {

@@ -22,6 +22,10 @@ enum ToolArguments {
     if options.contains(where: { ["--no-config", "--help", "-h", "--version"].contains($0) }) {
       return arguments
     }
+    // What another program draws must not depend on what its user wants of the player.
+    if options.contains(where: { $0 == "--clear" || $0 == "--place" || $0.hasPrefix("--place=") }) {
+      return arguments
+    }
     guard let configuration = try configuration() else { return arguments }
     arguments.insert(contentsOf: try configuration.arguments { problem(with: $0) }, at: 1)
     return arguments

@@ -36,7 +36,10 @@ struct PlayerConfiguration: Hashable {
     self.path = path
     var lines: [Line] = []
     var number = 0
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    var text = text[...]
+    // Editors that end lines with CR LF may begin the file with a byte order mark.
+    if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       number += 1
       let content = line.trimmed
       if content.isEmpty || content.hasPrefix("#") { continue }
@@ -82,7 +85,8 @@ struct PlayerConfiguration: Hashable {
 
   /// Options that make no sense in the file.
   private static let excluded: Set<String> = [
-    "no-config", "help", "version", "follow", "frame", "trace", "force",
+    "no-config", "help", "version", "follow", "frame", "trace", "force", "place", "id",
+    "cell", "clear",
   ]
 
   private func failure(_ message: String, _ line: Line) -> CommandFailure {
@@ -125,6 +129,12 @@ extension PlayerConfiguration {
   /// The most bytes that are read; more is not a configuration.
   private static let byteLimit = 64 << 10
 
+  /// Whether an error means that the user has no file, or that this process is not to see it, as in
+  /// a sandbox or under `sudo`.
+  static func isAbsence(_ error: Errno) -> Bool {
+    [.noSuchFileOrDirectory, .notDirectory, .permissionDenied].contains(error)
+  }
+
   /// Reads the user's file; nil when there is none.
   static func load(
     _ location: Location? = Location { environmentVariable($0) }
@@ -146,7 +156,7 @@ extension PlayerConfiguration {
         return bytes
       }
     } catch {
-      if !location.isNamed, [.noSuchFileOrDirectory, .notDirectory].contains(error as? Errno) {
+      if !location.isNamed, let error = error as? Errno, isAbsence(error) {
         return nil
       }
       throw CommandFailure(

@@ -29,7 +29,7 @@ package final class TerminalTakeover {
       TerminalCapabilities(environment: .current), now: { ContinuousClock.now },
       write: { device.writeAll($0) }, read: { device.read(within: $0) })
     terminal.leave()
-    Signals.catchEndings()
+    Signals.endTerminal()
     return probe.capabilities
   }
 
@@ -67,6 +67,7 @@ package final class TerminalTakeover {
   /// Reads answers that are in flight, so that the shell does not get them.
   private func swallowAnswers() {
     var decoder = InputDecoder()
+    if mode.usesMouse, awaited.hasMouse { swallowMouse(&decoder) }
     guard let deadline = awaited.deadline(at: .now) else { return }
     while awaited.deadline(at: .now) != nil {
       let left = ContinuousClock.now.duration(to: deadline)
@@ -75,6 +76,17 @@ package final class TerminalTakeover {
       if readiness.contains(.wake) { Signals.drain() }
       guard readiness.contains(.input) else { continue }
       guard let bytes = device.read() else { return }
+      awaited.take(decoder.feed(bytes))
+    }
+  }
+}
+
+extension TerminalTakeover {
+  /// Reads what is queued, since reports of a mouse that was just used would be typed to the shell.
+  private func swallowMouse(_ decoder: inout InputDecoder) {
+    for _ in 0..<16 {
+      let readiness = device.wait(forInput: true, output: false, wakes: false, for: .zero)
+      guard readiness.contains(.input), let bytes = device.read(), !bytes.isEmpty else { return }
       awaited.take(decoder.feed(bytes))
     }
   }
@@ -92,6 +104,8 @@ package final class TerminalTakeover {
 struct AwaitedAnswers: Sendable {
   /// When the last query of the probe is given up; nil once it was answered.
   var probeEnd: ContinuousClock.Instant?
+  /// Whether the mouse was used.
+  var hasMouse = false
   /// Frames whose arrival was queried and not confirmed.
   var frameCount = 0
 
@@ -115,10 +129,11 @@ struct AwaitedAnswers: Sendable {
 
   /// Records answers among `events`.
   mutating func take(_ events: [InputEvent]) {
-    for case .reply(let reply) in events {
-      switch reply {
-      case .attributes: probeEnd = nil
-      case .ready: frameCount = max(frameCount - 1, 0)
+    for event in events {
+      switch event {
+      case .mouse: hasMouse = true
+      case .reply(.attributes): probeEnd = nil
+      case .reply(.ready): frameCount = max(frameCount - 1, 0)
       default: break
       }
     }

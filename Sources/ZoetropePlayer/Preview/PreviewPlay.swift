@@ -71,6 +71,8 @@ private final class PreviewSession {
   /// When the last frame has been shown for its time, once the scheduler has finished.
   private var endsAt: ContinuousClock.Instant?
   private var lastEnd = ContinuousClock.now
+  /// Whether the terminal has become too small for the place, so that nothing is drawn.
+  private var isHidden = false
   /// Whether the last write stopped in the middle.
   private var isCut = false
 
@@ -179,8 +181,11 @@ private final class PreviewSession {
       }
     }
     guard let frame = next?.frame, next?.bytes == nil, output.hasRoom else { return }
-    next?.bytes = canvas.bytes(
-      showing: frame.bitmap, index: frame.index, changed: missed.union(frame.dirtyRect))
+    next?.bytes =
+      isHidden
+      ? []
+      : canvas.bytes(
+        showing: frame.bitmap, index: frame.index, changed: missed.union(frame.dirtyRect))
     missed = .empty
   }
 
@@ -211,17 +216,17 @@ private final class PreviewSession {
   }
   private var armedArea: CellRect?
 
-  /// Draws the whole picture, where the terminal has another size or was used by others.
+  /// Draws the whole picture, where the terminal has another size or was used by others; removes it
+  /// while it has no place.
   private func drawAgain() {
-    guard
-      let target = try? PreviewTarget(
-        preview, isTerminal: output.isTerminal, imageID: canvas.target.imageID)
-    else { return }
-    var bytes = canvas.move(to: target)
+    let target = try? PreviewTarget(
+      preview, isTerminal: output.isTerminal, imageID: canvas.target.imageID)
+    isHidden = target == nil
+    var bytes = canvas.move(to: target ?? canvas.target)
     // The frame encoded ahead was for the old place.
     next?.bytes = nil
     missed = PixelRect(opened.canvasSize)
-    guard let shown else { return write(bytes) }
+    guard let shown, !isHidden else { return write(bytes) }
     bytes += canvas.bytes(showing: shown.bitmap, index: shown.index, changed: nil)
     write(bytes)
   }

@@ -56,7 +56,9 @@ final class FrameExport: Sendable {
       }
       return "saved \(count) frames"
     } catch {
-      return "saved \(count) frames, then: \(error)"
+      // The screen counts frames from 1, and an error from 0.
+      let reason = (error as? AnimatedImageError)?.detail ?? "\(error)"
+      return "saved \(count) frames, then: \(reason)"
     }
   }
 

@@ -105,12 +105,13 @@ package struct StillOutput {
       return .terminal
     }
     var report = PlayReport(inputs.count)
-    for input in inputs {
+    for (number, input) in inputs.enumerated() {
       do throws(CommandFailure) {
         try OutputStream.print(try picture(of: try open(input), name: input.name))
       } catch {
-        if error.status == .success { return .success }
-        report.add(error)
+        // Nobody reads on; what failed before still counts.
+        if error.status == .success { return report.finish() }
+        report.add(error, of: number)
       }
     }
     return report.finish()

@@ -125,7 +125,11 @@ extension Player {
   /// second unless `now`.
   private func changedStatus(now: Bool) -> [UInt8]? {
     let plan = plan
-    guard let statusRow = plan.statusRow, overlay == nil, outcome == nil else { return nil }
+    guard let statusRow = plan.statusRow, overlay == nil, outcome == nil else {
+      // Time that has come and is not forgotten would end every wait at once.
+      statusDue = nil
+      return nil
+    }
     let hasUTF8 = stage.capabilities.hasUTF8
     let instant = ContinuousClock.now
     guard now || instant - statusAt >= .milliseconds(250) else {
@@ -198,6 +202,7 @@ extension Player {
   /// Keys arrive faster than a slow link transmits pictures, so several requests become one.
   func repaint() {
     wantsRepaint = true
+    if let overlay { return cover(with: overlay) }
     // The frame encoded ahead is for the old encoder.
     next?.bytes = nil
     repaintIfPossible()

@@ -119,6 +119,8 @@ final class Player {
     (isPaused, isEnded) = (place?.isPaused ?? false, false)
     (sectionStart, wantsRepaint, wantsReframe) = (nil, false, false)
     (statusText, barText) = ("", [])
+    // The screen was cleared for this file.
+    overlay = nil
     stage.forgetFile()
     isMotionOff = settings.playback.reducesMotion
     transport = Transport(image, options: settings.playback, store: settings.store)
@@ -240,7 +242,9 @@ final class Player {
 
   /// When the fence opens without an answer; nil while nothing waits for it.
   private var fenceOpening: ContinuousClock.Instant? {
-    guard wantsRepaint || wantsReframe || (next != nil && next?.bytes == nil) else { return nil }
+    guard overlay == nil, wantsRepaint || wantsReframe || (next != nil && next?.bytes == nil) else {
+      return nil
+    }
     return fence.opening.map { began + $0 + .milliseconds(1) }
   }
 

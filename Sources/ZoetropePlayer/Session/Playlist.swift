@@ -53,7 +53,9 @@ struct Playlist {
   /// What to say of the files that were skipped since this was asked last; nil when none was.
   mutating func takeNotice() -> String? {
     defer { skipped = [] }
-    guard let first = skipped.first else { return nil }
+    guard var first = skipped.first else { return nil }
+    // The screen counts frames from 1.
+    first.frame = nil
     return skipped.count == 1
       ? "skipped \(first.line)" : "skipped \(skipped.count) files: \(first.line), ..."
   }
@@ -140,14 +142,16 @@ struct Playlist {
   mutating func reportEndings() {
     for (candidate, image) in kept.sorted(by: { $0.key < $1.key }) {
       guard let stream = image.stream else { continue }
-      report.add(stream, from: inputs[candidate], damage: options.damage)
+      report.add(stream, from: inputs[candidate], number: candidate, damage: options.damage)
     }
   }
 
   /// Records that a file cannot be opened; returns whether that is because a signal asks to end.
   private mutating func fails(_ error: CommandFailure, of candidate: Int) -> Bool {
     openings[candidate] = nil
-    if unusable.insert(candidate).inserted, problems[candidate] == nil { report.add(error) }
+    if unusable.insert(candidate).inserted, problems[candidate] == nil {
+      report.add(error, of: candidate)
+    }
     problems[candidate] = error.message
     skipped.append(error)
     return Signals.ending != nil
@@ -172,6 +176,8 @@ enum PlayerOutcome: Sendable {
 struct PlayReport {
   private let inputCount: Int
   private var failures: [CommandFailure] = []
+  /// The numbers of the inputs that failed; nil stands for what is no input.
+  private var failed: Set<Int?> = []
   /// What is worth a line but fails nothing.
   private var notes: [String] = []
   /// How playing ended, if not with the last file.
@@ -179,18 +185,24 @@ struct PlayReport {
 
   init(_ inputCount: Int) { self.inputCount = inputCount }
 
-  mutating func add(_ failure: CommandFailure) { failures.append(failure) }
+  /// Adds a failure of input `number`; nil for one of the trace.
+  mutating func add(_ failure: CommandFailure, of number: Int?) {
+    failures.append(failure)
+    failed.insert(number)
+  }
 
   /// Adds how a stream ended, if that was not with the end of its animation.
   ///
   /// A cut stream is noted but fails nothing, as a truncated file.
-  mutating func add(_ stream: StreamedImage, from input: InputFile, damage: DamagePolicy) {
+  mutating func add(
+    _ stream: StreamedImage, from input: InputFile, number: Int, damage: DamagePolicy
+  ) {
     let progress = stream.progress
     guard let ending = progress.ending, ending != .complete, ending != .cancelled else { return }
     if let error = ending.error {
       let failure = CommandFailure(error, file: input.name, damage: damage)
       // Playing has failed with it too if no frame arrived.
-      if !failures.contains(failure) { add(failure) }
+      if !failures.contains(failure) { add(failure, of: number) }
     } else {
       notes.append(StreamWord.cut(progress, input: input))
     }
@@ -203,7 +215,7 @@ struct PlayReport {
     do throws(WriteFailure) {
       try OutputFile.write(report: json, to: name, isReplacing: isReplacing)
     } catch {
-      if let failure = error.commandFailure { add(failure) }
+      if let failure = error.commandFailure { add(failure, of: nil) }
     }
   }
 
@@ -214,8 +226,7 @@ struct PlayReport {
     if let ending { return ending }
     if failures.isEmpty { return .success }
     // A file may fail more than once.
-    return Set(failures.map(\.file)).count < inputCount
-      ? .partial : .combined(failures.map(\.status))
+    return failed.count < inputCount ? .partial : .combined(failures.map(\.status))
   }
 }
 

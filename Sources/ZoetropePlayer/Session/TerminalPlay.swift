@@ -83,7 +83,7 @@ package struct TerminalPlay {
           return trace
         case .failed(let failure):
           isWish = false
-          playlist.report.add(failure)
+          playlist.report.add(failure, of: number)
         }
         player.outcome = nil
         image = playlist.open(request) { opening, input, hasNext in

@@ -67,7 +67,8 @@ struct StatusLine: Sendable {
       let head =
         "\(mark)\(place) \(timeline.indices.contains(index) ? timeline[index] : 0) ms "
       let left = columns - TerminalText.columns(of: head)
-      return head + Self.bars(timeline, index: index, columns: left)
+      return TerminalText.sanitized(
+        head + Self.bars(timeline, index: index, columns: left), limit: columns)
     }
     var texts: [Part: String] = [:]
     for part in Part.allCases { texts[part] = text(of: part) }

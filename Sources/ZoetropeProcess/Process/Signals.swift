@@ -68,6 +68,11 @@ package enum Signals {
     signal(SIGTTOU, SIG_IGN)
   }
 
+  /// Gives the signals of ``catchForTerminal()`` their default actions again.
+  package static func endTerminal() {
+    for number in terminal where !isIgnored(number) { signal(number, SIG_DFL) }
+  }
+
   /// Gives the signals of ``catchForPreview()`` their default actions again.
   package static func endPreview() {
     for number in preview where !isIgnored(number) { signal(number, SIG_DFL) }

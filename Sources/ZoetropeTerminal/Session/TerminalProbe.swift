@@ -142,7 +142,7 @@ extension TerminalCapabilities {
         }
       case .ready: reportsStatus = true
       case .cursor(_, let column): columns.append(column)
-      case .cellSize(let size): cellSize = size
+      case .cellSize(let size): if size.isCell { cellSize = size }
       case .textAreaPixels(let size): textPixels = size
       case .textAreaCells(let columns, let rows): textCells = (columns, rows)
       case .color(11, let color): background = color
@@ -163,7 +163,7 @@ extension TerminalCapabilities {
     {
       let size = PixelSize(
         width: textPixels.width / textCells.columns, height: textPixels.height / textCells.rows)
-      if !size.isEmpty { cellSize = size }
+      if size.isCell { cellSize = size }
     }
   }
 

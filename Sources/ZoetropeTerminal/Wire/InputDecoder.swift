@@ -167,6 +167,10 @@ public struct InputDecoder: Sendable {
       guard pending.count >= 3 else { return }
       // The Linux console's function keys have one more bracket.
       if pending.count == 3, last == 0x5B { return }
+      if pending[2] == 0x4D, last != 0x1B {
+        finishOldMouse(&events)
+        return
+      }
       guard (0x40...0x7E).contains(last) || last == 0x1B else { return }
       let body = Array(pending[2...])
       pending = []
@@ -200,6 +204,15 @@ public struct InputDecoder: Sendable {
         emit(KeyEvent(key.key, key.modifiers.union(.alt)), &events)
       }
     }
+  }
+
+  /// Takes a report of the mouse in the form before SGR: three bytes after `CSI M`.
+  ///
+  /// Terminals without mode 1006 send it. It is dropped, since it has no place for far columns.
+  private mutating func finishOldMouse(_ events: inout [InputEvent]) {
+    guard pending.count == 6 else { return }
+    pending = []
+    events.append(.reply(.other))
   }
 
   private mutating func control(_ body: [UInt8], _ events: inout [InputEvent]) {

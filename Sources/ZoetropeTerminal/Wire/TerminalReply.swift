@@ -117,7 +117,7 @@ enum ControlSequence: Hashable {
     guard !size.isEmpty else { return .other }
     switch numbers[0] {
     case 4: return .textAreaPixels(size)
-    case 6: return .cellSize(size)
+    case 6: return size.isCell ? .cellSize(size) : .other
     case 8: return .textAreaCells(columns: size.width, rows: size.height)
     default: return .other
     }
@@ -175,6 +175,11 @@ enum ControlSequence: Hashable {
     }
     return .key(KeyEvent(.character(Character(scalar)), modifiers))
   }
+}
+
+extension PixelSize {
+  /// Whether a cell can have this size. Larger ones would make pictures that no memory holds.
+  var isCell: Bool { !isEmpty && width <= 256 && height <= 256 }
 }
 
 /// Parses the strings a terminal sends: `DCS`, `OSC` and `APC`.

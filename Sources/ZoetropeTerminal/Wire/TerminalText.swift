@@ -47,10 +47,11 @@ public enum TerminalText {
     for scalar in text.unicodeScalars where width(of: scalar) > 0 {
       let other: Unicode.Scalar? =
         switch scalar {
-        case "\u{25B8}": ">"
+        case "\u{25B8}", "\u{2578}": ">"
         case "\u{25C2}": "<"
         case "\u{25A0}", "\u{2588}": "#"
-        case "\u{2016}": "="
+        case "\u{2016}", "\u{2501}": "="
+        case "\u{2500}": "-"
         case "\u{2502}": "|"
         case "\u{2026}": "~"
         case "\u{2581}"..."\u{2583}": "."

@@ -22,6 +22,25 @@ import Testing
     #expect(graphics.output.isEmpty)
   }
 
+  @Test func `a reader that goes away does not hide what failed`() throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(SampleGIF().bytes, to: "a.gif")
+    let script = "(\"$ZOETROPE\" play no.gif a.gif; echo $? >status) 2>errors | true"
+    #expect(try tool.shell(script) == 0)
+    #expect(String(decoding: try tool.read("status"), as: UTF8.self) == "1\n")
+    #expect(String(decoding: try tool.read("errors"), as: UTF8.self).contains("no.gif"))
+  }
+
+  @Test func `a file that fails twice is two files that failed`() throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(Array("no picture".utf8), to: "bad.gif")
+    let single = try tool.run("play", "bad.gif").status
+    #expect(single != 0 && single != 1)
+    #expect(try tool.run("play", "bad.gif", "bad.gif").status == single)
+  }
+
   @Test func `a reader that goes away is a quiet end`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }

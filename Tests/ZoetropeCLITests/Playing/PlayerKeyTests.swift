@@ -125,6 +125,21 @@ import Testing
     }
   }
 
+  @Test func `the help is drawn again, and stays`() throws {
+    let session = try PlayerSession()
+    try #require(session.terminal.waitToShow("6x4 GIF"))
+    session.terminal.type("?")
+    try #require(session.terminal.settle())
+    let help = session.terminal.model.screen
+    session.terminal.smear()
+    #expect(session.terminal.model.screen != help)
+    session.terminal.type("\u{C}")
+    #expect(session.terminal.wait { session.terminal.model.screen == help })
+    session.terminal.type("?")
+    #expect(session.terminal.waitToShow("6x4 GIF"))
+    #expect(session.quit() == 0)
+  }
+
   @Test func `the help page names the keys and goes away`() throws {
     try paused { session in
       session.terminal.type("?")

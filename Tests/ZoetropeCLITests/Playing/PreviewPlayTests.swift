@@ -90,6 +90,19 @@ import Testing
     }
   }
 
+  @Test func `nothing is drawn while the screen has no room for the place`() throws {
+    try withTool(["play", "--place", "10x4@20,5", "--protocol", "half", "cat.gif"]) { terminal in
+      try #require(terminal.wait { !terminal.model.cells[5 * 60 + 20].pen.isEmpty })
+      terminal.resize(columns: 15, rows: 4)
+      try #require(terminal.settle())
+      #expect(terminal.model.cells.allSatisfy { $0.pen.isEmpty })
+      terminal.resize(columns: 60, rows: 20)
+      #expect(terminal.wait { !terminal.model.cells[5 * 60 + 20].pen.isEmpty })
+      terminal.send(SIGTERM)
+      #expect(terminal.end() == 143)
+    }
+  }
+
   @Test func `clear removes the picture with its number, and no other`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }

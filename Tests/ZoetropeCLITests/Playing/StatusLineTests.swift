@@ -29,6 +29,15 @@ import ZoetropeTerminal
           + "loop 2/3 | zoom 156 % | section 3-7 | kitty   "))
   }
 
+  @Test func `the line of delays stays on the screen`() {
+    var line = full
+    line.timeline = Array(repeating: 100_000, count: 100_000)
+    (line.index, line.count) = (36_000, 100_000)
+    for columns in 20...40 {
+      #expect(TerminalText.columns(of: line.text(columns: columns)) <= columns)
+    }
+  }
+
   @Test func `80 columns keep the frame, the section, the name and the hint`() {
     let text = full.text(columns: 80)
     #expect(TerminalText.columns(of: text) == 80)

@@ -113,6 +113,17 @@ struct TerminalProbeTests {
     #expect(found.background == TerminalColor(red: 255, green: 255, blue: 255))
   }
 
+  @Test(arguments: [
+    "\u{1B}[6;1000000;1000000t", "\u{1B}[6;18;257t", "\u{1B}[4;1000000;1000000t\u{1B}[8;1;1t",
+  ])
+  func `a cell that cannot be is ignored`(_ reply: String) {
+    let (probe, _, _) = probe(["TERM": "xterm"], [reply + "\u{1B}[?1;2c"])
+    #expect(probe.capabilities.didAnswer && probe.capabilities.cellSize == nil)
+    var found = TerminalCapabilities()
+    found.apply([.cellSize(PixelSize(width: 9, height: 1000))])
+    #expect(found.cellSize == nil)
+  }
+
   @Test func `inside tmux cells are drawn and nothing is asked that would leak`() {
     let (probe, line, _) = probe(
       ["TERM": "tmux-256color", "TMUX": "/tmp/x,1,0", "COLORTERM": "truecolor"],

@@ -64,6 +64,18 @@ struct InputDecoderTests {
     #expect(decoder.feed(Array("[B".utf8)) == [.key(KeyEvent(.down))])
   }
 
+  @Test func `the mouse's old form gives no keys, whole or byte by byte`() {
+    let bytes: [UInt8] = [0x1B, 0x5B, 0x4D, 0x20, 0x71, 0xC3, 0x78]
+    var whole = InputDecoder()
+    #expect(whole.feed(bytes) == [.reply(.other), .key(KeyEvent(.character("x")))])
+    var single = InputDecoder()
+    #expect(
+      bytes.flatMap { single.feed([$0]) }
+        == [.reply(.other), .key(KeyEvent(.character("x")))])
+    // Another sequence in its place is not swallowed.
+    #expect(single.feed(Array("\u{1B}[M \u{1B}[A".utf8)) == [.key(KeyEvent(.up))])
+  }
+
   @Test func `a half answer is not taken for keys when time passes`() {
     var decoder = InputDecoder()
     #expect(decoder.feed(Array("\u{1B}]11;rgb:00".utf8)).isEmpty)

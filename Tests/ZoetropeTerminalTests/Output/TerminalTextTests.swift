@@ -33,6 +33,7 @@ struct TerminalTextTests {
 
   @Test func `without UTF-8 only ASCII is written`() {
     #expect(TerminalText.ascii("▸ ねこ.gif │▁█… e\u{301}") == "> ??.gif |.#~ e")
+    #expect(TerminalText.ascii("━━╸──") == "==>--")
     #expect(TerminalText.ascii("plain ~ text") == "plain ~ text")
   }
 }
