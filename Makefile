@@ -74,6 +74,8 @@ install-lib: lib ## copies libzoetrope, zoetrope.h and zoetrope.pc to PREFIX (de
 	install -m 644 Sources/CZoetrope/zoetrope.h "$(DESTDIR)$(PREFIX)/include/"
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/CZoetrope/zoetrope.pc.in \
 	  >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/zoetrope.pc"
+	@# Known to the loader at once, where that may be told.
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || :
 
 test-lib: lib ## the C ABI's tests and sample: make test-lib [WITH="plain address valgrind"]
 	@# valgrind's report needs names.

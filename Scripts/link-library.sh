@@ -57,19 +57,19 @@ done
 # KEEP_SYMBOLS=1 keeps the names, for valgrind and profilers.
 if [ -n "${KEEP_SYMBOLS:-}" ]; then strip=--strip-debug; else strip=--strip-all; fi
 "$toolchain/bin/llvm-objcopy" "$strip" "$work/$name"
-mv -f "$work/$name" "$file"
-ln -sf "$name.1" "$folder/$name"
 
 # What was exported, what it needs, and from which libc on it runs.
-exported=$(nm -D --defined-only "$file" | sed -n 's/.* T \(.*\)@@ZOETROPE_1$/\1/p' | sort -u)
-others=$(nm -D --defined-only "$file" | grep -v ' T .*@@ZOETROPE_1$' | grep -v ' A ZOETROPE_1$' || :)
+exported=$(nm -D --defined-only "$work/$name" | sed -n 's/.* T \(.*\)@@ZOETROPE_1$/\1/p' | sort -u)
+others=$(nm -D --defined-only "$work/$name" | grep -v ' T .*@@ZOETROPE_1$' | grep -v ' A ZOETROPE_1$' || :)
 if [ "$exported" != "$functions" ] || [ -n "$others" ]; then
   echo "exported symbols are not those of the header:" >&2
   diff <(echo "$functions") <(echo "$exported") >&2 || :
   echo "$others" | head >&2
   exit 1
 fi
-floor=$(nm -D --undefined-only "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+floor=$(nm -D --undefined-only "$work/$name" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+mv -f "$work/$name" "$file"
+ln -sf "$name.1" "$folder/$name"
 echo "$file: version $version, $(stat -c %s "$file") bytes, $(wc -l <<<"$exported") functions"
 echo "needs $(objdump -p "$file" | sed -n 's/ *NEEDED *//p' | tr '\n' ' ')from ${floor/GLIBC_/glibc }"
 echo "${floor/GLIBC_/}" >"$folder/glibc-floor"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import threading
 from ctypes import byref, sizeof
@@ -141,6 +142,7 @@ class Animation:
         options = c.Options(size=sizeof(c.Options), damage=_choice(damage, _DAMAGE, "damage"))
         _set_limits(options, limits)
         options.deep = 1 if deep else 0
+        self._is_deep = deep
         options.parallelism = _int32(threads, "threads")
         handle = ctypes.c_void_p()
         error = c.Error()
@@ -186,11 +188,12 @@ class Animation:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self) -> None:
+    # At the interpreter's end, names of the module may be gone before the last animation.
+    def __del__(self, _close: Any = _lib.zoetrope_close) -> None:
         handle = getattr(self, "_handle", None)
         if handle is not None:
             self._handle = None
-            _lib.zoetrope_close(handle)
+            _close(handle)
 
     def __reduce__(self) -> Any:
         raise TypeError("an Animation cannot be pickled: open it where it is used")
@@ -496,7 +499,7 @@ class Animation:
     ) -> Tuple[bytes, Optional[Damage]]:
         index = self._place(index)
         # Deep frames keep their 16 bits: the encoder takes both.
-        rendering = self._make_rendering(size, fit, filter, "RGBA")
+        rendering = self._make_rendering(size, fit, filter, "RGBA16" if self._is_deep else "RGBA")
         handle = self._begin()
         try:
             result, frame, error = ctypes.c_void_p(), c.Frame(), c.Error()
@@ -540,7 +543,7 @@ class Animation:
 
     def _place(self, index: int) -> int:
         count = self._info.frame_count
-        place = index.__index__()
+        place = operator.index(index)
         if place < 0:
             place += count
         if not 0 <= place < count:
@@ -560,7 +563,7 @@ class Animation:
         self, size: Optional[Tuple[int, int]], fit: str, filter: str, format: str
     ) -> Tuple[Any, Tuple[int, ...], Any]:
         """A reference to the struct, the shape of a frame and its type; kept, since most calls repeat them."""
-        key = (size, fit, filter, format)
+        key = (None if size is None else tuple(size), fit, filter, format)
         try:
             return self._renderings[key]
         except KeyError:
@@ -631,7 +634,7 @@ def _set_limits(options: c.Options, limits: Limits) -> None:
 
 
 def _int32(value: int, name: str) -> int:
-    number = value.__index__()
+    number = operator.index(value)
     if not -(1 << 31) <= number < 1 << 31:
         raise ParameterError("parameter", f"{name} {value}")
     return number

@@ -15,7 +15,8 @@
  * function on the animation that called it, except where stated.
  *
  * Processes. After fork() without exec(), the child cannot use a library that its parent had used:
- * the threads of the library are gone. Calls then return ZOETROPE_FORKED. A parent that has not called
+ * the threads of the library are gone. Calls then return ZOETROPE_FORKED, and those that free or stop
+ * something do nothing. A parent that has not called
  * any function of this header forks as it likes.
  *
  * Structs that begin with `size` can grow: set it to sizeof the struct. Zero in the other fields of
@@ -124,8 +125,8 @@ typedef struct zoetrope_reader {
   void (*release)(void *context);
 } zoetrope_reader;
 
-/* Opens the image that `reader` reads. The struct is copied. If `reader` itself is a bad argument,
-   `release` is not called. */
+/* Opens the image that `reader` reads. The struct is copied. If any argument is bad, or in a forked
+   child, `release` is not called. */
 zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetrope_options *options,
                                      zoetrope_animation **animation, zoetrope_error *error);
 

@@ -34,11 +34,13 @@ final class AnimationHandle: Sendable {
     return Int(index)
   }
 
-  /// Calls `body` with frame `index`, rendered. Other threads that read frames wait.
+  /// Calls `body` with frame `index`, rendered, and with what differs from the frame that was read before
+  /// it with the same rendering. Other threads that read frames wait.
   ///
   /// `body` must not keep the frame: the reader would have to copy its canvas.
   func withFrame(
-    _ index: Int, _ request: FrameRequest, _ body: (borrowing CompositedFrame) -> Void
+    _ index: Int, _ request: FrameRequest,
+    _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
   ) throws(AnimatedImageError) {
     try reading.withLock { (reading) throws(AnimatedImageError) in
       if reading.reader == nil {
@@ -46,14 +48,16 @@ final class AnimationHandle: Sendable {
         reading.reader = SeekingReader(
           image, store: image.access.checkpoints(of: image), keepsCheckpoints: false)
       }
-      if reading.renderer?.rendering != request.rendering {
+      // What the reader calls dirty is so since the last frame of any rendering.
+      let isFirst = reading.renderer?.rendering != request.rendering
+      if isFirst {
         reading.renderer = FrameRenderer(
           request.rendering, of: image.canvasSize, options: image.options)
       }
       guard let frame = try reading.reader?.frame(at: index),
         let rendered = try reading.renderer?.render(frame)
       else { return }
-      body(rendered)
+      body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
     }
   }
 
@@ -81,12 +85,13 @@ final class AnimationHandle: Sendable {
 
   /// Frame `index` as a PNG file.
   func png(
-    _ index: Int, _ request: FrameRequest, _ body: (borrowing CompositedFrame) -> Void
+    _ index: Int, _ request: FrameRequest,
+    _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
   ) throws(AnimatedImageError) -> [UInt8] {
     var bitmap: Bitmap?
-    try withFrame(index, request) { frame in
+    try withFrame(index, request) { frame, dirty in
       bitmap = frame.bitmap
-      body(frame)
+      body(frame, dirty)
     }
     guard let bitmap else { return [] }
     return try PNGEncoder().encode(bitmap)

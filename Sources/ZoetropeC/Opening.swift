@@ -57,7 +57,12 @@ public func openReader(
 ) -> zoetrope_status {
   unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
     let given = try unsafe required(reader, "reader")
-    let source = try unsafe ForeignSource(read(given, over: zoetrope_reader(), "zoetrope_reader"))
+    let whole = try unsafe read(given, over: zoetrope_reader(), "zoetrope_reader")
+    // Half a pointer is none.
+    guard unsafe whole.size >= MemoryLayout<zoetrope_reader>.size else {
+      throw AnimatedImageError(.parameter, "zoetrope_reader.size is \(unsafe whole.size)")
+    }
+    let source = try unsafe ForeignSource(whole)
     return try AnimatedImage(source: source, options: options)
   }
 }
@@ -80,6 +85,8 @@ private func open(
 /// `zoetrope_close` of the header.
 @c(zoetrope_close)
 public func close(_ animation: OpaquePointer?) {
+  // Its locks may be held by threads that the child does not have.
+  guard !ForkGuard.isForked else { return }
   unsafe _ = release(animation, AnimationHandle.self)
 }
 

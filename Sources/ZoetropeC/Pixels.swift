@@ -56,9 +56,9 @@ private func draw(
 ) throws(AnimatedImageError) {
   let request = try unsafe frameRequest(rendering, handle)
   let target = try unsafe PixelTarget(buffer, for: request, count: 1)
-  try handle.withFrame(index, request) { drawn in
+  try handle.withFrame(index, request) { drawn, dirty in
     target.write(drawn.bitmap)
-    unsafe write(zoetrope_frame(drawn, dirty: drawn.dirtyRect), to: frame)
+    unsafe write(zoetrope_frame(drawn, dirty: dirty), to: frame)
   }
 }
 
@@ -166,8 +166,8 @@ public func framePNG(
     _ = try FrameRequest(given, of: handle.image)
     if given.format != Int32(ZOETROPE_RGBA16) { given.format = Int32(ZOETROPE_RGBA8) }
     let request = try FrameRequest(given, of: handle.image)
-    let png = try handle.png(index, request) { drawn in
-      unsafe write(zoetrope_frame(drawn, dirty: drawn.dirtyRect), to: frame)
+    let png = try handle.png(index, request) { drawn, dirty in
+      unsafe write(zoetrope_frame(drawn, dirty: dirty), to: frame)
     }
     unsafe write(ZoetropeC.handle(owning: ByteHandle(png)), to: target)
   }

@@ -12,22 +12,26 @@ final class Player: Sendable {
 
   private struct Ending { let error: AnimatedImageError? }
 
-  /// Starts playing.
-  ///
-  /// - Parameters:
-  ///   - shown: Called for each frame at its time, on a thread of the player's own; false stops.
-  ///   - ended: Called last, on the same thread.
   /// - Throws: `limitExceeded` if the system has no thread left.
   init(
-    _ image: AnimatedImage, _ rendering: Rendering, _ options: PlaybackOptions,
-    shown: @escaping @Sendable (borrowing ScheduledFrame) -> Bool,
-    ended: @escaping @Sendable (AnimatedImageError?) -> Void
+    _ image: AnimatedImage, _ rendering: Rendering, _ options: PlaybackOptions
   ) throws(AnimatedImageError) {
     guard let thread = CallbackThread() else {
       throw AnimatedImageError(.limitExceeded, "the system has no thread left")
     }
     self.thread = thread
     scheduler = FrameScheduler(image, rendering: rendering, options: options)
+  }
+
+  /// Starts playing.
+  ///
+  /// - Parameters:
+  ///   - shown: Called for each frame at its time, on a thread of the player's own; false stops.
+  ///   - ended: Called last, on the same thread.
+  func start(
+    shown: @escaping @Sendable (borrowing ScheduledFrame) -> Bool,
+    ended: @escaping @Sendable (AnimatedImageError?) -> Void
+  ) {
     let frames = scheduler.frames()
     // Not on the cooperative pool, which callbacks that block would starve.
     Task.detached(executorPreference: thread) { [self] in
@@ -102,6 +106,8 @@ private final class CallbackThread: TaskExecutor {
   private func runJobs() {
     state.update { $0.thread = pthread_self() }
     while let job = nextJob() { run(job) }
+    // The system gives its identity to threads that begin later.
+    state.update { $0.thread = nil }
   }
 
   private func nextJob() -> UnownedJob? {

@@ -24,10 +24,10 @@ public func play(
     }
     let wanted = try unsafe read(playback, over: zoetrope_playback(), "zoetrope_playback")
     let options = try wanted.options(of: handle)
-    let made = try Player(
-      handle.image, request.rendering, options, shown: { callbacks.show($0) },
-      ended: { callbacks.end($0) })
+    let made = try Player(handle.image, request.rendering, options)
+    // Callbacks may use the handle.
     unsafe write(ZoetropeC.handle(owning: made), to: target)
+    made.start(shown: { callbacks.show($0) }, ended: { callbacks.end($0) })
   }
 }
 
@@ -89,18 +89,21 @@ private struct ForeignCallbacks: @unchecked Sendable {
 /// `zoetrope_player_stop` of the header.
 @c(zoetrope_player_stop)
 public func playerStop(_ player: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
   (try? unsafe object(player, Player.self, "player"))?.stop()
 }
 
 /// `zoetrope_player_pause` of the header.
 @c(zoetrope_player_pause)
 public func playerPause(_ player: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
   (try? unsafe object(player, Player.self, "player"))?.pause()
 }
 
 /// `zoetrope_player_resume` of the header.
 @c(zoetrope_player_resume)
 public func playerResume(_ player: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
   (try? unsafe object(player, Player.self, "player"))?.resume()
 }
 
@@ -132,7 +135,7 @@ public func playerWait(
 /// `zoetrope_player_free` of the header.
 @c(zoetrope_player_free)
 public func playerFree(_ player: OpaquePointer?) {
-  guard let held = unsafe release(player, Player.self) else { return }
+  guard !ForkGuard.isForked, let held = unsafe release(player, Player.self) else { return }
   held.stop()
-  if !held.isCurrent, !ForkGuard.isForked { _ = held.wait() }
+  if !held.isCurrent { _ = held.wait() }
 }

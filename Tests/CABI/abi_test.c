@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -600,15 +601,59 @@ static void test_playback(const char *path) {
   zoetrope_close(animation);
 }
 
+/* What a frame calls dirty is so since the last one with the same rendering; a new one is dirty all over. */
+static void test_dirty(const char *path) {
+  zoetrope_animation *animation;
+  CHECK(zoetrope_open_file(path, NULL, &animation, NULL) == ZOETROPE_OK);
+  zoetrope_rendering half = {.size = sizeof half, .width = 62, .height = 12};
+  zoetrope_layout layout = layout_of(animation, NULL);
+  uint8_t *pixels = malloc(layout.byte_count);
+  zoetrope_buffer buffer = {pixels, layout.byte_count, 0, 0};
+  for (int64_t i = 0; i < 4; i++) {
+    zoetrope_frame frame = {0};
+    const zoetrope_rendering *rendering = i % 2 ? &half : NULL;
+    CHECK(zoetrope_frame_at_index(animation, i, rendering, &buffer, &frame, NULL) == ZOETROPE_OK);
+    layout = layout_of(animation, rendering);
+    CHECK(frame.dirty_x == 0 && frame.dirty_y == 0);
+    CHECK(frame.dirty_width == layout.width && frame.dirty_height == layout.height);
+  }
+  zoetrope_frame frame = {0};
+  CHECK(zoetrope_frame_at_index(animation, 4, &half, &buffer, &frame, NULL) == ZOETROPE_OK);
+  CHECK(frame.dirty_width < 62);
+  free(pixels);
+  zoetrope_close(animation);
+}
+
 static void test_fork(const char *path) {
+  /* A child that drops what it inherited must not touch the locks of threads that it does not have. */
+  zoetrope_animation *inherited;
+  zoetrope_player *player;
+  viewer none = {.in_order = true};
+  zoetrope_playback endless = {.size = sizeof endless, .plays = -1};
+  CHECK(zoetrope_open_file(path, NULL, &inherited, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_play(inherited, NULL, &endless, show, end, &none, &player, NULL) == ZOETROPE_OK);
+  int ends[2];
+  CHECK(pipe(ends) == 0);
   pid_t child = fork();
   if (child == 0) {
+    zoetrope_player_pause(player);
+    zoetrope_player_stop(player);
+    zoetrope_player_free(player);
+    zoetrope_close(inherited);
     zoetrope_animation *animation;
-    _exit(zoetrope_open_file(path, NULL, &animation, NULL));
+    char status = (char)zoetrope_open_file(path, NULL, &animation, NULL);
+    /* Killed, so that no tool looks for what the child left on purpose. */
+    if (write(ends[1], &status, 1) == 1) raise(SIGKILL);
+    _exit(1);
   }
+  close(ends[1]);
+  char told = 0;
+  CHECK(read(ends[0], &told, 1) == 1 && told == ZOETROPE_FORKED);
+  close(ends[0]);
   int status = 0;
-  CHECK(waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == ZOETROPE_FORKED);
+  CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  zoetrope_player_free(player);
+  zoetrope_close(inherited);
 }
 
 /* Reads everything of a file, and of copies of it that are cut or have a byte changed. */
@@ -666,6 +711,7 @@ int main(int count, char **arguments) {
   test_reader(delays);
   test_threads(delays);
   test_playback(delays);
+  test_dirty(delays);
   test_fork(delays);
   for (int i = 4; i < count; i++) test_file(arguments[i]);
   printf("%d checks, %d failed\n", checks, failures);
