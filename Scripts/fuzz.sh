@@ -17,7 +17,8 @@ export ASAN_OPTIONS=malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0
 for target in "${targets[@]}"; do
   # The sanitizers are named to swiftc once more, in this order: given one by one, the last one that is
   # not the fuzzer takes the coverage away, and the fuzzer runs blind.
-  swift build --package-path Fuzz -c release --scratch-path "$PWD/$build" --product "$target" \
+  # They are kept in a set, whose order is that of hashes: another order would compile everything anew.
+  SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Fuzz -c release --scratch-path "$PWD/$build" --product "$target" \
     --sanitize=address --sanitize=fuzzer -Xswiftc -sanitize=fuzzer,address \
     -Xswiftc -enable-testing -Xswiftc -DSANITIZE_ADDRESS -Xcc -fsanitize=fuzzer-no-link,undefined >&2
 
