@@ -44,6 +44,10 @@ install-tool: release ## copies the tool, its manual and completions to PREFIX (
 	  mv -fT "$$new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 	Scripts/install-texts.sh $(ZOETROPE) "$(DESTDIR)$(PREFIX)/share"
 
+.PHONY: check-completions
+check-completions: build ## types into bash, zsh and fish, where they are installed, and presses Tab
+	Scripts/check-completions.py $(BUILD)/debug/zoetrope
+
 .PHONY: manual
 manual: install ## writes the manual pages from the help of the commands
 	ZOETROPE_WRITE_MANUAL=1 swift test --filter ManualTests

@@ -161,6 +161,26 @@ import Zoetrope
     }
   }
 
+  @Test func `a closed pipe does not hide what failed before`() throws {
+    try withTool { (tool: Tool) throws in
+      // The reader ends before anything is written: both wait for it.
+      let commands = [
+        "extract none cat.gif --format rgba -o -", "extract none cat.gif -o o --manifest -",
+        "info none cat.gif", "info --json none cat.gif", "check none cat.gif",
+      ]
+      for command in commands {
+        let script =
+          "mkfifo gone && { : <gone & } && exec 3>gone && wait && "
+          + "{ \"$ZOETROPE\" \(command) >&3 2>errors; }"
+        let status = try tool.shell(script)
+        _ = try tool.shell("rm -rf gone o")
+        #expect((1...6).contains(status), "\(command): \(status)")
+        let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
+        #expect(!errors.contains("cat.gif"), "\(command): \(errors)")
+      }
+    }
+  }
+
   @Test func `a full disk is status 4 and leaves nothing behind`() throws {
     try withTool { (tool: Tool) throws in
       // A file size limit of nothing: the kernel refuses the first byte of every file.

@@ -12,7 +12,7 @@ struct ExplainCommand: ZoetropeSubcommand {
       changes, and the first frame, counted from 0, whose picture differs from this tool's. Rules that \
       had an effect are listed with their sources; "measured" ones are compared with the program \
       itself in that version, the others are reported by its source or documentation. Every frame is \
-      decoded if chromium, ffmpeg or pillow is asked for.
+      decoded if chromium, ffmpeg, pillow or imagemagick is asked for.
 
       --json prints one object per file and line (schema zoetrope.explain/1) with all rules, \
       "applies" for those that had an effect. The "outcome" of "difference" is none, differs, \
@@ -73,5 +73,14 @@ struct ProgramsArgument: ExpressibleByArgument {
     self.programs = programs
   }
 
-  static var defaultCompletionKind: CompletionKind { .list(Programs.all.map(\.id)) }
+  static var defaultCompletionKind: CompletionKind {
+    .custom { _, _, typed in completions(of: typed) }
+  }
+
+  /// What `typed` may become: the names before its last comma, and each other one.
+  static func completions(of typed: String) -> [String] {
+    let names = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
+    let start = names.map { "\($0)," }.joined()
+    return Programs.all.map(\.id).filter { id in !names.contains { $0 == id } }.map { start + $0 }
+  }
 }

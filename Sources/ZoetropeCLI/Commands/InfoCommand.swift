@@ -143,9 +143,14 @@ struct InfoCommand: ZoetropeSubcommand {
         error.report(asJSON: json)
         return error.status
       }
-      let line = CommandRunner.line { error.write(to: &$0, schema: AnimationReport.schema) }
-      do throws(CommandFailure) { try OutputStream.print(line) } catch { return error.status }
-      return error.status
+      let failure = error
+      let line = CommandRunner.line { failure.write(to: &$0, schema: AnimationReport.schema) }
+      do throws(CommandFailure) {
+        try OutputStream.print(line)
+      } catch {
+        if error.status != .success { return error.status }
+      }
+      return failure.status
     }
   }
 
