@@ -170,9 +170,9 @@ examples: install ## builds Examples/FrameServer, which fetches Hummingbird, and
 
 BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 
-api-check: install ## fails when the public API lost something since BASE (default: the last tag)
-	@[ -n "$(BASE)" ] || { echo "no release yet to compare with: make api-check BASE=commit" >&2; exit 2; }
-	swift package diagnose-api-breaking-changes $(BASE) --products Zoetrope ZoetropeTerminal
+api-check: install ## fails when the public API lost something since BASE (default: the last tag): make api-check [BASE=commit]
+	@[ -n "$(BASE)" ] || { echo "there is no tag to compare with; name a commit: make api-check BASE=HEAD~10" >&2; exit 2; }
+	BUILD=$(BUILD) Scripts/api-check.sh $(BASE)
 
 WITH ?= address thread
 sanitize: install ## the tests under sanitizers: make sanitize [WITH=address] [FOLDERS="Scaling ..."] [FILTER=regex]
