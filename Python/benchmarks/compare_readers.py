@@ -34,6 +34,13 @@ try:
 except ImportError:
     av = None
 
+try:
+    import torch
+    from torchcodec.decoders import VideoDecoder
+except (ImportError, OSError, RuntimeError):
+    # It needs shared libraries of FFmpeg.
+    VideoDecoder = None
+
 
 def zoetrope_all(path, threads):
     with zoetrope.open(path, threads=threads) as animation:
@@ -69,6 +76,11 @@ def av_all(path, threads):
     return [frame.to_ndarray(format="rgb24") for frame in av_frames(path, threads)]
 
 
+def torchcodec_all(path, threads):
+    decoder = VideoDecoder(path, dimension_order="NHWC", num_ffmpeg_threads=threads)
+    return decoder.get_frames_in_range(0, len(decoder)).data.numpy()
+
+
 def wanted(count):
     return [(2 * part + 1) * count // 16 for part in range(8)]
 
@@ -102,6 +114,11 @@ def av_eight(path, threads):
     # The container does not say how many frames there are.
     frames = list(av_frames(path, threads))
     return [frames[index].to_ndarray(format="rgb24") for index in wanted(len(frames))]
+
+
+def torchcodec_eight(path, threads):
+    decoder = VideoDecoder(path, dimension_order="NHWC", num_ffmpeg_threads=threads)
+    return decoder.get_frames_at(wanted(len(decoder))).data.numpy()
 
 
 def zoetrope_thumbnail(path, threads):
@@ -140,14 +157,26 @@ def av_thumbnail(path, threads):
         format="rgb24", interpolation="BILINEAR")]
 
 
+def torchcodec_thumbnail(path, threads):
+    torch.set_num_threads(threads)
+    frame = VideoDecoder(path, num_ffmpeg_threads=threads)[0]
+    scale = 128 / max(frame.shape[1:])
+    size = [max(round(side * scale), 1) for side in frame.shape[1:]]
+    small = torch.nn.functional.interpolate(frame[None], size, mode="bilinear", antialias=True)
+    return [small[0].permute(1, 2, 0).contiguous().numpy()]
+
+
 JOBS = {
-    "all frames": [zoetrope_all, pillow_all, imageio_all, opencv_all, av_all],
-    "8 by time": [zoetrope_eight, pillow_eight, imageio_eight, opencv_eight, av_eight],
-    "thumbnail": [zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail],
+    "all frames": [zoetrope_all, pillow_all, imageio_all, opencv_all, av_all, torchcodec_all],
+    "8 by time": [zoetrope_eight, pillow_eight, imageio_eight, opencv_eight, av_eight, torchcodec_eight],
+    "thumbnail": [
+        zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail,
+        torchcodec_thumbnail],
 }
 #: For each reader and file; two rounds at least.
 SECONDS = 0.5
-PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av}
+PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av,
+           "torchcodec": VideoDecoder}
 
 
 def measure(readers, path, threads, interleaved):
@@ -220,7 +249,7 @@ def main():
             if values:
                 mean, busy_mean = (
                     math.exp(sum(map(math.log, each)) / len(each)) for each in (values, busies[name]))
-                print(f"   {name:8} {mean:6.1f} {min(values):6.2f}; {busy_mean:6.1f} {min(busies[name]):6.2f}  over {len(values)} files, {other[name]} others fail or differ")
+                print(f"   {name:10} {mean:6.1f} {min(values):6.2f}; {busy_mean:6.1f} {min(busies[name]):6.2f}  over {len(values)} files, {other[name]} others fail or differ")
         if behind:
             print("   behind: " + "; ".join(behind))
         sys.stdout.flush()
