@@ -12,7 +12,7 @@ from typing import (
     Union, overload,
 )
 
-from . import _library as c
+from . import _library as c, _memory
 from ._errors import Damage, ParameterError, ZoetropeError, make_damage, make_error
 from ._library import library as _lib
 
@@ -426,6 +426,8 @@ class Animation:
     ) -> "Pixels":
         """Several frames as one N×H×W×C array, decoded on all processors.
 
+        The memory of an array of 16 to 128 MiB is kept for the next one when the array is gone.
+
         :param indices: the frames, in any order; None for all.
         """
         count = len(self) if indices is None else len(indices)
@@ -594,7 +596,7 @@ class Animation:
     @staticmethod
     def _out(out: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
         if out is None:
-            return _np.empty(shape, dtype)
+            return _memory.empty(_np, shape, dtype)
         flags = out.flags
         if out.shape != shape or out.dtype != dtype or not flags.c_contiguous or not flags.writeable:
             raise ParameterError(
