@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -173,15 +174,13 @@ JOBS = {
         zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail,
         torchcodec_thumbnail],
 }
-#: For each reader and file; two rounds at least.
-SECONDS = 0.5
 PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av,
            "torchcodec": VideoDecoder}
 
 
-def measure(readers, path, threads, interleaved):
+def measure(readers, path, threads, interleaved, seconds, least):
     """The best times of each reader in ms, by the clock and of the processors, and its number of frames;
-    a text for a failure."""
+    a text for a failure. Nothing for a file that takes us less than `least`."""
     best, busy, frames = {}, {}, {}
 
     def once(name):
@@ -196,9 +195,12 @@ def measure(readers, path, threads, interleaved):
         frames[name] = len(result)
         return True
 
+    for _ in range(2):
+        if not once("zoetrope") or best["zoetrope"] < least:
+            return {}, {}, {}
     groups = [list(readers)] if interleaved else [[name] for name in readers]
     for group in groups:
-        deadline = time.perf_counter() + SECONDS * len(group)
+        deadline = time.perf_counter() + seconds * len(group)
         for turn in range(7):
             if turn >= 2 and time.perf_counter() > deadline:
                 break
@@ -207,6 +209,7 @@ def measure(readers, path, threads, interleaved):
 
 
 def main():
+    warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--least", type=float, default=0, help="ms below which a file is left out")
@@ -214,6 +217,8 @@ def main():
         "--consecutive", action="store_true",
         help="one reader after the other: memory is warm, and processor times are comparable on a busy machine")
     parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
+    parser.add_argument(
+        "--seconds", type=float, default=0.5, help="for each reader and file; two rounds at least")
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
@@ -225,8 +230,9 @@ def main():
         busies = {name: [] for name in ratios}
         behind, measured, other = [], 0, {name: 0 for name in ratios}
         for path in options.files:
-            best, busy, frames = measure(readers, path, options.threads, not options.consecutive)
-            if "zoetrope" not in best or best["zoetrope"] < options.least:
+            best, busy, frames = measure(
+                readers, path, options.threads, not options.consecutive, options.seconds, options.least)
+            if not best:
                 continue
             measured += 1
             cells = []

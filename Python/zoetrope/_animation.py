@@ -622,7 +622,8 @@ def _address(array: Any) -> int:
 
 
 _addressof = ctypes.addressof
-_from_buffer = ctypes.c_char.from_buffer
+# NumPy's types do not say that arrays are buffers.
+_from_buffer: Any = ctypes.c_char.from_buffer
 
 
 def _set_limits(options: c.Options, limits: Limits) -> None:

@@ -68,7 +68,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             pixels = self._animation.frame(self._index)
             if self.fp and getattr(self, "_exclusive_fp", False):
                 self.fp.close()
-            self.fp = BytesIO(memoryview(pixels).cast("B"))
+            self.fp = BytesIO(pixels.tobytes())
             self.tile = [ImageFile._Tile("raw", (0, 0, *self.size), 0, "RGBA")]
             self._loaded = self._index
         return super().load()
