@@ -232,7 +232,7 @@ def main():
         for path in options.files:
             best, busy, frames = measure(
                 readers, path, options.threads, not options.consecutive, options.seconds, options.least)
-            if not best:
+            if not best or best["zoetrope"] < options.least:
                 continue
             measured += 1
             cells = []
