@@ -146,7 +146,7 @@ import ZoetropeTerminal
       }
       #expect(session.quit() == 0)
     }
-    #expect(counts["stretch"] == 120 * 22)
+    #expect(counts["stretch"] == 120 * 12)
     #expect(counts["original", default: 0] < 12)
     #expect((12..<120 * 22).contains(counts["contain", default: 0]))
   }
