@@ -413,3 +413,8 @@ def test_a_typed_client_passes_mypy():
         text=True)
     # Lines marked as wrong must be: an ignore without an error is one.
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_a_mistake_of_the_caller_is_not_a_damaged_file(delays):
+    with pytest.raises(zoetrope.ParameterError):
+        list(zoetrope.frames({"path": "a", "bytes": delays.read_bytes()}, limits="bogus"))

@@ -158,7 +158,7 @@ class Animation:
         threads: SupportsIndex = 0,
     ) -> None:
         self._handle: Optional[int] = None
-        # Calls in flight, so that closing waits for them. See `_use`.
+        # Calls in flight, so that closing waits for them. See `_begin`.
         self._users = 0
         self._is_closing = False
         self._lock = threading.Lock()
@@ -282,11 +282,16 @@ class Animation:
                 errors.append(error)
             is_done.set()
 
-        threading.Thread(target=work, name="zoetrope", daemon=True).start()
+        thread = threading.Thread(target=work, name="zoetrope", daemon=True)
         try:
+            try:
+                thread.start()
+            except RuntimeError:
+                # There are too many threads, or the interpreter ends.
+                return call()
             is_done.wait()
         except BaseException:
-            while True:
+            while thread.ident is not None:
                 try:
                     while not is_done.is_set():
                         with self._lock:

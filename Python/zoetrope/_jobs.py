@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 from ._animation import BYTES_TYPES, Fit, Limits, Size, open
-from ._errors import Damage, ZoetropeError
+from ._errors import Damage, ForkedError, ParameterError, ZoetropeError
 
 
 def frames(
@@ -22,7 +22,7 @@ def frames(
     A file that cannot be read gives one row, without a frame and with the error as ``damage``; one
     that fails later gives such a row last. Nothing is raised for what a file contains.
 
-    :param row: ``bytes`` is the file, as bytes or another buffer of bytes; ``path`` may be missing.
+    :param row: ``bytes`` is the file, as bytes, bytearray, memoryview or mmap; ``path`` may be missing.
     :param limits: as for :func:`zoetrope.open`. Default: those for untrusted files.
     :param size: the box that frames are scaled into. Default: the canvas.
     :raises TypeError: if ``row["bytes"]`` is not bytes; a path would be read on another machine.
@@ -68,6 +68,9 @@ def _rows(
                     yield made(
                         frame, 0.0, 0.0, None,
                         first(damage, is_tolerated=False), first(damage, is_tolerated=True))
+    except (ParameterError, ForkedError):
+        # Not the file's fault: every row would be like this one.
+        raise
     except ZoetropeError as error:
         yield made(error.frame if error.frame is not None else index, 0.0, 0.0, None, str(error))
 

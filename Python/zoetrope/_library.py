@@ -138,7 +138,10 @@ def _load() -> ctypes.CDLL:
             f"{error}. Install a wheel: `make wheel` builds one, with the library in it. In a checkout, "
             "`make lib` builds the library, and ZOETROPE_LIBRARY names it.", path=path) from None
     for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"{path} is older than this package: it has no {name}") from None
         function.restype, function.argtypes = result, arguments
     if library.zoetrope_abi_version() < ABI_VERSION:
         raise ImportError(f"{path} is older than this package")

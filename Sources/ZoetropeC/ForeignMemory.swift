@@ -44,7 +44,9 @@ extension zoetrope_error {
     code = error?.code.status ?? zoetrope_status(ZOETROPE_OK)
     fill(&name, with: error?.code.name ?? "ok")
     system_error = error?.systemError ?? 0
-    fill(&message, with: inHeaderNames(error?.detail ?? ""))
+    // Others may have a path in them.
+    let detail = error?.detail ?? ""
+    fill(&message, with: error?.code == .limitExceeded ? inHeaderNames(detail) : detail)
   }
 }
 

@@ -148,7 +148,7 @@ import ZoetropeTerminal
     }
     #expect(counts["stretch"] == 120 * 12)
     #expect(counts["original", default: 0] < 12)
-    #expect((12..<120 * 22).contains(counts["contain", default: 0]))
+    #expect((12..<120 * 12).contains(counts["contain", default: 0]))
   }
 
   @Test func `several files each play once and end`() throws {
