@@ -26,7 +26,7 @@ struct Explanation {
     let behaviour: Behaviour
     /// Nil if it does not animate the file.
     var plays: Plays?
-    /// Whether it does not know the block with the file's loop count.
+    /// Whether it does not know, or does not reach, the block with the file's loop count.
     var losesPlays = false
     /// How long each frame is shown; nil where that overflows. Empty if it does not animate the file.
     var durations: [Duration?] = []
@@ -40,6 +40,12 @@ struct Explanation {
         guard let duration else { return nil }
         sum += duration
       }
+      // Each was rounded down to nanoseconds, which would make 999.999 ms of twelve twelfths of a second.
+      let lost = Duration.nanoseconds(durations.count)
+      let microsecond: Int64 = 1_000_000_000_000
+      let missing = (microsecond - sum.components.attoseconds % microsecond) % microsecond
+      let missingTime = Duration(secondsComponent: 0, attosecondsComponent: missing)
+      if missingTime <= lost { sum += missingTime }
       return durations.isEmpty ? nil : sum
     }
   }
@@ -81,8 +87,12 @@ extension Explanation.Prediction {
     case nil: plays = nil
     case .file: plays = .count(image.playCount)
     case .netscape:
-      losesPlays = !givesLoop && image.playCount != .once
-      plays = .count(losesPlays ? .once : image.playCount)
+      var count = givesLoop ? image.playCount : .once
+      if givesLoop, let number = structure?.netscapeLoopCount {
+        count = number == 0 ? .indefinite : .finite(number + 1)
+      }
+      losesPlays = count != image.playCount
+      plays = .count(count)
     case .once: plays = .count(.once)
     case .forever: plays = .count(.indefinite)
     case .storedNumber: plays = .stored(givesLoop ? image.storedLoopCount.map(Int.init) : nil)

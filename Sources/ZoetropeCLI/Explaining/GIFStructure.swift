@@ -33,6 +33,8 @@ struct GIFStructure: Hashable, Sendable {
   var frames: [Frame] = []
   /// Whether a NETSCAPE2.0 block stands before the first frame.
   var hasNetscapeLoop = false
+  /// The number in the last such block.
+  var netscapeLoopCount: Int?
   /// The frame before which an extension without blocks stands.
   var emptyExtension: Int?
 }
@@ -106,6 +108,10 @@ extension GIFStructure {
       frame.transparentIndex = block[0] & 1 != 0 ? block[3] : nil
     } else if label == 0xff, frames.isEmpty, block.starts(with: Array("NETSCAPE2.0".utf8)) {
       hasNetscapeLoop = true
+      guard let size = try cursor.next() else { return false }
+      if size == 0 { return true }
+      guard let number = try cursor.next(Int(size)) else { return false }
+      if number.count >= 3 { netscapeLoopCount = Int(number[1]) | Int(number[2]) << 8 }
     }
     return try Self.skipBlocks(&cursor)
   }

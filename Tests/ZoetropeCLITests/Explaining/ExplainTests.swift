@@ -90,6 +90,15 @@ import Zoetrope
     #expect(predictions[4].difference == .unknown)
   }
 
+  @Test func `twelve twelfths of a second are a second`() throws {
+    let spinner = FilePath(#filePath).removingLastComponent().removingLastComponent()
+      .removingLastComponent().removingLastComponent().appending("Fixtures/Demo/spinner.png")
+    let explanation = try Explanation(
+      of: AnimatedImage(contentsOf: spinner), input: InputFile("spinner.png"),
+      programs: Programs.all.filter { $0.id == "imageio" })
+    #expect(explanation.predictions.map(\.playDuration) == [.seconds(1)])
+  }
+
   @Test func `nothing is predicted behind damage`() throws {
     let predictions = try explain(
       Array(SampleGIF().bytes.dropLast(12)), "chromium", "ffmpeg", "pillow")
@@ -155,6 +164,17 @@ import Zoetrope
       #expect(difference.cause == .canvas)
       #expect(difference.detail == "pixel 1,0")
     }
+  }
+
+  @Test(arguments: [(UInt8(3), PlayCount.finite(4)), (UInt8(0), PlayCount.indefinite)])
+  func `a loop count behind the first frame is not seen`(count: UInt8, plays: PlayCount) throws {
+    func loop(_ count: UInt8) -> [UInt8] {
+      [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, count, 0, 0]
+    }
+    let prediction = try predict(
+      gif(loop(count), control, pixel(at: 0), loop(5), control, pixel(at: 1)))
+    #expect(prediction.plays == .count(plays))
+    #expect(prediction.losesPlays)
   }
 
   @Test func `a truncated frame anywhere leaves no frames`() throws {
