@@ -42,7 +42,8 @@ struct StreamExtraction {
     frames.sieve = PictureSieve(request.choice)
     let reader = StreamReader(image.core, request.rendering ?? Rendering())
     var stopped: CommandFailure?
-    arriving: for state in StreamChanges(of: image) {
+    let changes = StreamChanges(of: image)
+    arriving: for state in changes {
       while frames.nextIndex < image.frameCount, Signals.ending == nil {
         do throws(CommandFailure) {
           guard try take(&frames, from: reader) else { break arriving }
@@ -55,6 +56,7 @@ struct StreamExtraction {
       // Nobody reads what is still to come.
       if frames.writer?.hasFailed == true { break }
       progress.update(frames.progress, of: state)
+      if frames.isWriting { changes.repeatSoon() }
     }
     // Nobody reads the rest.
     image.cancel()
@@ -214,6 +216,9 @@ private struct StreamedFrames {
   }
 
   var progress: (frames: Int, bytes: Int?) { writer?.progress ?? (0, 0) }
+
+  /// Whether the writer has frames to finish.
+  var isWriting: Bool { progress.frames < written.count }
 }
 
 extension FrameSelection {

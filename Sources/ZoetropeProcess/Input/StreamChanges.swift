@@ -27,6 +27,10 @@ package final class StreamChanges: Sequence, IteratorProtocol {
 
   deinit { for task in tasks { task.cancel() } }
 
+  /// Makes the state just taken come once more after a tenth of a second, though it has come twice: what
+  /// the caller shows beside it is still changing.
+  package func repeatSoon() { isNew = true }
+
   /// Waits for the next state.
   package func next() -> StreamProgress? {
     guard seen?.ending == nil else { return nil }
