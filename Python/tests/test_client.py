@@ -265,6 +265,7 @@ def test_rows_take_bytes_only(delays):
         (lambda a: a.read(out=3), "NumPy"), (lambda a: a.frame(0, out="x" * 11904), "buffer"),
         (lambda a: zoetrope.open(b"", limits={"frame_count": 24.9}), "frame_count must be an int"),
         (lambda a: zoetrope.open(b"", limits={"frame_count": "30"}), "frame_count must be an int"),
+        (lambda a: zoetrope.open(b"", limits=7), "limits must be a str or a mapping, not int"),
         (lambda a: copy.copy(a), "copied"), (lambda a: a.at(0, sise=(3, 3)), "sise"),
     ],
 )
@@ -288,12 +289,13 @@ def test_a_size_is_refused_whatever_was_asked_for_before(delays):
     [
         lambda a: a.frame(0, out=bytearray(9)), lambda a: a.frame(0, out=bytes(11904)),
         lambda a: a.read(out=bytearray(11904)), lambda a: a.frame(0, out=memoryview(bytearray(23808))[::2]),
+        lambda a: a.frame(0, size=(0, 0)), lambda a: a.frame(0, size=(0, 4)), lambda a: a.png(0, size=(4, -1)),
         lambda a: a.frame(0, size=(10**30, 4)), lambda a: a.frame(0, size=(1, 2, 3)),
         lambda a: a.sample(10**30), lambda a: zoetrope.open(b"", threads=10**30),
         lambda a: zoetrope.open(b"", limits={"frame_count": 10**30}),
     ],
 )
-def test_large_numbers_are_value_errors(delays, call):
+def test_numbers_out_of_range_are_value_errors(delays, call):
     with pytest.raises(zoetrope.ParameterError):
         call(zoetrope.open(delays))
 

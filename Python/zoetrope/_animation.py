@@ -63,6 +63,7 @@ _DISPOSALS = ("keep", "background", "previous")
 
 #: Pixels from which a call may take so long that Ctrl-C has to end it.
 _LONG_CALL = 1 << 22
+_LARGEST_SIDE = 65535
 #: ``ZOETROPE_CANCELLED``.
 _CANCELLED = 9
 
@@ -812,6 +813,8 @@ def _set_limits(options: c.Options, limits: Optional[Limits]) -> None:
     if isinstance(limits, str):
         options.limits = _choice(limits, _PRESETS, "limits")
         return
+    if not isinstance(limits, Mapping):
+        raise TypeError(f"limits must be a str or a mapping, not {type(limits).__name__}")
     for name, value in limits.items():
         if name == "preset":
             options.limits = _choice(str(value), _PRESETS, "limits: preset")
@@ -844,8 +847,15 @@ def _sides(size: Size) -> Tuple[Optional[int], Optional[int]]:
     except ValueError:
         raise parameter_error(f"{words}, not {len(size)} numbers") from None
     return (
-        None if width is None else _int32(width, "size"),
-        None if height is None else _int32(height, "size"))
+        None if width is None else _side(width), None if height is None else _side(height))
+
+
+def _side(value: SupportsIndex) -> int:
+    # To the library, 0 is what None is here; a caller who computes 0 should hear of it.
+    number = operator.index(value)
+    if not 0 < number <= _LARGEST_SIDE:
+        raise parameter_error(f"size: {value} must be 1 to {_LARGEST_SIDE}, or None")
+    return number
 
 
 def _seconds(nanoseconds: int) -> float:
