@@ -499,7 +499,7 @@ class Animation:
         place = self._place(index)
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
-        array: Any
+        array: Pixels
         if out is None:
             # Known to be there if there is a type.
             array = (_np or _numpy()).empty(shape, dtype)
@@ -514,7 +514,7 @@ class Animation:
         # While this lives, a bytearray cannot be resized.
         held = _from_buffer(array)
         buffer.pixels = _addressof(held)
-        buffer.byte_count = array.nbytes if out is None else memoryview(array).nbytes
+        buffer.byte_count = array.nbytes if out is None else _view(array).nbytes
         handle = self._begin()
         try:
             # `_decode`, in place.
@@ -540,9 +540,9 @@ class Animation:
         place = self._place(index)
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
-        array: Any = self._out(out, shape, dtype)
+        array: Pixels = self._out(out, shape, dtype)
         held = _from_buffer(array)
-        buffer = c.Buffer(_addressof(held), memoryview(array).nbytes, 0, 0)
+        buffer = c.Buffer(_addressof(held), _view(array).nbytes, 0, 0)
         frame = c.Frame()
         self._decode(
             lambda handle, error: _lib.zoetrope_frame_at_index(
@@ -614,12 +614,12 @@ class Animation:
         count = len(self) if chosen is None else len(chosen)
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
-        array: Any = self._out(out, (count, *shape), dtype)
+        array: Pixels = self._out(out, (count, *shape), dtype)
         if count == 0:
             return array
         places = None if chosen is None else (ctypes.c_int64 * count)(*chosen)
         held = _from_buffer(array)
-        buffer = c.Buffer(_addressof(held), memoryview(array).nbytes, 0, 0)
+        buffer = c.Buffer(_addressof(held), _view(array).nbytes, 0, 0)
         # Frames before the chosen ones are decoded, too.
         last = count if chosen is None else max(chosen) + 1
         self._decode_interruptibly(
@@ -805,6 +805,7 @@ class _Structs:
 _addressof = ctypes.addressof
 # NumPy's types do not say that arrays are buffers.
 _from_buffer: Any = ctypes.c_char.from_buffer
+_view: Any = memoryview
 
 
 def _set_limits(options: c.Options, limits: Optional[Limits]) -> None:
