@@ -1,6 +1,6 @@
 """Zoetrope beside other Python readers, in one run: compare_readers.py [--threads N] FILE...
 
-Three jobs: all frames as RGB arrays, eight frames by time, and one thumbnail of 128 pixels. Readers take
+Three jobs: all frames as RGB arrays, eight frames by time, and one thumbnail of at most 128 pixels. Readers take
 turns, and the best of several rounds counts. A reader that gives another number of frames, or fails, is
 said so and left out of the mean. Imports are not counted. Processor time, in brackets, counts all threads and
 suffers less from other programs.
@@ -124,7 +124,7 @@ def torchcodec_eight(path, threads):
 
 def zoetrope_thumbnail(path, threads):
     with zoetrope.open(path, threads=threads) as animation:
-        return [animation.frame(0, size=(128, 128), format="RGB")]
+        return [animation.frame(0, size=(128, 128), no_enlarging=True, format="RGB")]
 
 
 def pillow_thumbnail(path, threads):
@@ -145,14 +145,14 @@ def opencv_thumbnail(path, threads):
     frame = cv2.imread(path)
     if frame is None:
         raise ValueError("not read")
-    scale = 128 / max(frame.shape[:2])
+    scale = min(128 / max(frame.shape[:2]), 1)
     size = (max(round(frame.shape[1] * scale), 1), max(round(frame.shape[0] * scale), 1))
     return [cv2.cvtColor(cv2.resize(frame, size, interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2RGB)]
 
 
 def av_thumbnail(path, threads):
     frame = next(av_frames(path, threads))
-    scale = 128 / max(frame.width, frame.height)
+    scale = min(128 / max(frame.width, frame.height), 1)
     return [frame.to_ndarray(
         width=max(round(frame.width * scale), 1), height=max(round(frame.height * scale), 1),
         format="rgb24", interpolation="BILINEAR")]
@@ -161,7 +161,7 @@ def av_thumbnail(path, threads):
 def torchcodec_thumbnail(path, threads):
     torch.set_num_threads(threads)
     frame = VideoDecoder(path, num_ffmpeg_threads=threads)[0]
-    scale = 128 / max(frame.shape[1:])
+    scale = min(128 / max(frame.shape[1:]), 1)
     size = [max(round(side * scale), 1) for side in frame.shape[1:]]
     small = torch.nn.functional.interpolate(frame[None], size, mode="bilinear", antialias=True)
     return [small[0].permute(1, 2, 0).contiguous().numpy()]

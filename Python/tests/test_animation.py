@@ -331,11 +331,17 @@ def test_numpy_is_needed_only_for_arrays(delays):
         "import zoetrope\n"
         f"a = zoetrope.open({str(delays)!r})\n"
         "print(len(a), len(a.png(0)) > 50, a.check())\n"
-        "try:\n  a[0]\nexcept ImportError as error:\n  print(error)\n"
+        "b = bytearray(4 * 124 * 24)\n"
+        "two = a.read([1, 2], size=(8, 8), fit='fill', format='L', out=bytearray(128))\n"
+        "print(a.frame(0, out=b) is b, sum(b) > 0, two)\n"
+        "for call in [lambda: a[0], lambda: a.read(), lambda: a.frame_with_damage(0)]:\n"
+        "  try:\n    call()\n  except ImportError as error:\n    print(error)\n"
     )
     output = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert output.splitlines()[0] == "10 True []" and "pip install numpy" in output
+    lines = output.splitlines()
+    assert lines[0] == "10 True []" and lines[1].startswith("True True bytearray(b")
+    assert len(lines) == 5 and all("pip install numpy" in line for line in lines[2:])
 
 
 def test_memory_of_large_arrays_is_reused(delays, monkeypatch):
@@ -382,3 +388,29 @@ def test_rgb_is_blended_over_black_at_every_width(fixtures):
                 assert np.array_equal(rgb, expected), (name, width)
             alphas = set(rgba[..., 3].flat)
         assert len(alphas) > 2
+
+
+def test_arrays_do_without_the_kept_block_where_memory_is_short(monkeypatch):
+    from zoetrope import _memory
+
+    monkeypatch.setattr(_memory, "LEAST_BYTES", 1000)
+    _memory._kept[:] = [np.empty(4096, np.uint8)]
+    short = [5000]
+
+    class Numpy:
+        """NumPy on a machine with little memory left, more once the block is dropped."""
+
+        asarray, uint8 = np.asarray, np.uint8
+
+        @staticmethod
+        def empty(shape, dtype):
+            if np.prod(shape) > short[0]:
+                raise MemoryError
+            return np.empty(shape, dtype)
+
+    # Rounded up to 8192 it would not fit.
+    assert _memory.empty(Numpy, (50, 100), np.dtype(np.uint8)).shape == (50, 100)
+    assert not _memory._kept
+    short[0] = 10
+    with pytest.raises(MemoryError):
+        _memory.empty(Numpy, (50, 100), np.dtype(np.uint8))

@@ -1,5 +1,6 @@
 """What a first user of the package tried: times, sources, errors, arguments, Ctrl-C and types."""
 
+import array
 import copy
 import gzip
 import io
@@ -261,9 +262,10 @@ def test_rows_take_bytes_only(delays):
     [
         (lambda a: a.frame(0, size=64), "pair"), (lambda a: a.frame(0, size="64"), "pair"),
         (lambda a: a.frame(0, size=(64.0, 64)), "integer"), (lambda a: a.frame(0, out=[1]), "NumPy"),
-        (lambda a: a.frame(0, out=bytearray(9)), "NumPy"), (lambda a: a.read(out=3), "NumPy"),
+        (lambda a: a.read(out=3), "NumPy"), (lambda a: a.frame(0, out="x" * 11904), "buffer"),
         (lambda a: zoetrope.open(b"", limits={"frame_count": 24.9}), "frame_count must be an int"),
         (lambda a: zoetrope.open(b"", limits={"frame_count": "30"}), "frame_count must be an int"),
+        (lambda a: zoetrope.open(b"", limits=7), "limits must be a str or a mapping, not int"),
         (lambda a: copy.copy(a), "copied"), (lambda a: a.at(0, sise=(3, 3)), "sise"),
     ],
 )
@@ -272,15 +274,28 @@ def test_wrong_types_are_type_errors_with_words(delays, call, words):
         call(zoetrope.open(delays))
 
 
+def test_a_size_is_refused_whatever_was_asked_for_before(delays):
+    animation = zoetrope.open(delays)
+    for call in [animation.frame, animation.png, animation.frame_with_damage]:
+        call(0, size=(32, 32))
+        call(0, size=(np.int32(32), 32))
+        for size in [(32.0, 32), (32, 32.0), (np.float32(32), None)]:
+            with pytest.raises(TypeError, match="integer"):
+                call(0, size=size)
+
+
 @pytest.mark.parametrize(
     "call",
     [
+        lambda a: a.frame(0, out=bytearray(9)), lambda a: a.frame(0, out=bytes(11904)),
+        lambda a: a.read(out=bytearray(11904)), lambda a: a.frame(0, out=memoryview(bytearray(23808))[::2]),
+        lambda a: a.frame(0, size=(0, 0)), lambda a: a.frame(0, size=(0, 4)), lambda a: a.png(0, size=(4, -1)),
         lambda a: a.frame(0, size=(10**30, 4)), lambda a: a.frame(0, size=(1, 2, 3)),
         lambda a: a.sample(10**30), lambda a: zoetrope.open(b"", threads=10**30),
         lambda a: zoetrope.open(b"", limits={"frame_count": 10**30}),
     ],
 )
-def test_large_numbers_are_value_errors(delays, call):
+def test_numbers_out_of_range_are_value_errors(delays, call):
     with pytest.raises(zoetrope.ParameterError):
         call(zoetrope.open(delays))
 
@@ -300,6 +315,20 @@ def test_what_works_is_accepted(delays):
     out = np.empty((3, 24, 124, 4), np.uint8)
     assert animation.sample(3, out=out) is out
     assert np.array_equal(out, every[animation.sample_indices(3)])
+
+
+def test_buffers_are_filled_as_arrays_are(delays):
+    animation = zoetrope.open(delays)
+    with mmap.mmap(-1, 11904) as mapped:
+        for out in [bytearray(11904), memoryview(bytearray(11904)), array.array("H", bytes(11904)), mapped]:
+            for index in [3, 7]:
+                assert animation.frame(index, out=out) is out
+                assert bytes(memoryview(out).cast("B")) == animation[index].tobytes()
+    out = bytearray(3 * 11904)
+    assert animation.read([1, 2, 3], out=out) is out
+    assert bytes(out) == animation.read([1, 2, 3]).tobytes()
+    # Released again: it can be resized.
+    out.clear()
 
 
 def test_after_closing_only_what_was_known_is_known(delays):
@@ -355,6 +384,48 @@ def test_ctrl_c_ends_long_calls(fixtures, what):
     assert animation[3].shape == (120, 160, 4)
     # About 0.1 s on an idle machine.
     assert late < 5
+
+
+def test_ctrl_c_ends_no_call_of_another_thread(fixtures):
+    animation = zoetrope.open(fixtures / "Demo" / "bouncing-ball.gif")
+    animation._area = 1 << 30
+    small = {"size": (16, 12)}
+    expected = animation.read(**small)
+    indices = animation.sample_indices(5, by="distinct")
+    counts, errors = [0, 0, 0, 0], []
+    is_over = threading.Event()
+
+    def check(place, call):
+        try:
+            while not is_over.is_set():
+                assert call()
+                counts[place] += 1
+        except BaseException as error:
+            errors.append(error)
+
+    calls = [
+        lambda: np.array_equal(animation.read(**small), expected),
+        lambda: animation.sample_indices(5, by="distinct") == indices,
+        lambda: np.array_equal(animation.frame(7, **small), expected[7]),
+        lambda: not animation.check(),
+    ]
+    threads = [threading.Thread(target=check, args=pair) for pair in enumerate(calls)]
+    out = np.empty((len(animation), 500, 500), np.uint8)
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                while True:
+                    animation.read(size=(500, 500), format="L", fit="stretch", filter="lanczos", out=out)
+            timer.join()
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+    assert not errors and all(counts), (errors, counts)
 
 
 # ---- The program, the library and types

@@ -1,5 +1,6 @@
 """Pillow and imageio, where they are installed."""
 
+import importlib
 import io
 
 import pytest
@@ -124,3 +125,12 @@ def test_imageio_says_what_the_plugin_cannot_do(plugin, delays, tmp_path, fixtur
         imageio.imread(fixtures / "README.md", plugin=plugin)
     with pytest.raises(OSError):
         imageio.imwrite(tmp_path / "a.gif", np.zeros((2, 2, 3), np.uint8), plugin=plugin)
+
+
+@pytest.mark.parametrize("version", ["9.5.0", "10.1.0"])
+def test_an_old_pillow_is_named_in_the_error(pillow, monkeypatch, version):
+    import PIL
+
+    monkeypatch.setattr(PIL, "__version__", version)
+    with pytest.raises(ImportError, match=f"needs Pillow 10.2 or later, not {version}"):
+        importlib.reload(pillow)

@@ -37,6 +37,7 @@ def pixels(path: Path) -> NDArray[np.uint8]:
         frame = animation.at(1.5, size=(128, None), filter="lanczos")
         animation.frame(np.int64(3), size=[64, 64], out=np.empty((1, 1, 4), np.uint8))
         animation.read(np.array([1, 2]))
+        animation.read(range(2), out=bytearray(2 * 4))
         animation.read(range(3))
         animation.read(index for index in (1, 2))
         animation.sample(3, "distinct", linear_light=True, no_enlarging=True, out=batch)

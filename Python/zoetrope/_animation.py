@@ -11,7 +11,7 @@ import threading
 from ctypes import byref, sizeof
 from typing import (
     TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, NamedTuple,
-    Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, TypeVar, Union, overload,
+    Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union, overload,
 )
 
 from . import _library as c, _memory
@@ -43,7 +43,8 @@ Limits = Union[Preset, Mapping[str, Union[int, str]]]
 #: Width and height; None for one of them: it follows from the other.
 Size = Sequence[Optional[int]]
 
-_Result = TypeVar("_Result")
+#: An array of the right shape, or a writable buffer of the right number of bytes.
+Output = Union[Pixels, bytearray, memoryview, mmap.mmap]
 
 _FORMATS = {"RGBA": 0, "RGBa": 1, "BGRA": 2, "BGRa": 3, "RGBX": 4, "RGB": 5, "L": 7, "RGBA16": 8}
 _CHANNELS = {"RGBA": 4, "RGBa": 4, "BGRA": 4, "BGRa": 4, "RGBX": 4, "RGB": 3, "L": 1, "RGBA16": 4}
@@ -62,6 +63,13 @@ _DISPOSALS = ("keep", "background", "previous")
 
 #: Pixels from which a call may take so long that Ctrl-C has to end it.
 _LONG_CALL = 1 << 22
+_LARGEST_SIDE = 65535
+#: ``ZOETROPE_CANCELLED``.
+_CANCELLED = 9
+
+
+def _never() -> bool:
+    return False
 
 
 class FrameInfo(NamedTuple):
@@ -148,7 +156,9 @@ class Animation:
     """An opened animation: a sequence of composited frames. Create it with :func:`zoetrope.open`.
 
     May be used from several threads; calls that decode wait for each other, and release the GIL.
-    Open a file twice to decode it on two threads. After a fork, open again in a process that was
+    Open a file twice to decode it on two threads. Ctrl-C ends ``read``, ``sample`` and
+    ``sample_indices`` of the main thread after the frame that is being decoded. Calls of other threads go
+    on: those on the same animation begin again. After a fork, open again in a process that was
     started by *spawn*: see :class:`ForkedError`.
     """
 
@@ -262,22 +272,40 @@ class Animation:
         if status:
             raise make_error(error, self._path)
 
-    def _interruptibly(self, pixels: int, call: Callable[[], _Result]) -> _Result:
-        """The result of ``call``, which decodes so many pixels; Ctrl-C ends it after a frame.
+    def _decode(
+        self, call: Callable[[int, c.Error], int], is_interrupted: Callable[[], bool] = _never
+    ) -> None:
+        """Make a call of the library that decodes, and raise its error.
+
+        The library cancels the calls of all threads on an animation. One that was not interrupted
+        itself is made again, so that Ctrl-C ends only what the main thread does.
+        """
+        error = c.Error()
+        handle = self._begin()
+        try:
+            status = call(handle, error)
+            while status == _CANCELLED and not is_interrupted():
+                status = call(handle, error)
+        finally:
+            self._end()
+        self._check(status, error)
+
+    def _decode_interruptibly(self, pixels: int, call: Callable[[int, c.Error], int]) -> None:
+        """:meth:`_decode` of so many pixels; Ctrl-C ends it after a frame.
 
         Python runs signal handlers on the main thread, between instructions of its own. So while the
         library decodes for long, another thread calls it, and the main thread waits.
         """
         if pixels < _LONG_CALL or threading.current_thread() is not threading.main_thread():
-            return call()
-        results: List[_Result] = []
+            return self._decode(call)
         errors: List[BaseException] = []
+        is_interrupted = threading.Event()
         # Not the thread's end: an interrupted `join` may take a running thread for one that has ended.
         is_done = threading.Event()
 
         def work() -> None:
             try:
-                results.append(call())
+                self._decode(call, is_interrupted.is_set)
             except BaseException as error:
                 errors.append(error)
             is_done.set()
@@ -288,11 +316,13 @@ class Animation:
                 thread.start()
             except RuntimeError:
                 # There are too many threads, or the interpreter ends.
-                return call()
+                return self._decode(call)
             is_done.wait()
         except BaseException:
             while thread.ident is not None:
                 try:
+                    is_interrupted.set()
+                    # Again, since the thread may not be in the library yet.
                     while not is_done.is_set():
                         with self._lock:
                             if self._handle is not None:
@@ -305,7 +335,6 @@ class Animation:
             raise
         if errors:
             raise errors[0]
-        return results[0]
 
     # ---- Facts
 
@@ -448,7 +477,7 @@ class Animation:
 
     def frame(
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
-        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Pixels] = None,
+        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
         """Frame ``index``, composited, as a new H×W×C array, or in ``out``.
@@ -462,29 +491,38 @@ class Animation:
         :param format: ``"RGBA"`` (straight alpha), ``"RGBa"`` (premultiplied), ``"BGRA"``,
             ``"BGRa"``, ``"RGBA16"``, or, blended over black, ``"RGB"``, ``"RGBX"`` and ``"L"``. For
             another background blend ``"RGBa"`` over it: ``rgb + background * (1 - alpha / 255)``.
-        :param out: a C-contiguous, writable array of that shape and type.
+        :param out: a C-contiguous, writable array of that shape and type, or a writable buffer with as many
+            bytes, such as a bytearray, which needs no NumPy. It is what is returned.
         :param linear_light: scale in linear light.
         :param no_enlarging: leave smaller canvases at their size (``"fit"`` and ``"integer"`` only).
         """
         place = self._place(index)
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
-        array: Pixels = _np.empty(shape, dtype) if out is None else self._out(out, shape, dtype)
+        array: Pixels
+        if out is None:
+            # Known to be there if there is a type.
+            array = (_np or _numpy()).empty(shape, dtype)
+        else:
+            array = self._out(out, shape, dtype)
         # Structs of an earlier call, if there are any: making them takes a third of a call.
         try:
             structs = self._spare.pop()
         except IndexError:
             structs = _Structs()
         buffer = structs.buffer
-        # `_address`, in place.
-        buffer.pixels = _addressof(_from_buffer(array))
-        buffer.byte_count = array.nbytes
+        # While this lives, a bytearray cannot be resized.
+        held = _from_buffer(array)
+        buffer.pixels = _addressof(held)
+        buffer.byte_count = array.nbytes if out is None else _view(array).nbytes
         handle = self._begin()
         try:
-            if _lib.zoetrope_frame_at_index(
+            # `_decode`, in place.
+            while status := _lib.zoetrope_frame_at_index(
                 handle, place, rendering, structs.buffer_reference, None, structs.error_reference
             ):
-                raise make_error(structs.error, self._path)
+                if status != _CANCELLED:
+                    raise make_error(structs.error, self._path)
         finally:
             self._end()
             self._spare.append(structs)
@@ -492,7 +530,7 @@ class Animation:
 
     def frame_with_damage(
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
-        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Pixels] = None,
+        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Tuple[Pixels, Optional[Damage]]:
         """:meth:`frame`, and the damage found in the frame's own pixels.
@@ -503,15 +541,12 @@ class Animation:
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
         array: Pixels = self._out(out, shape, dtype)
-        buffer = c.Buffer(_address(array), array.nbytes, 0, 0)
-        frame, error = c.Frame(), c.Error()
-        handle = self._begin()
-        try:
-            self._check(
-                _lib.zoetrope_frame_at_index(
-                    handle, place, rendering, byref(buffer), byref(frame), byref(error)), error)
-        finally:
-            self._end()
+        held = _from_buffer(array)
+        buffer = c.Buffer(_addressof(held), _view(array).nbytes, 0, 0)
+        frame = c.Frame()
+        self._decode(
+            lambda handle, error: _lib.zoetrope_frame_at_index(
+                handle, place, rendering, byref(buffer), byref(frame), byref(error)))
         return array, make_damage(frame.damage) if frame.damage.is_present else None
 
     @overload
@@ -532,7 +567,7 @@ class Animation:
 
     def at(
         self, seconds: SupportsFloat, *, size: Optional[Size] = None, fit: Fit = "fit",
-        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Pixels] = None,
+        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
         """The frame shown ``seconds`` after the start; see :meth:`index_at` and :meth:`frame`."""
@@ -566,7 +601,7 @@ class Animation:
     def read(
         self, indices: Optional[Iterable[SupportsIndex]] = None, *, size: Optional[Size] = None,
         fit: Fit = "fit", filter: Filter = "bilinear", format: Format = "RGBA",
-        out: Optional[Pixels] = None, linear_light: bool = False, no_enlarging: bool = False,
+        out: Optional[Output] = None, linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
         """Several frames as one N×H×W×C array, decoded on all processors.
 
@@ -583,22 +618,14 @@ class Animation:
         if count == 0:
             return array
         places = None if chosen is None else (ctypes.c_int64 * count)(*chosen)
-
-        def call() -> None:
-            handle = self._begin()
-            try:
-                error = c.Error()
-                buffer = c.Buffer(_address(array), array.nbytes, 0, 0)
-                self._check(
-                    _lib.zoetrope_read_frames(
-                        handle, places, count, rendering, byref(buffer), None, byref(error)),
-                    error)
-            finally:
-                self._end()
-
+        held = _from_buffer(array)
+        buffer = c.Buffer(_addressof(held), _view(array).nbytes, 0, 0)
         # Frames before the chosen ones are decoded, too.
         last = count if chosen is None else max(chosen) + 1
-        self._interruptibly(self._area * last + count * shape[0] * shape[1], call)
+        self._decode_interruptibly(
+            self._area * last + count * shape[0] * shape[1],
+            lambda handle, error: _lib.zoetrope_read_frames(
+                handle, places, count, rendering, byref(buffer), None, byref(error)))
         return array
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
@@ -609,25 +636,16 @@ class Animation:
         number = _choice(by, _SAMPLING, "by")
         indices = (ctypes.c_int64 * count)()
         found = ctypes.c_size_t()
-
-        def call() -> None:
-            handle = self._begin()
-            try:
-                error = c.Error()
-                self._check(
-                    _lib.zoetrope_sample_indices(
-                        handle, number, self._delays, count, indices, byref(found), byref(error)),
-                    error)
-            finally:
-                self._end()
-
-        self._interruptibly(self._area * len(self) if by == "distinct" else 0, call)
+        self._decode_interruptibly(
+            self._area * len(self) if by == "distinct" else 0,
+            lambda handle, error: _lib.zoetrope_sample_indices(
+                handle, number, self._delays, count, indices, byref(found), byref(error)))
         return list(indices[: found.value])
 
     def sample(
         self, n: SupportsIndex, by: Order = "time", *, size: Optional[Size] = None,
         fit: Fit = "fit", filter: Filter = "bilinear", format: Format = "RGBA",
-        out: Optional[Pixels] = None, linear_light: bool = False, no_enlarging: bool = False,
+        out: Optional[Output] = None, linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
         """``n`` frames, 1 to 16777216, as one N×H×W×C array, decoded on all processors.
 
@@ -658,15 +676,10 @@ class Animation:
         # Deep frames keep their 16 bits: the encoder takes both.
         rendering = self._make_rendering(
             size, fit, filter, "RGBA16" if self._is_deep else "RGBA", linear_light, no_enlarging)
-        handle = self._begin()
-        try:
-            result, frame, error = ctypes.c_void_p(), c.Frame(), c.Error()
-            self._check(
-                _lib.zoetrope_frame_png(
-                    handle, place, byref(rendering), byref(result), byref(frame), byref(error)),
-                error)
-        finally:
-            self._end()
+        result, frame = ctypes.c_void_p(), c.Frame()
+        self._decode(
+            lambda handle, error: _lib.zoetrope_frame_png(
+                handle, place, byref(rendering), byref(result), byref(frame), byref(error)))
         try:
             buffer = ctypes.create_string_buffer(_lib.zoetrope_bytes_count(result))
             _lib.zoetrope_bytes_copy(result, buffer, len(buffer))
@@ -683,19 +696,14 @@ class Animation:
         rendering = c.Rendering(size=sizeof(c.Rendering), fit=2, filter=1, width=1, height=1)
         pixel = (ctypes.c_uint8 * 4)()
         buffer = c.Buffer(ctypes.addressof(pixel), 4, 0, 0)
-        handle = self._begin()
-        try:
-            frame, error = c.Frame(), c.Error()
-            for index in range(len(self)):
-                self._check(
-                    _lib.zoetrope_frame_at_index(
-                        handle, index, byref(rendering), byref(buffer), byref(frame), byref(error)),
-                    error)
-                if frame.damage.is_present:
-                    found.append(make_damage(frame.damage))
-            return found
-        finally:
-            self._end()
+        frame = c.Frame()
+        for index in range(len(self)):
+            self._decode(
+                lambda handle, error: _lib.zoetrope_frame_at_index(
+                    handle, index, byref(rendering), byref(buffer), byref(frame), byref(error)))
+            if frame.damage.is_present:
+                found.append(make_damage(frame.damage))
+        return found
 
     # ---- Arguments
 
@@ -713,12 +721,11 @@ class Animation:
         self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool,
         no_enlarging: bool,
     ) -> c.Rendering:
-        width, height = (None, None) if size is None else _pair(size)
+        width, height = (None, None) if size is None else _sides(size)
         return c.Rendering(
             size=sizeof(c.Rendering), format=_choice(format, _FORMATS, "format"),
             fit=_choice(fit, _FITS, "fit"), filter=_choice(filter, _FILTERS, "filter"),
-            width=0 if width is None else _int32(width, "size"),
-            height=0 if height is None else _int32(height, "size"),
+            width=width or 0, height=height or 0,
             linear_light=1 if linear_light else 0, no_enlarging=1 if no_enlarging else 0)
 
     def _rendering(
@@ -726,14 +733,15 @@ class Animation:
         no_enlarging: bool = False,
     ) -> Tuple[Any, Tuple[int, ...], Any]:
         """A reference to the struct, the shape of a frame and its type; kept, since most calls repeat them."""
+        # Not `size` itself: 32.0 is found as 32.
+        sides = None if size is None else _sides(size)
+        key = (sides, fit, filter, format, linear_light, no_enlarging)
         try:
-            key = (
-                None if size is None else tuple(size), fit, filter, format, linear_light, no_enlarging)
             return self._renderings[key]
         except (KeyError, TypeError):
             # Wrong types are told below.
             pass
-        rendering = self._make_rendering(size, fit, filter, format, linear_light, no_enlarging)
+        rendering = self._make_rendering(sides, fit, filter, format, linear_light, no_enlarging)
         layout = c.Layout(size=sizeof(c.Layout))
         error = c.Error()
         handle = self._begin()
@@ -746,8 +754,12 @@ class Animation:
         shape: Tuple[int, ...] = (layout.height, layout.width)
         if format != "L":
             shape += (_CHANNELS[format],)
-        numpy = _numpy()
-        dtype = numpy.dtype("uint16" if format == "RGBA16" else "uint8")
+        dtype: Any = "uint16" if format == "RGBA16" else "uint8"
+        try:
+            dtype = _numpy().dtype(dtype)
+        except ImportError:
+            # A buffer of the caller needs none.
+            pass
         # The reference keeps the struct.
         made = (byref(rendering), shape, dtype)
         if len(self._renderings) >= 16:
@@ -758,13 +770,23 @@ class Animation:
     @staticmethod
     def _out(out: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
         if out is None:
-            return _memory.empty(_np, shape, dtype)
-        if not isinstance(out, _np.ndarray):
-            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
-        flags = out.flags
-        if out.shape != shape or out.dtype != dtype or not flags.c_contiguous or not flags.writeable:
-            raise parameter_error(
-                f"out must be a writable C-contiguous {dtype} array of shape {shape}")
+            return _memory.empty(_numpy(), shape, dtype)
+        if _np is not None and isinstance(out, _np.ndarray):
+            flags = out.flags
+            if out.shape != shape or out.dtype != dtype or not flags.c_contiguous or not flags.writeable:
+                raise parameter_error(
+                    f"out must be a writable C-contiguous {dtype} array of shape {shape}")
+            return out
+        try:
+            view = memoryview(out)
+        except TypeError:
+            raise TypeError(
+                f"out must be a NumPy array or a writable buffer, not {type(out).__name__}") from None
+        with view:
+            count = math.prod(shape) * (2 if dtype == "uint16" else 1)
+            if view.nbytes != count or view.readonly or not view.c_contiguous:
+                raise parameter_error(
+                    f"out must be a writable contiguous buffer of {count} bytes, for shape {shape}")
         return out
 
 
@@ -780,14 +802,10 @@ class _Structs:
         self.error_reference = byref(self.error)
 
 
-def _address(array: Any) -> int:
-    """Where the array's elements begin; three times as fast as ``array.ctypes.data``."""
-    return _addressof(_from_buffer(array))
-
-
 _addressof = ctypes.addressof
 # NumPy's types do not say that arrays are buffers.
 _from_buffer: Any = ctypes.c_char.from_buffer
+_view: Any = memoryview
 
 
 def _set_limits(options: c.Options, limits: Optional[Limits]) -> None:
@@ -796,6 +814,8 @@ def _set_limits(options: c.Options, limits: Optional[Limits]) -> None:
     if isinstance(limits, str):
         options.limits = _choice(limits, _PRESETS, "limits")
         return
+    if not isinstance(limits, Mapping):
+        raise TypeError(f"limits must be a str or a mapping, not {type(limits).__name__}")
     for name, value in limits.items():
         if name == "preset":
             options.limits = _choice(str(value), _PRESETS, "limits: preset")
@@ -817,7 +837,7 @@ def _int32(value: SupportsIndex, name: str) -> int:
     return number
 
 
-def _pair(size: Size) -> Tuple[Optional[int], Optional[int]]:
+def _sides(size: Size) -> Tuple[Optional[int], Optional[int]]:
     words = "size must be a pair, (width, height)"
     if isinstance(size, (str, bytes)):
         raise TypeError(f"{words}, not {type(size).__name__}")
@@ -827,7 +847,16 @@ def _pair(size: Size) -> Tuple[Optional[int], Optional[int]]:
         raise TypeError(f"{words}, not {type(size).__name__}") from None
     except ValueError:
         raise parameter_error(f"{words}, not {len(size)} numbers") from None
-    return width, height
+    return (
+        None if width is None else _side(width), None if height is None else _side(height))
+
+
+def _side(value: SupportsIndex) -> int:
+    # To the library, 0 is what None is here; a caller who computes 0 should hear of it.
+    number = operator.index(value)
+    if not 0 < number <= _LARGEST_SIDE:
+        raise parameter_error(f"size: {value} must be 1 to {_LARGEST_SIDE}, or None")
+    return number
 
 
 def _seconds(nanoseconds: int) -> float:

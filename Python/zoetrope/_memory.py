@@ -34,18 +34,32 @@ class _Lease:
 
 
 def empty(numpy: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
-    """Like ``numpy.empty``, in the block that is kept if that suits."""
+    """Like ``numpy.empty``, in the block that is kept if that suits.
+
+    :raises MemoryError: if there is no memory even without the block.
+    """
     count = dtype.itemsize
     for side in shape:
         count *= side
-    if not LEAST_BYTES <= count <= MOST_BYTES:
+    try:
+        if LEAST_BYTES <= count <= MOST_BYTES:
+            # Rounded up, so that more sizes suit: pages that are not written take no memory.
+            return numpy.asarray(_Lease(_block(numpy, 1 << (count - 1).bit_length()), shape, dtype))
         return numpy.empty(shape, dtype)
-    # Rounded up, so that more sizes suit: pages that are not written take no memory.
-    capacity = 1 << (count - 1).bit_length()
+    except MemoryError:
+        # The exact size, without the block that is kept, may do.
+        _kept.clear()
+        return numpy.empty(shape, dtype)
+
+
+def _block(numpy: Any, capacity: int) -> Any:
+    """The block that is kept, if it has `capacity` bytes, or a new one instead of it."""
     try:
         block = _kept.pop()
+        if block.nbytes == capacity:
+            return block
+        # Before the new one.
+        del block
     except IndexError:
-        block = None
-    if block is None or block.nbytes != capacity:
-        block = numpy.empty(capacity, numpy.uint8)
-    return numpy.asarray(_Lease(block, shape, dtype))
+        pass
+    return numpy.empty(capacity, numpy.uint8)

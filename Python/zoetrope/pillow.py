@@ -7,7 +7,7 @@
 
 Images are RGBA, and each frame is composited as in a browser. ``info`` has ``duration`` (of the
 frame, in ms, as shown), ``loop`` (as stored), and ``icc_profile``, ``exif`` and ``xmp`` if there are any.
-Needs Pillow and NumPy.
+Needs Pillow 10.2 or later, and NumPy.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ from __future__ import annotations
 from io import BytesIO
 from typing import IO, Any, Union
 
-from PIL import Image, ImageFile
+try:
+    import PIL
+    from PIL import Image, ImageFile
+except ImportError:
+    raise ImportError("zoetrope.pillow needs Pillow: pip install 'pillow>=10.2'") from None
 
 from . import _animation
 from ._errors import NotAnImageError
+
+# Earlier ones read the size, mode and tiles of a plugin from elsewhere.
+if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
+    raise ImportError(
+        f"zoetrope.pillow needs Pillow 10.2 or later, not {PIL.__version__}: pip install -U pillow")
 
 FORMAT = "ZOETROPE"
 _STARTS = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")

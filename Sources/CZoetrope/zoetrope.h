@@ -136,9 +136,13 @@ zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetro
 /* Closes the animation. Its players go on: they keep what they need. NULL is allowed. */
 void zoetrope_close(zoetrope_animation *animation);
 
-/* Makes the calls fail with ZOETROPE_CANCELLED that other threads have in progress and that decode
-   frames of this animation. They end after the frame that is being decoded. Later calls and players
-   are not affected. NULL is allowed. */
+/* Ends the calls in progress that decode frames of this animation, those of all threads and those that
+   wait for another call: zoetrope_frame_..., zoetrope_read_frames and zoetrope_sample.... They fail with
+   ZOETROPE_CANCELLED after the frame that is being decoded; one that has only its last frame left may
+   succeed. A call is in progress from its first instruction on. Calls that begin later are not affected,
+   so cancel again if the other thread may not have made its call yet. Opening and players are not
+   affected. To cancel a call without others, open the animation again for it. Does not wait, and may
+   be called in zoetrope_reader.read, but not in a signal handler. NULL is allowed. */
 void zoetrope_cancel(zoetrope_animation *animation);
 
 /* ---- What the file says; no pixels are decoded ---- */
@@ -375,8 +379,9 @@ typedef struct zoetrope_shown_frame {
   int64_t width, height;
   int64_t index;
   int64_t play;            /* from 0 */
-  int64_t presentation_ns; /* its deadline, from that of the first frame */
-  int64_t duration_ns;
+  int64_t presentation_ns; /* its deadline, from that of the first frame, rounded up */
+  int64_t duration_ns; /* presentation_ns plus this is that of the next one, unless frames are skipped or
+                          playback is late (ZOETROPE_LATE_STRETCH), paused, sought or changes its rate */
   int64_t lateness_ns; /* how long after the deadline it was delivered */
   int64_t skipped;     /* frames skipped since the previous one */
   int64_t dirty_x, dirty_y, dirty_width, dirty_height; /* what changed since the previous one */

@@ -31,12 +31,15 @@ final class AnimationHandle: Sendable {
   func cancel() { cancelCount.add(1, ordering: .relaxed) }
 
   /// Calls `body` with a function that says whether ``cancel()`` was called since.
+  ///
+  /// Each function of the header that decodes calls this once, before anything else that takes time, so
+  /// that no call to ``cancel()`` is lost between two of its steps.
   func cancellable<Result>(
-    _ body: (_ isCancelled: @Sendable () -> Bool) throws(AnimatedImageError) -> Result
+    _ body: (_ isCancelled: @escaping @Sendable () -> Bool) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let count = cancelCount.load(ordering: .relaxed)
     do throws(AnimatedImageError) {
-      return try body { cancelCount.load(ordering: .relaxed) != count }
+      return try body { [self] in cancelCount.load(ordering: .relaxed) != count }
     } catch {
       guard error.code == .cancelled else { throw error }
       throw AnimatedImageError(.cancelled, "zoetrope_cancel was called")
@@ -57,19 +60,12 @@ final class AnimationHandle: Sendable {
   ///
   /// `body` must not keep the frame: the reader would have to copy its canvas.
   func withFrame(
-    _ index: Int, _ request: FrameRequest,
-    _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
-  ) throws(AnimatedImageError) {
-    try cancellable { (isCancelled) throws(AnimatedImageError) in
-      try withFrame(index, request, isCancelled, body)
-    }
-  }
-
-  private func withFrame(
-    _ index: Int, _ request: FrameRequest, _ isCancelled: @Sendable () -> Bool,
+    _ index: Int, _ request: FrameRequest, isCancelled: @Sendable () -> Bool,
     _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
   ) throws(AnimatedImageError) {
     try reading.withLock { (reading) throws(AnimatedImageError) in
+      // It may have waited for another call for long.
+      if isCancelled() { throw AnimatedImageError(.cancelled, "before the frame") }
       if reading.reader == nil {
         // Without checkpoints until the first jump, since most read every frame once.
         reading.reader = SeekingReader(
@@ -91,7 +87,7 @@ final class AnimationHandle: Sendable {
   /// Calls `body` with each frame of `indices`, rendered, and its place in `indices`. Frames come in
   /// order of their indices, and are decoded ahead on all processors.
   func forEachFrame(
-    _ indices: [Int], _ request: FrameRequest,
+    _ indices: [Int], _ request: FrameRequest, isCancelled: @Sendable () -> Bool,
     _ body: (_ place: Int, _ frame: borrowing CompositedFrame) -> Void
   ) throws(AnimatedImageError) {
     let places = indices.indices.sorted { indices[$0] < indices[$1] }
@@ -100,26 +96,24 @@ final class AnimationHandle: Sendable {
     reader.limitDecodingAhead(to: indices[last])
     var renderer = FrameRenderer(request.rendering, of: image.canvasSize, options: image.options)
     var next = 0
-    try cancellable { (isCancelled) throws(AnimatedImageError) in
-      while next < places.count {
-        if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
-        let index = indices[places[next]]
-        let frame = try renderer.render(try reader.frame(at: index, isCancelled: isCancelled))
-        while next < places.count, indices[places[next]] == index {
-          body(places[next], frame)
-          next += 1
-        }
+    while next < places.count {
+      if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
+      let index = indices[places[next]]
+      let frame = try renderer.render(try reader.frame(at: index, isCancelled: isCancelled))
+      while next < places.count, indices[places[next]] == index {
+        body(places[next], frame)
+        next += 1
       }
     }
   }
 
   /// Frame `index` as a PNG file.
   func png(
-    _ index: Int, _ request: FrameRequest,
+    _ index: Int, _ request: FrameRequest, isCancelled: @Sendable () -> Bool,
     _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
   ) throws(AnimatedImageError) -> [UInt8] {
     var bitmap: Bitmap?
-    try withFrame(index, request) { frame, dirty in
+    try withFrame(index, request, isCancelled: isCancelled) { frame, dirty in
       bitmap = frame.bitmap
       body(frame, dirty)
     }

@@ -22,6 +22,20 @@ public func getLayout(
   }
 }
 
+/// Calls `body` with the animation and with a function that says whether `zoetrope_cancel` was called since.
+private func decode(
+  _ animation: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?,
+  _ body: (AnimationHandle, _ isCancelled: @escaping @Sendable () -> Bool)
+    throws(AnimatedImageError) -> Void
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+    try handle.cancellable { (isCancelled) throws(AnimatedImageError) in
+      try body(handle, isCancelled)
+    }
+  }
+}
+
 /// `zoetrope_frame_at_index` of the header.
 @c(zoetrope_frame_at_index)
 public func frameAtIndex(
@@ -29,9 +43,8 @@ public func frameAtIndex(
   _ buffer: UnsafePointer<zoetrope_buffer>?, _ frame: UnsafeMutablePointer<zoetrope_frame>?,
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe attempt(error) { () throws(AnimatedImageError) in
-    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
-    try unsafe draw(handle.checkFrame(index), of: handle, rendering, buffer, frame)
+  unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
+    try unsafe draw(handle.checkFrame(index), of: handle, rendering, buffer, frame, isCancelled)
   }
 }
 
@@ -42,21 +55,21 @@ public func frameAtTime(
   _ rendering: UnsafePointer<zoetrope_rendering>?, _ buffer: UnsafePointer<zoetrope_buffer>?,
   _ frame: UnsafeMutablePointer<zoetrope_frame>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe attempt(error) { () throws(AnimatedImageError) in
-    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+  unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
     let policy = try value(delays, of: delayPolicies, "delays")
     let index = handle.image.frameIndex(at: .nanoseconds(time), policy: policy)
-    try unsafe draw(index, of: handle, rendering, buffer, frame)
+    try unsafe draw(index, of: handle, rendering, buffer, frame, isCancelled)
   }
 }
 
 private func draw(
   _ index: Int, of handle: AnimationHandle, _ rendering: UnsafePointer<zoetrope_rendering>?,
-  _ buffer: UnsafePointer<zoetrope_buffer>?, _ frame: UnsafeMutablePointer<zoetrope_frame>?
+  _ buffer: UnsafePointer<zoetrope_buffer>?, _ frame: UnsafeMutablePointer<zoetrope_frame>?,
+  _ isCancelled: @Sendable () -> Bool
 ) throws(AnimatedImageError) {
   let request = try unsafe frameRequest(rendering, handle)
   let target = try unsafe PixelTarget(buffer, for: request, count: 1)
-  try handle.withFrame(index, request) { drawn, dirty in
+  try handle.withFrame(index, request, isCancelled: isCancelled) { drawn, dirty in
     target.write(drawn.bitmap)
     unsafe write(zoetrope_frame(drawn, dirty: dirty), to: frame)
   }
@@ -76,8 +89,7 @@ public func readFrames(
   _ rendering: UnsafePointer<zoetrope_rendering>?, _ buffer: UnsafePointer<zoetrope_buffer>?,
   _ frames: UnsafeMutablePointer<zoetrope_frame>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe attempt(error) { () throws(AnimatedImageError) in
-    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+  unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
     guard count != 0 else { return }
     guard count > 0, count <= 1 << 24 else {
       throw AnimatedImageError(
@@ -95,16 +107,18 @@ public func readFrames(
       }
       wanted = Array(0..<count)
     }
-    try unsafe draw(wanted, of: handle, frameRequest(rendering, handle), buffer, frames)
+    let request = try unsafe frameRequest(rendering, handle)
+    try unsafe draw(wanted, of: handle, request, buffer, frames, isCancelled)
   }
 }
 
 private func draw(
   _ indices: [Int], of handle: AnimationHandle, _ request: FrameRequest,
-  _ buffer: UnsafePointer<zoetrope_buffer>?, _ frames: UnsafeMutablePointer<zoetrope_frame>?
+  _ buffer: UnsafePointer<zoetrope_buffer>?, _ frames: UnsafeMutablePointer<zoetrope_frame>?,
+  _ isCancelled: @Sendable () -> Bool
 ) throws(AnimatedImageError) {
   let target = try unsafe PixelTarget(buffer, for: request, count: indices.count)
-  try handle.forEachFrame(indices, request) { place, drawn in
+  try handle.forEachFrame(indices, request, isCancelled: isCancelled) { place, drawn in
     target.write(drawn.bitmap, at: place)
     if let frames = unsafe frames {
       unsafe write(zoetrope_frame(drawn, dirty: PixelRect(request.size)), to: frames + place)
@@ -120,12 +134,11 @@ public func sampleIndices(
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe write(0, to: found)
-  return unsafe attempt(error) { () throws(AnimatedImageError) in
-    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+  return unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
     let policy = try value(delays, of: delayPolicies, "delays")
     let target = try unsafe required(indices, "indices")
     let counter = try unsafe required(found, "found")
-    let chosen = try handle.sampleIndices(by, count: count, policy)
+    let chosen = try handle.sampleIndices(by, count: count, policy, isCancelled: isCancelled)
     for (place, index) in chosen.enumerated() { unsafe write(Int64(index), to: target + place) }
     unsafe write(chosen.count, to: counter)
   }
@@ -140,13 +153,12 @@ public func sample(
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe write(0, to: found)
-  return unsafe attempt(error) { () throws(AnimatedImageError) in
-    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+  return unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
     let policy = try value(delays, of: delayPolicies, "delays")
     let counter = try unsafe required(found, "found")
     let request = try unsafe frameRequest(rendering, handle)
-    let chosen = try handle.sampleIndices(by, count: count, policy)
-    try unsafe draw(chosen, of: handle, request, buffer, frames)
+    let chosen = try handle.sampleIndices(by, count: count, policy, isCancelled: isCancelled)
+    try unsafe draw(chosen, of: handle, request, buffer, frames, isCancelled)
     unsafe write(chosen.count, to: counter)
   }
 }
@@ -165,15 +177,14 @@ public func framePNG(
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe write(nil, to: bytes)
-  return unsafe attempt(error) { () throws(AnimatedImageError) in
-    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+  return unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
     let target = try unsafe required(bytes, "bytes")
     let index = try handle.checkFrame(index)
     var given = try unsafe read(rendering, over: zoetrope_rendering(), "zoetrope_rendering")
     _ = try FrameRequest(given, of: handle.image)
     if given.format != Int32(ZOETROPE_RGBA16) { given.format = Int32(ZOETROPE_RGBA8) }
     let request = try FrameRequest(given, of: handle.image)
-    let png = try handle.png(index, request) { drawn, dirty in
+    let png = try handle.png(index, request, isCancelled: isCancelled) { drawn, dirty in
       unsafe write(zoetrope_frame(drawn, dirty: dirty), to: frame)
     }
     unsafe write(ZoetropeC.handle(owning: ByteHandle(png)), to: target)

@@ -69,8 +69,11 @@ private struct ForeignCallbacks: @unchecked Sendable {
     unsafe shownFrame.height = Int64(frame.bitmap.height)
     unsafe shownFrame.index = Int64(frame.index)
     unsafe shownFrame.play = Int64(frame.play)
-    unsafe shownFrame.presentation_ns = frame.presentationTime.nanosecondsRoundedUp
-    unsafe shownFrame.duration_ns = frame.duration.wholeNanoseconds
+    let presentation = frame.presentationTime.nanosecondsRoundedUp
+    let end = (frame.presentationTime + frame.duration).nanosecondsRoundedUp
+    unsafe shownFrame.presentation_ns = presentation
+    // Until the next frame's rounded time, so that durations add up.
+    unsafe shownFrame.duration_ns = end - presentation
     unsafe shownFrame.lateness_ns = frame.lateness.wholeNanoseconds
     unsafe shownFrame.skipped = Int64(frame.skipped)
     unsafe shownFrame.dirty_x = Int64(frame.dirtyRect.x)

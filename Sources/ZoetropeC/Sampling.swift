@@ -9,7 +9,7 @@ extension AnimationHandle {
 
   /// The indices of `count` frames by the header's number `by`, in order.
   func sampleIndices(
-    _ by: Int32, count: Int, _ policy: DelayPolicy
+    _ by: Int32, count: Int, _ policy: DelayPolicy, isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> [Int] {
     guard count > 0, count <= Self.maximumSample else {
       throw AnimatedImageError(
@@ -18,7 +18,7 @@ extension AnimationHandle {
     switch Int(by) {
     case ZOETROPE_BY_TIME: return indicesByTime(count, policy)
     case ZOETROPE_BY_INDEX: return indicesByIndex(count)
-    case ZOETROPE_BY_DISTINCT: return try distinctIndices(count)
+    case ZOETROPE_BY_DISTINCT: return try distinctIndices(count, isCancelled)
     default: throw AnimatedImageError(.parameter, "by is \(by), must be 0 to 2")
     }
   }
@@ -39,16 +39,16 @@ extension AnimationHandle {
     }
   }
 
-  private func distinctIndices(_ count: Int) throws(AnimatedImageError) -> [Int] {
-    try cancellable { (isCancelled) throws(AnimatedImageError) in
-      var distinct = DistinctFrames()
-      let reader = FrameReader(image)
-      while !isCancelled(), let frame = try reader.next() {
-        distinct.add(frame.bitmap.converted(to: .rgba8))
-      }
-      let chosen = distinct.choose(count, isCancelled: isCancelled)
-      if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
-      return chosen
+  private func distinctIndices(
+    _ count: Int, _ isCancelled: @Sendable () -> Bool
+  ) throws(AnimatedImageError) -> [Int] {
+    var distinct = DistinctFrames()
+    let reader = FrameReader(image)
+    while !isCancelled(), let frame = try reader.next() {
+      distinct.add(frame.bitmap.converted(to: .rgba8))
     }
+    let chosen = distinct.choose(count, isCancelled: isCancelled)
+    if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
+    return chosen
   }
 }

@@ -547,6 +547,65 @@ static void test_threads(const char *path) {
   zoetrope_close(animation);
 }
 
+/* ---- Cancelling calls that wait ---- */
+
+typedef struct {
+  zoetrope_animation *animation;
+  const uint8_t *bytes;
+  zoetrope_buffer buffer;
+  atomic_int is_armed, has_begun;
+  int status;
+} queue;
+
+static int64_t read_and_cancel(void *context, int64_t offset, void *buffer, size_t count) {
+  queue *mine = context;
+  if (atomic_exchange(&mine->is_armed, 0)) {
+    /* The other call waits for this one, if it is in progress by now. */
+    atomic_store(&mine->has_begun, 1);
+    usleep(20000);
+    zoetrope_cancel(mine->animation);
+  }
+  memcpy(buffer, mine->bytes + offset, count);
+  return (int64_t)count;
+}
+
+static void *read_second(void *context) {
+  queue *mine = context;
+  while (!atomic_load(&mine->has_begun)) usleep(100);
+  mine->status = zoetrope_frame_at_index(mine->animation, 1, NULL, &mine->buffer, NULL, NULL);
+  return NULL;
+}
+
+static void test_cancelling_a_call_that_waits(const char *path) {
+  size_t count;
+  uint8_t *bytes = read_file(path, &count);
+  queue shared = {.bytes = bytes, .status = -1};
+  zoetrope_reader reader = {sizeof reader, &shared, (int64_t)count, read_and_cancel, NULL};
+  CHECK(zoetrope_open_reader(&reader, NULL, &shared.animation, NULL) == ZOETROPE_OK);
+  size_t size = layout_of(shared.animation, NULL).byte_count;
+  uint8_t *first = malloc(size), *second = malloc(size);
+  zoetrope_buffer buffer = {first, size, 0, 0};
+  shared.buffer = (zoetrope_buffer){second, size, 0, 0};
+  /* On a busy machine the other call may begin after the cancellation. */
+  for (int i = 0; i < 500 && shared.status != ZOETROPE_CANCELLED; i++) {
+    pthread_t thread;
+    atomic_store(&shared.has_begun, 0);
+    atomic_store(&shared.is_armed, 1);
+    pthread_create(&thread, NULL, read_second, &shared);
+    zoetrope_status status = zoetrope_frame_at_index(shared.animation, 0, NULL, &buffer, NULL, NULL);
+    CHECK(status == ZOETROPE_OK || status == ZOETROPE_CANCELLED);
+    atomic_store(&shared.has_begun, 1);
+    pthread_join(thread, NULL);
+    CHECK(shared.status == ZOETROPE_OK || shared.status == ZOETROPE_CANCELLED);
+  }
+  CHECK(shared.status == ZOETROPE_CANCELLED);
+  CHECK(zoetrope_frame_at_index(shared.animation, 1, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
+  zoetrope_close(shared.animation);
+  free(first);
+  free(second);
+  free(bytes);
+}
+
 /* ---- Playback ---- */
 
 typedef struct {
@@ -660,6 +719,37 @@ static void test_playback(const char *path) {
   once = (zoetrope_playback){.size = sizeof once, .plays = -2};
   CHECK(zoetrope_play(animation, NULL, &once, show, NULL, &none, &player, NULL) == ZOETROPE_PARAMETER);
   CHECK(none.ended == 1);
+  zoetrope_close(animation);
+}
+
+typedef struct { int shown, compared, wrong; int64_t next_time; } clock_watcher;
+
+static int32_t watch(void *context, const zoetrope_shown_frame *frame) {
+  clock_watcher *me = context;
+  if (me->shown++ && !frame->skipped) {
+    me->compared++;
+    if (frame->presentation_ns != me->next_time) me->wrong++;
+  }
+  me->next_time = frame->presentation_ns + frame->duration_ns;
+  return 0;
+}
+
+/* A frame of 1/12 s has no whole number of nanoseconds. */
+static void test_durations_of_playback(const char *path) {
+  zoetrope_animation *animation = open_path(path);
+  int64_t duration;
+  CHECK(zoetrope_get_duration(animation, 0, &duration, NULL) == ZOETROPE_OK);
+  double rates[] = {7, 20};
+  for (int i = 0; i < 2; i++) {
+    zoetrope_playback once = {.size = sizeof once, .plays = 1, .rate = rates[i]};
+    zoetrope_player *player;
+    clock_watcher watcher = {0};
+    CHECK(zoetrope_play(animation, NULL, &once, watch, NULL, &watcher, &player, NULL) == ZOETROPE_OK);
+    CHECK(zoetrope_player_wait(player, NULL) == ZOETROPE_OK);
+    zoetrope_player_free(player);
+    CHECK(watcher.shown > 0 && watcher.wrong == 0);
+    CHECK(watcher.next_time == (int64_t)ceil((double)duration / rates[i]));
+  }
   zoetrope_close(animation);
 }
 
@@ -797,7 +887,10 @@ int main(int count, char **arguments) {
   test_png(delays);
   test_reader(delays);
   test_threads(delays);
+  test_cancelling_a_call_that_waits(delays);
   test_playback(delays);
+  for (int i = 4; i < count; i++)
+    if (strstr(arguments[i], "/spinner.png")) test_durations_of_playback(arguments[i]);
   test_dirty(delays);
   test_fork(delays);
   for (int i = 4; i < count; i++) {
