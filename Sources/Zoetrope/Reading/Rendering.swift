@@ -1,6 +1,9 @@
 /// How frames are rendered: size, fit, filter, drawing and pixel format.
 public struct Rendering: Sendable, Hashable {
   /// The box that frames are scaled into. Default: nil, the canvas size.
+  ///
+  /// A result of more pixels than ``DecodingLimits/canvasPixels`` allows, or with a side above 1,048,576,
+  /// throws ``AnimatedImageError/Code/limitExceeded`` when a frame is rendered.
   public var target: TargetSize?
   /// How frames are fitted into ``target``. Default: ``ScalingFit/fit``.
   public var fit: ScalingFit
@@ -113,6 +116,29 @@ public struct Rendition: Sendable, Hashable {
   }
 }
 
+extension Rendition {
+  /// The longest side of a scaled frame. The weights for a side take up to some 100 bytes for each of
+  /// its pixels, so that a long one would take far more memory than the frame.
+  private static let maximumSide = 1 << 20
+  /// As many pixels as a canvas may have whatever the limits; byte counts of more would overflow.
+  private static let maximumPixels = 1 << 40
+
+  /// The error for a scaled size that passes `limits`; nil for one that does not.
+  fileprivate func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
+    guard scaling != nil else { return nil }
+    let allowed = min(limits.canvasPixels, Self.maximumPixels)
+    if size.area > allowed {
+      return AnimatedImageError(
+        .limitExceeded, "scaled frames would be \(size), canvasPixels allows \(allowed) pixels")
+    }
+    if max(size.width, size.height) > Self.maximumSide {
+      return AnimatedImageError(
+        .limitExceeded, "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
+    }
+    return nil
+  }
+}
+
 /// Renders composited frames as bitmaps of one ``Rendition``.
 ///
 /// Keeps the last scaled bitmap before its conversion, so that only the changed part of the next frame
@@ -123,6 +149,8 @@ package struct FrameRenderer: Sendable {
   /// Nil if frames keep the canvas size.
   package let scaler: FrameScaler?
   private var last: (index: Int, bitmap: Bitmap)?
+  /// What rendering throws if frames would be too large; there is no scaler then.
+  private let refusal: AnimatedImageError?
 
   /// Bytes of the bitmap kept for the next frame; 0 if frames are not scaled.
   package var bitmapCost: Int {
@@ -133,7 +161,8 @@ package struct FrameRenderer: Sendable {
   package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
     self.rendering = rendering
     rendition = Rendition(rendering, of: canvasSize, options: options)
-    if rendition.scaling != nil, let target = rendering.target {
+    refusal = rendition.refusal(options.limits)
+    if refusal == nil, rendition.scaling != nil, let target = rendering.target {
       scaler = FrameScaler(
         from: canvasSize, into: target, fit: rendering.fit, filter: rendering.filter,
         linearLight: rendering.linearLight)
@@ -145,11 +174,12 @@ package struct FrameRenderer: Sendable {
   /// Renders `frame`. If the last rendered frame was the one before it, its dirty rectangle must be
   /// relative to that one.
   ///
-  /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if allocation
-  ///   fails.
+  /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if frames would
+  ///   be too large or allocation fails.
   package mutating func render(
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
+    if let refusal { throw refusal }
     var bitmap = frame.bitmap
     var dirty = frame.dirtyRect
     if let scaler {

@@ -43,14 +43,14 @@ public struct TargetSize: Sendable, Hashable {
     let sampleWidth = Double(max(cell.width, 1)) / Double(max(samples.width, 1))
     let sampleHeight = Double(max(cell.height, 1)) / Double(max(samples.height, 1))
     self.init(
-      width: columns.map { $0 * max(samples.width, 1) },
-      height: rows.map { $0 * max(samples.height, 1) },
+      width: columns.map { Self.samples(max(samples.width, 1), times: $0) },
+      height: rows.map { Self.samples(max(samples.height, 1), times: $0) },
       pixelAspect: sampleWidth / sampleHeight, allowsEnlarging: allowsEnlarging)
   }
 
   /// Returns the scaled size of an image of `source` square pixels; each side is at least 1.
   ///
-  /// Sides are rounded to nearest and never exceed the box.
+  /// Sides are rounded to nearest and never exceed the box, or a billion.
   public func size(of source: PixelSize, fit: ScalingFit) -> PixelSize {
     let aspect = pixelAspect.isFinite && pixelAspect > 0 ? pixelAspect : 1
     // The picture in target pixels at scale 1, where a source pixel is `1 / aspect` wide.
@@ -59,7 +59,8 @@ public struct TargetSize: Sendable, Hashable {
     let boxWidth = width.map { Double(max($0, 1)) }
     let boxHeight = height.map { Double(max($0, 1)) }
     if fit == .fill || fit == .stretch, let boxWidth, let boxHeight {
-      return PixelSize(width: Int(boxWidth), height: Int(boxHeight))
+      return PixelSize(
+        width: Self.side(boxWidth, box: boxWidth), height: Self.side(boxHeight, box: boxHeight))
     }
     let scale = min(
       boxWidth.map { $0 / naturalWidth } ?? .infinity,
@@ -85,6 +86,11 @@ public struct TargetSize: Sendable, Hashable {
     box.x = (wide - box.width) / 2
     box.y = (high - box.height) / 2
     return box
+  }
+
+  private static func samples(_ count: Int, times cells: Int) -> Int {
+    let (product, overflow) = count.multipliedReportingOverflow(by: cells)
+    return overflow ? (cells < 0 ? .min : .max) : product
   }
 
   private static func factor(

@@ -101,4 +101,18 @@ struct TargetSizeTests {
       #expect(box.size(of: source, fit: .fill) == PixelSize(width: 1, height: 1))
     }
   }
+
+  @Test(arguments: ScalingFit.allCases)
+  func `enormous boxes give sides that can be multiplied`(_ fit: ScalingFit) {
+    for (width, height) in [(.max, .max), (1, .max), (.max, 1), (.max, nil)] as [(Int?, Int?)] {
+      let size = TargetSize(width: width, height: height).size(
+        of: PixelSize(width: 16, height: 16), fit: fit)
+      #expect(size.width <= 1_000_000_000 && size.height <= 1_000_000_000)
+      #expect(size.area < .max)
+    }
+    let cells = TargetSize(
+      columns: .max, rows: .max, samples: PixelSize(width: 2, height: 4),
+      cell: PixelSize(width: 8, height: 16))
+    #expect(cells.size(of: PixelSize(width: 16, height: 16), fit: fit).area < .max)
+  }
 }

@@ -1,0 +1,63 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+/// Sizes that come from outside are refused at every door, before memory is taken for them.
+@Suite(.timeLimit(.minutes(1))) struct RenderingLimitTests {
+  private let image: AnimatedImage
+
+  init() throws {
+    image = try AnimatedImage(bytes: DeltaGIF.make(width: 16, height: 16, frameCount: 3, patch: 4))
+  }
+
+  static let targets = [
+    TargetSize(width: .max, height: .max), TargetSize(width: 1, height: .max),
+    TargetSize(width: .max, height: 1), TargetSize(width: 40_000, height: 40_000),
+    TargetSize(width: 1_048_577, height: 2), TargetSize(width: 40_000),
+  ]
+
+  @Test(arguments: targets, [ScalingFit.fill, .stretch])
+  func `a single frame is refused`(_ target: TargetSize, _ fit: ScalingFit) async {
+    for filter in ScalingFilter.allCases {
+      let rendering = Rendering(target: target, fit: fit, filter: filter)
+      let error = await #expect(throws: AnimatedImageError.self) {
+        try await image.bitmap(at: 0, rendering: rendering)
+      }
+      #expect(error?.code == .limitExceeded)
+    }
+  }
+
+  @Test(arguments: [nil, MemoryFrameCache(budget: MemoryBudget(byteLimit: 1 << 20))])
+  func `every other door refuses, too`(_ cache: MemoryFrameCache?) async {
+    let rendering = Rendering(target: TargetSize(width: .max, height: .max), format: .rgba16)
+    let cached = await #expect(throws: AnimatedImageError.self) {
+      try await image.bitmap(at: .zero, rendering: rendering, cache: cache)
+    }
+    #expect(cached?.code == .limitExceeded)
+    let sequence = await #expect(throws: AnimatedImageError.self) {
+      for try await _ in image.bitmaps(rendering: rendering) {}
+    }
+    #expect(sequence?.code == .limitExceeded)
+    let shared = SharedFrames(image, rendering: rendering, cache: cache)
+    let viewer = await #expect(throws: AnimatedImageError.self) { try await shared.frame(at: 1) }
+    #expect(viewer?.code == .limitExceeded)
+    let player = await #expect(throws: AnimatedImageError.self) {
+      for try await _ in image.play(rendering: rendering, clock: ManualClock(.jumping)) {}
+    }
+    #expect(player?.code == .limitExceeded)
+  }
+
+  @Test func `the limits of the image decide`() async throws {
+    var options = DecodingOptions()
+    options.limits.canvasPixels = 1000
+    let limited = try AnimatedImage(
+      bytes: DeltaGIF.make(width: 16, height: 16, frameCount: 1, patch: 4), options: options)
+    let small = Rendering(target: TargetSize(width: 31, height: 31))
+    #expect(try await limited.bitmap(at: 0, rendering: small).width == 31)
+    let error = await #expect(throws: AnimatedImageError.self) {
+      try await limited.bitmap(at: 0, rendering: Rendering(target: TargetSize(width: 32)))
+    }
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.detail == "scaled frames would be 32x32, canvasPixels allows 1000 pixels")
+  }
+}
