@@ -12,7 +12,7 @@ import argparse, glob, http.server, json, os, shutil, signal, struct, subprocess
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Fixtures")
 COMMANDS = {
     "firefox": (["firefox", "firefox-esr"], ["--headless", "--no-remote", "--profile", "{profile}"]),
-    "chromium": (["chromium"], ["--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir={profile}"]),
+    "chromium": (["chromium", "chromium-browser", "google-chrome"], ["--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir={profile}"]),
 }
 PAGE = """<script>
 async function read(name) {
@@ -109,6 +109,8 @@ def main():
     parser.add_argument("zoetrope")
     parser.add_argument("--in", dest="browsers", default="firefox,chromium")
     options = parser.parse_args()
+    for browser in options.browsers.split(","):
+        if browser not in COMMANDS: parser.error(f"no browser is called {browser!r}; there are {', '.join(COMMANDS)}")
     files = sorted(file for folder in ["APNG", "Demo", "GIF"] for file in glob.glob(f"{FIXTURES}/{folder}/*"))
     stored = {}
     for file, line in zip(files, lines(options.zoetrope, "info", "--json", "--frames", *files)):

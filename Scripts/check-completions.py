@@ -38,19 +38,21 @@ LISTS = [
 class Shell:
     """A shell in a pseudo-terminal whose lines are typed."""
 
-    def __init__(self, command, setup, folder, environment):
+    def __init__(self, command, folder, environment):
         self.process, self.terminal = pty.fork()
         if self.process == 0:
             os.chdir(folder)
             os.execvpe(command[0], command, environment)
         self.text = ""
-        for line in setup: self.type(line + "\n")
         self.marks = 0
+
+    def set_up(self, lines):
+        for line in lines: self.type(line + "\n")
         self.run("true")
 
     def type(self, text): os.write(self.terminal, text.encode())
 
-    def read_until(self, mark, seconds=20):
+    def read_until(self, mark, seconds=60):
         """Everything until `mark`, without the terminal's commands."""
         deadline = time.monotonic() + seconds
         while mark not in (plain := re.sub(r"\x1b\][^\x07]*\x07|\x1b[\[(][0-9;?]*[A-Za-z]|\x1b[=>]|[\r\a]", "", self.text)):
@@ -91,15 +93,29 @@ class Fish(Shell):
     def listed(self, line): return set(re.split(r"\s+", self.run(f"complete -C '{line}'")))
 
 
-def start(name, script, folder, environment):
-    if name == "fish": return Fish(["fish", "--no-config", "-i"], ["source " + script], folder, environment)
+def start(name, script):
+    """The command of a shell, and the lines that set it up."""
+    if name == "fish": return ["fish", "--no-config", "-i"], ["source " + script]
     if name == "bash":
-        return Shell(["bash", "--norc", "--noprofile", "-i"],
-                     ["bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'",
-                      "bind 'set page-completions off'; bind 'set completion-query-items 0'; PS1=; source " + script], folder, environment)
-    return Shell(["zsh", "-f", "-i"],
-                 ["unsetopt beep zle_bracketed_paste prompt_sp 2>/dev/null; bindkey -e; PS1=; LISTMAX=0",
-                  f"fpath=({os.path.dirname(script)} $fpath); autoload -U compinit; compinit -u -D"], folder, environment)
+        return (["bash", "--norc", "--noprofile", "-i"],
+                ["bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'",
+                 "bind 'set page-completions off'; bind 'set completion-query-items 0'; PS1=; source " + script])
+    return (["zsh", "-f", "-i"],
+            ["unsetopt beep zle_bracketed_paste prompt_sp 2>/dev/null; bindkey -e; PS1=; LISTMAX=0",
+             f"fpath=({os.path.dirname(script)} $fpath); autoload -U compinit; compinit -u -D"])
+
+
+def typed(name, script, folder, environment, problems, line, body):
+    """What `body` finds in a shell of its own; None, with a word in `problems`, if the shell ends or does not answer."""
+    command, setup = start(name, script)
+    shell = (Fish if name == "fish" else Shell)(command, folder, environment)
+    try:
+        shell.set_up(setup)
+        return body(shell)
+    except (TimeoutError, OSError) as error:
+        problems.append(f"{line!r}: {error}")
+    finally:
+        shell.end()
 
 
 def main():
@@ -107,6 +123,8 @@ def main():
     parser.add_argument("zoetrope")
     parser.add_argument("--in", dest="shells", default="bash,zsh,fish")
     options = parser.parse_args()
+    for name in options.shells.split(","):
+        if name not in ("bash", "zsh", "fish"): parser.error(f"no completions for {name!r}; there are bash, zsh and fish")
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         share, files = folder + "/share", folder + "/files"
@@ -125,19 +143,13 @@ def main():
                 continue
             problems = []
             for line, expected in LINES:
-                shell = start(name, scripts[name], files, environment)
-                try:
-                    if (words := shell.words(line)) != expected: problems.append(f"{line!r} gives {words}, not {expected}")
-                finally:
-                    shell.end()
+                words = typed(name, scripts[name], files, environment, problems, line, lambda shell: shell.words(line))
+                if words not in (None, expected): problems.append(f"{line!r} gives {words}, not {expected}")
             for line, wanted, unwanted in LISTS:
-                shell = start(name, scripts[name], files, environment)
-                try:
-                    found = shell.listed(line)
-                    if missing := set(wanted) - found: problems.append(f"{line!r} does not list {sorted(missing)} in {sorted(found)[:40]}")
-                    if surplus := set(unwanted) & found: problems.append(f"{line!r} lists {sorted(surplus)}")
-                finally:
-                    shell.end()
+                found = typed(name, scripts[name], files, environment, problems, line, lambda shell: shell.listed(line))
+                if found is None: continue
+                if missing := set(wanted) - found: problems.append(f"{line!r} does not list {sorted(missing)} in {sorted(found)[:40]}")
+                if surplus := set(unwanted) & found: problems.append(f"{line!r} lists {sorted(surplus)}")
             failures += len(problems)
             print(f"{name}: {len(LINES) + len(LISTS)} lines, " + (f"{len(problems)} wrong" if problems else "all complete"))
             for problem in problems: print("  " + problem)

@@ -13,8 +13,9 @@ includes=()
 for folder in Sources/C* "$build"/checkouts/swift-system/Sources/CSystem/include; do
   includes+=(-I "$folder")
 done
-# SwiftPM writes the module map of the one C target.
-includes+=(-Xcc "-fmodule-map-file=$build/debug/ZoetropeShims.build/module.modulemap")
+# SwiftPM writes the module map of the one C target, unless that has its own.
+map=$build/debug/ZoetropeShims.build/module.modulemap
+if [ -e "$map" ]; then includes+=(-Xcc "-fmodule-map-file=$map"); else includes+=(-I Sources/ZoetropeShims/include); fi
 # The others would hold it once more.
 exports=()
 [ "$module" = Zoetrope ] && exports=(-experimental-allowed-reexported-modules=ZoetropeCore,ZoetropeCodec)

@@ -8,6 +8,12 @@ flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -g -O1 -ISources/CZoetrope)
 libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread -lm)
 arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png Fixtures/APNG/metadata.png
   Fixtures/*/*.gif Fixtures/*/*.png)
+
+# What is at fault, what it should print, and what it printed.
+expect() {
+  [ "$3" = "$2" ] || { echo "$1 printed '$3', not '$2'" >&2; exit 1; }
+}
+
 for kind in "${@:-plain}"; do
   case $kind in
     plain)
@@ -19,11 +25,13 @@ for kind in "${@:-plain}"; do
       # The program of the documentation.
       sed -n '/^```c$/,/^```$/{/^```/!p}' Sources/Zoetrope/Zoetrope.docc/CAndPython.md >"$folder/documented.c"
       cc "${flags[@]}" "$folder/documented.c" -o "$folder/documented" "${libraries[@]}"
-      [ "$("$folder/documented" Fixtures/Demo/variable-delay.gif)" = "8 frames of 224x224" ]
+      expect "the program in CAndPython.md" "8 frames of 224x224" \
+        "$("$folder/documented" Fixtures/Demo/variable-delay.gif)"
       # The header is C++ too, and the sample's own.
       c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ Sources/CZoetrope/zoetrope.h
       cc "${flags[@]}" Examples/C/contact.c -o "$folder/contact" "${libraries[@]}"
-      [ "$("$folder/contact" Fixtures/Demo/variable-delay.gif 4 | grep -c '^frame ')" = 4 ]
+      expect "Examples/C/contact.c" "4 lines of frames" \
+        "$("$folder/contact" Fixtures/Demo/variable-delay.gif 4 | grep -c '^frame ') lines of frames"
       if "$folder/contact" Fixtures/README.md 2>/dev/null; then
         echo "the sample takes a text for an animation" >&2
         exit 1

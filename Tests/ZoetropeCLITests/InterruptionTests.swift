@@ -51,6 +51,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("png", "HUP", SIGHUP), ("ffconcat", "TERM", SIGTERM), ("y4m", "HUP", SIGHUP),
+    ("y4m", "INT", SIGINT),
+  ])
+  func `an extraction that is ended leaves no temporary file`(
+    _ format: String, _ name: String, _ number: Int32
+  ) throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<100).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { tool in
+      // The first file that is there, temporary or not, asks for the signal.
+      let script = """
+        { (until set -- o/* o/.z*; test -e "$1" || test -e "$2" || ! kill -0 $$; do :; done; \
+        kill -\(name) $$) 2>noise & \
+        exec "$ZOETROPE" extract cat.gif -o o/ --format \(format) -j 1 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == number)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(errors.hasPrefix("zoetrope: cat.gif: interrupted, "))
+      #expect(try tool.list("o").allSatisfy { format != "y4m" && $0.hasSuffix(".png") })
+    }
+  }
+
   @Test func `the bar is taken away before the line that says how far it came`() throws {
     var gif = SampleGIF(width: 250, height: 250)
     gif.frames = (0..<100).map { (UInt8($0 % 3), 4) }

@@ -82,6 +82,18 @@ import Testing
     }
   }
 
+  @Test func `a file gets nothing that is meant for a closed standard stream`() throws {
+    try withTool { (tool: Tool) throws in
+      let extract = "\"$ZOETROPE\" extract - --format y4m <cat.gif"
+      #expect(try tool.shell("\(extract) -o whole.y4m") == 0)
+      #expect(try tool.shell("\(extract) -o a.y4m --progress json 2>&-") == 0)
+      #expect(try tool.read("a.y4m") == tool.read("whole.y4m"))
+      #expect(try tool.shell("\"$ZOETROPE\" info - <cat.gif >&- 2>err") == 4)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(errors == "zoetrope: standard output: Bad file descriptor\n")
+    }
+  }
+
   @Test func `resuming replaces a manifest and no other file`() throws {
     try withTool { (tool: Tool) throws in
       let extract = ["extract", "cat.gif", "-o", "o/"]

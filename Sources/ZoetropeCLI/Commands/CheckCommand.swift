@@ -62,32 +62,16 @@ struct DamageReport {
   let frameCount: Int
   let damage: [Damage]
 
-  /// What distinguishes one item from another.
-  private struct Place: Hashable {
-    let kind: String
-    let frameIndex: Int32
-    let byteOffset: Int
-
-    init(_ damage: Damage) {
-      kind = damage.kind.name
-      frameIndex = Int32(clamping: damage.frameIndex ?? -1)
-      byteOffset = damage.byteOffset
-    }
-  }
-
   /// Decodes every frame of `image`, with a progress bar on a terminal.
   init(of image: AnimatedImage, input: InputFile) throws(CommandFailure) {
-    var damage = image.damage
-    // A file may have a hundred thousand items: they are hashed, by as little as distinguishes
-    // them, since all are kept in memory.
-    var known = Set(damage.lazy.map(Place.init))
+    var damage = DecodingDamage(of: image)
     let reader = FrameReader(image)
     var progress = ProgressReporter(style: .auto, total: image.frames.count)
     var count = 0
     defer { progress.finish((count, nil)) }
     do throws(AnimatedImageError) {
       while Signals.ending == nil, let frame = try reader.next() {
-        if let item = frame.damage, known.insert(Place(item)).inserted { damage.append(item) }
+        if let item = frame.damage { damage.add(item) }
         count += 1
         progress.update((count, nil))
       }
@@ -100,7 +84,7 @@ struct DamageReport {
     self.input = input
     format = image.format
     frameCount = image.frames.count
-    self.damage = damage
+    self.damage = image.damage + damage.items
   }
 
   /// Whether something was lost.

@@ -32,6 +32,7 @@ struct ZoetropeCommand: ParsableCommand {
 package enum ZoetropeTool {
   /// Runs the command that the process's arguments name, and ends the process.
   package static func main() -> Never {
+    StandardStreams.reserve()
     Signals.prepare()
     let status = run(Array(CommandLine.arguments.dropFirst()))
     Signals.endProcess(with: status)

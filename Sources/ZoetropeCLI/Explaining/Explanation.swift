@@ -134,7 +134,7 @@ extension Explanation.Prediction {
 extension Behaviour {
   /// Everything that is known of it.
   var allRules: [Rule] {
-    var rules = [delays?.rule, plays?.rule, profiles].compactMap { $0 } + self.rules
+    var rules = [delays?.rule, plays?.rule, profiles, interlacedRow].compactMap { $0 } + self.rules
     switch pictures {
     case .same, .unknown: break
     case .gif(let model): rules += [model.rules.canvas, model.rules.dispose, model.rules.frames]

@@ -100,6 +100,11 @@ struct PictureComparison {
     if let rule = behaviour.profiles, image.metadata.hasOtherColors {
       return .differs(at: 0, rule, "a colour profile or gamma")
     }
+    if let rule = behaviour.interlacedRow,
+      let frame = image.frames.first(where: { $0.isInterlaced && $0.rect.height == 1 })
+    {
+      return .differs(at: frame.index, rule, "an interlaced frame of one row")
+    }
     guard !behaviour.animates else { return nil }
     let rule = behaviour.rules.first { $0.subject == .format }
     guard let rule, image.format != .png else { return nil }

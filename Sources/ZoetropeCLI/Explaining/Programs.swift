@@ -68,7 +68,11 @@ enum Programs {
     let plays = playsAsStored(measured, "\(source)/FrameAnimator.cpp")
     return Program(
       id: "firefox", name: "Firefox",
-      gif: Behaviour(delays: DelayRule(steps: steps, rule: delays), plays: plays),
+      gif: Behaviour(
+        delays: DelayRule(steps: steps, rule: delays), plays: plays,
+        interlacedRow: rule(
+          .frames, "an interlaced frame of one row is not drawn", measured,
+          "\(source)/SurfaceFilters.h")),
       apng: Behaviour(
         delays: DelayRule(steps: steps, unit: .milliseconds, rule: delays), plays: plays,
         profiles: profiles("\(source)/decoders/nsPNGDecoder.cpp")))

@@ -96,6 +96,8 @@ struct Behaviour: Hashable, Sendable {
   /// Applied to files with a colour profile or a gamma other than sRGB's; nil if it shows the stored
   /// colours.
   var profiles: Rule?
+  /// Applied to interlaced frames of a single row, which are not drawn; nil if they are.
+  var interlacedRow: Rule?
   /// Further rules, which need no number.
   var rules: [Rule] = []
 }

@@ -105,7 +105,7 @@ extension ExtractRequest {
         } else {
           let extraction = try FileExtraction(
             preparation, request: self, stream: stream, store: store)
-          result = Signals.whileCaught { extraction.run() }
+          result = try Signals.whileCaught { () throws(CommandFailure) in try extraction.run() }
         }
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
@@ -135,7 +135,7 @@ extension ExtractRequest {
 
   /// Whether a failure of this kind also affects the remaining files.
   private static func endsAll(_ status: ExitStatus) -> Bool {
-    [.cannotWrite, .interrupted, .terminated].contains(status)
+    [.cannotWrite, .interrupted, .terminated, .hungUp].contains(status)
   }
 
   /// Checks what can be checked before any file is opened.

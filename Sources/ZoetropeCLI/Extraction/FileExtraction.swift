@@ -8,9 +8,8 @@ struct FileExtraction {
   private let request: ExtractRequest
   private let image: AnimatedImage
   private let plan: ExtractionPlan
+  /// Where the frames of all files go; a video has a file of its own.
   private let stream: OutputStream
-  /// The file of a video, to which ``stream`` leads.
-  private let pending: PendingFile?
   /// Decoded frames on disk, if any.
   private let store: FrameStore?
   /// Whether each output of the plan exists and is kept.
@@ -25,6 +24,7 @@ struct FileExtraction {
     input = preparation.input
     self.request = request
     self.store = store
+    self.stream = stream
     let image: AnimatedImage
     if let opened = preparation.image {
       image = opened
@@ -45,21 +45,17 @@ struct FileExtraction {
         try OutputFile.makeDirectory(directory)
         TemporaryFile.sweep(directory)
       }
-      pending =
-        try plan.rate == nil
-        ? nil
-        : plan.whole.map { (path) throws(WriteFailure) in
-          try PendingFile(
-            path, isReplacing: request.isForced,
-            followsLinks: path.bytes == RawArguments.bytes(of: request.output))
-        }
-      self.stream = pending?.stream ?? stream
     } catch {
       throw error.commandFailureOrEnd
     }
   }
 
-  func run() -> ExtractionResult {
+  /// Writes every frame of the plan. Signals are to be caught: from the start there may be a temporary file.
+  ///
+  /// - Throws: What keeps a video's file from being created.
+  func run() throws(CommandFailure) -> ExtractionResult {
+    let pending = try pendingVideo()
+    let stream = pending?.stream ?? stream
     let writer = ExtractionWriter(
       jobs: min(request.threadCount, isFinished.count { !$0 }),
       context: ExtractionWriter.Context(
@@ -67,9 +63,8 @@ struct FileExtraction {
         stream: stream))
     var progress = ProgressReporter(
       style: request.isQuiet ? .none : request.progress, total: plan.outputs.count)
-    var state = State(sieve: PictureSieve(request.choice))
-    state.writing = writeHeader()
-    let known = Set(image.damage)
+    var state = State(sieve: PictureSieve(request.choice), damage: DecodingDamage(of: image))
+    state.writing = writeHeader(to: stream)
     let frames = FrameSource(
       image: image, isRaw: request.isRaw, rendering: request.rendering,
       hasRepeats: request.rate != nil, store: store)
@@ -82,9 +77,7 @@ struct FileExtraction {
       do throws(AnimatedImageError) {
         let found = try frames.frame(at: plan.outputs[number].index)
         guard let frame = found else { continue }
-        if let damage = frame.damage, !known.contains(damage), state.damage.last != damage {
-          state.damage.append(damage)
-        }
+        if let damage = frame.damage { state.damage.add(damage) }
         guard try takes(number, frame, &state) else { continue }
         do throws(WriteFailure) {
           let output = plan.outputs[number]
@@ -105,7 +98,7 @@ struct FileExtraction {
     let (written, failure) = writer.finish()
     state.writing = state.writing ?? failure
     progress.finish(state.progress(writer))
-    return result(state, written)
+    return result(state, written, pending)
   }
 
   /// What is known while frames are written.
@@ -118,11 +111,13 @@ struct FileExtraction {
     var kept: [Int] = []
     /// How many frames show a picture that another frame has.
     var repeatCount = 0
-    var damage: [Damage] = []
+    var damage: DecodingDamage
     var writing: WriteFailure?
     var decoding: CommandFailure?
 
-    init(sieve: PictureSieve) { self.sieve = sieve }
+    init(sieve: PictureSieve, damage: DecodingDamage) {
+      (self.sieve, self.damage) = (sieve, damage)
+    }
 
     func progress(_ writer: ExtractionWriter) -> (frames: Int, bytes: Int?) {
       let (frames, bytes) = writer.progress
@@ -142,8 +137,20 @@ struct FileExtraction {
     return !isFinished[number]
   }
 
-  /// Writes what a video starts with; returns why that failed.
-  private func writeHeader() -> WriteFailure? {
+  /// The file of a video, not yet under its name; nil for frames, and for a video that goes to ``stream``.
+  private func pendingVideo() throws(CommandFailure) -> PendingFile? {
+    guard plan.rate != nil, let path = plan.whole else { return nil }
+    do throws(WriteFailure) {
+      return try PendingFile(
+        path, isReplacing: request.isForced,
+        followsLinks: path.bytes == RawArguments.bytes(of: request.output))
+    } catch {
+      throw error.commandFailureOrEnd
+    }
+  }
+
+  /// Writes what a video starts with to `stream`; returns why that failed.
+  private func writeHeader(to stream: OutputStream) -> WriteFailure? {
     guard let rate = plan.rate else { return nil }
     do throws(WriteFailure) {
       try stream.write(VideoStream.header(size: outputSize ?? image.canvasSize, rate: rate))
@@ -159,11 +166,13 @@ struct FileExtraction {
   }
 
   /// Gives a video its name or writes the list of frames, if nothing is missing, and reports.
-  private func result(_ state: State, _ written: [Int: WrittenFrame]) -> ExtractionResult {
+  private func result(
+    _ state: State, _ written: [Int: WrittenFrame], _ pending: PendingFile?
+  ) -> ExtractionResult {
     var report = AnimationReport(input: input, image: image, policy: request.policy)
     report.outputs = outputs(state, written)
     report.showings = request.choice == .all ? nil : state.sieve.showings
-    report.frameDamage = state.damage
+    report.frameDamage = state.damage.items
     report.outputSize = outputSize
     var failure = state.writing
     if failure == nil, state.decoding == nil, Signals.ending == nil {

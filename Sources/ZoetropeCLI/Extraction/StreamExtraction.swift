@@ -182,9 +182,10 @@ struct StreamExtraction {
     var report = AnimationReport(input: input, image: image, policy: request.policy)
     report.outputs = outputs
     report.showings = request.choice == .all ? nil : frames.sieve.showings
-    // The end of the stream may have told the same.
-    let known = Set(image.damage)
-    report.frameDamage = frames.damage.filter { !known.contains($0) }
+    // Known only now: what the end of the stream told.
+    var damage = DecodingDamage(of: image)
+    for item in frames.damage { damage.add(item) }
+    report.frameDamage = damage.items
     report.outputSize = request.rendering.map {
       Rendition($0, of: image.canvasSize, options: image.options).size
     }

@@ -23,6 +23,8 @@ struct AnimationReport {
   var outputSize: PixelSize?
   /// Damage found while decoding frames.
   var frameDamage: [Damage] = []
+  /// Whether a frame that was decoded for its hash lacks pixels.
+  var hasDecodingLosses = false
   /// Why the work is incomplete, if it is.
   var failure: CommandFailure?
 

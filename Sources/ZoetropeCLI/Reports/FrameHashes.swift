@@ -9,13 +9,14 @@ extension AnimationReport {
     var report = self
     var hashes: [PixelHash] = []
     let reader = FrameReader(image)
-    let known = Set(image.damage)
+    var damage = DecodingDamage(of: image)
     var progress = ProgressReporter(style: .auto, total: image.frames.count)
     defer { progress.finish((hashes.count, nil)) }
     do throws(AnimatedImageError) {
       while Signals.ending == nil, let frame = try reader.next() {
-        if let damage = frame.damage, !known.contains(damage), report.frameDamage.last != damage {
-          report.frameDamage.append(damage)
+        if let item = frame.damage {
+          damage.add(item)
+          report.hasDecodingLosses = report.hasDecodingLosses || !item.kind.isTolerated
         }
         hashes.append(try PixelHash(of: frame.bitmap))
         progress.update((hashes.count, nil))
@@ -27,9 +28,7 @@ extension AnimationReport {
       throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
     }
     report.hashes = hashes
+    report.frameDamage = damage.items
     return report
   }
-
-  /// Whether decoding frames lost something.
-  var hasDecodingLosses: Bool { frameDamage.contains { !$0.kind.isTolerated } }
 }

@@ -141,6 +141,7 @@ struct SheetRequest: Hashable {
     defer { progress.finish((done, nil)) }
     for (number, source) in sources.enumerated() {
       var frames = try source.frames()
+      var damage = source.decodingDamage
       for place in source.indices.indices {
         let next = try catching(source.input.name) {
           () throws(AnimatedImageError) -> CompositedFrame? in
@@ -152,8 +153,8 @@ struct SheetRequest: Hashable {
         if label != .none {
           canvas.write(labels[number][place], in: layout.labelRect(ofFrame: place, input: number))
         }
-        if let damage = frame.damage, !damage.kind.isTolerated {
-          if !isQuiet { CommandRunner.report(damage, of: source.input, asJSON: false) }
+        if let item = frame.damage, damage.add(item), !item.kind.isTolerated {
+          if !isQuiet { CommandRunner.report(item, of: source.input, asJSON: false) }
           hasLosses = true
         }
         done += 1

@@ -15,6 +15,8 @@ struct SheetSource {
   private let options: DecodingOptions
   /// What is damaged in the file as a whole.
   let damage: [Damage]
+  /// What decoding its frames adds to that: nothing yet.
+  let decodingDamage: DecodingDamage
   /// When each frame starts, and the end.
   private let starts: [Duration]
   private let durations: [Duration]
@@ -31,6 +33,7 @@ struct SheetSource {
       rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
       ?? image.canvasSize
     damage = image.damage
+    decodingDamage = DecodingDamage(of: image)
     starts = image.startTimes(policy: policy)
     durations = image.frames.map { policy.shownDuration(of: $0.delay) }
     kept = input.isReadOnce ? image : nil

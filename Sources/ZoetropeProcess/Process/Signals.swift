@@ -13,7 +13,7 @@ internal import Synchronization
 /// state is atomic and global. No pointer that is passed here outlives its call.
 package enum Signals {
   /// What ends a command that can be interrupted.
-  private static let endings = [SIGINT, SIGTERM]
+  private static let endings = [SIGINT, SIGTERM, SIGHUP]
   /// What a player of terminals answers.
   private static let terminal = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
   /// What a preview in another program's terminal answers.
@@ -26,14 +26,14 @@ package enum Signals {
 
   // MARK: - Catching
 
-  /// Unblocks SIGINT and SIGTERM if the parent blocked them, and ignores SIGPIPE and SIGXFSZ, which
-  /// `write` reports.
+  /// Unblocks SIGINT, SIGTERM and SIGHUP if the parent blocked them, and ignores SIGPIPE and SIGXFSZ,
+  /// which `write` reports.
   package static func prepare() {
     unblock(endings)
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
-  /// Runs `body`, during which SIGINT and SIGTERM set ``ending`` instead of ending the process.
+  /// Runs `body`, during which SIGINT, SIGTERM and SIGHUP set ``ending`` instead of ending the process.
   package static func whileCaught<Result, Failure>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -44,7 +44,7 @@ package enum Signals {
     return try body()
   }
 
-  /// Catches SIGINT and SIGTERM from now on. A second signal of the same kind ends the process.
+  /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal of the same kind ends the process.
   package static func catchEndings() {
     for number in endings where !isIgnored(number) {
       // Without SA_RESTART a blocked read or write returns, and the bit is seen.

@@ -99,6 +99,23 @@ import Zoetrope
     #expect(explanation.predictions.map(\.playDuration) == [.seconds(1)])
   }
 
+  /// As Firefox 153 shows them in its ImageDecoder; frames of two rows, clipped or not, are drawn.
+  @Test(arguments: [(1, true, 1), (1, false, nil), (2, true, nil)])
+  func `Firefox draws no interlaced frame of one row`(
+    _ height: Int, _ isInterlaced: Bool, _ frame: Int?
+  ) throws {
+    var gif = SampleGIF(width: 6, height: height)
+    gif.frames = [(0, 4), (1, 4)]
+    var bytes = gif.bytes
+    let descriptor: [UInt8] = [0x2c, 0, 0, 0, 0, 6, 0, UInt8(height), 0]
+    let starts = bytes.indices.filter { bytes[$0...].starts(with: descriptor) }
+    if isInterlaced { bytes[try #require(starts.last) + descriptor.count] |= 0x40 }
+    let predictions = try explain(bytes, "firefox", "chromium")
+    #expect(predictions[0].difference.frame == frame)
+    #expect(predictions[0].difference.cause == (frame == nil ? nil : .frames))
+    #expect(predictions[1].difference == .none)
+  }
+
   @Test func `nothing is predicted behind damage`() throws {
     let predictions = try explain(
       Array(SampleGIF().bytes.dropLast(12)), "chromium", "ffmpeg", "pillow")

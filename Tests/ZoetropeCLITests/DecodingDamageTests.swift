@@ -1,0 +1,54 @@
+import SystemPackage
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+@testable import ZoetropeProcess
+
+/// The end of the data in a frame is found when the file is opened, and again when that frame is decoded.
+@Suite(.timeLimit(.minutes(1))) struct DecodingDamageTests {
+  /// A file that ends in its first frame, which is kept, with the name that its decoder has for that.
+  private static func cutFiles() throws -> [(image: AnimatedImage, decoded: String)] {
+    var gif = SampleGIF(width: 40, height: 40)
+    gif.frames = [(0, 4)]
+    let png = FilePath(#filePath).removingLastComponent().removingLastComponent()
+      .removingLastComponent().appending("Fixtures/Bad/apng-cut-in-idat.png")
+    return [
+      (try AnimatedImage(bytes: Array(gif.bytes.dropLast(600))), "gif.lzw.truncated"),
+      (try AnimatedImage(contentsOf: png), "png.truncated"),
+    ]
+  }
+
+  @Test func `a frame in which the file ends is reported once`() throws {
+    for (image, decoded) in try Self.cutFiles() {
+      let found = try #require(FrameReader(image).frame(at: 0).damage)
+      #expect(found.kind.name == decoded)
+      var damage = DecodingDamage(of: image)
+      let isNew = damage.add(found)
+      #expect(!isNew)
+      #expect(damage.items.isEmpty)
+      let checked = try DamageReport(of: image, input: InputFile("cat"))
+      #expect(checked.damage == image.damage)
+      #expect(checked.damage.count { $0.kind == .cutFrame } == 1)
+    }
+  }
+
+  @Test func `hashes of a frame that lacks pixels are a partial success`() throws {
+    for (image, _) in try Self.cutFiles() {
+      let report = AnimationReport(input: InputFile("cat"), image: image, policy: .browser)
+      let hashed = try report.withHashes()
+      #expect(hashed.damage == image.damage)
+      #expect(hashed.hasDecodingLosses && !report.hasDecodingLosses)
+    }
+  }
+
+  @Test func `other damage is kept, and each place of it once`() throws {
+    let image = try #require(try Self.cutFiles().first).image
+    var damage = DecodingDamage(of: image)
+    let code = Damage(.lzwInvalidCode, "a code", frameIndex: 0, byteOffset: 40)
+    let surplus = Damage(.lzwSurplus, "more", frameIndex: 0, byteOffset: image.byteCount)
+    let other = Damage(.lzwTruncated, "less", frameIndex: 1, byteOffset: image.byteCount)
+    for item in [code, surplus, code, other, surplus] { damage.add(item) }
+    #expect(damage.items == [code, surplus, other])
+  }
+}
