@@ -86,9 +86,13 @@ test-lib: lib ## the C ABI's tests and sample: make test-lib [WITH="plain addres
 	KEEP_SYMBOLS=1 Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/symbols
 	Scripts/test-library.sh $(LIBRARY)/symbols $(if $(findstring command,$(origin WITH)),$(WITH),plain)
 
-.PHONY: wheel test-python check-python bench-python cluster
+.PHONY: wheel test-wheel test-python check-python bench-python cluster
 wheel: lib ## the Python package: dist/zoetrope-*.whl, for every Python 3 from its libc on
 	$(PYTHON) Python/build_zoetrope.py dist
+
+test-wheel: wheel ## the wheel on a bare Debian beside the same here, needs root: make test-wheel [CORPUS=dir]
+	@Scripts/install-dependencies.sh debootstrap
+	PYTHON=$(PYTHON) Scripts/test-wheel.sh dist/zoetrope-$(VERSION)-*.whl $(CORPUS)/files
 
 # Not part of `swift test`: it needs the release library, which takes minutes to build.
 test-python: ## the Python tests, with the library of `make lib`; skips what is missing, with a word
@@ -97,7 +101,7 @@ test-python: ## the Python tests, with the library of `make lib`; skips what is 
 check-python: wheel release ## pixels and times from Python beside the tool's: make check-python [CORPUS=dir]
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/check_corpus.py $(ZOETROPE) $(CORPUS)
 
-bench-python: lib ## Python beside Pillow, imageio, OpenCV and PyAV: make bench-python FILES="a.gif ..."
+bench-python: lib ## Python beside Pillow, imageio, OpenCV, PyAV and torchcodec: make bench-python FILES="a.gif ..."
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_readers.py $(FILES)
 
 cluster: lib ## the job of Examples/Cluster on Dask and on Ray, a worker killed on the way: [COUNT=10000]
