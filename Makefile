@@ -137,6 +137,10 @@ bench-terminal: release ## plays animations beside chafa and timg: bytes, latene
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS) --output Benchmarks/TERMINAL.md
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/check_screens.py $(ZOETROPE)
 
+.PHONY: check-browsers
+check-browsers: build ## compares what explain predicts with Firefox and Chromium, where they are installed
+	Scripts/check-browsers.py $(BUILD)/debug/zoetrope
+
 check-stills: release ## draws stills in kitty, foot, xterm, tmux and screen, and looks at screenshots: make check-stills [RUNS=50]
 	python3 Benchmarks/check_stills.py $(ZOETROPE) --runs $(or $(RUNS),50)
 

@@ -138,7 +138,9 @@ class Check:
         stock = next((path for path in ["/etc/ranger/data/scope.sh", "/usr/share/doc/ranger/config/scope.sh"] if os.path.exists(path)), None)
         if stock: shutil.copy(stock, folder + "/.config/ranger/scope.sh")
         with open(folder + "/.config/ranger/rc.conf", "w") as file:
-            file.write("set preview_images true\nset preview_script ~/.config/ranger/zoetrope-scope.sh\nset display_free_space_in_status_bar false\n")
+            file.write("set preview_images true\nset preview_script ~/.config/ranger/zoetrope-scope.sh\nset display_free_space_in_status_bar false\n"
+                       # ranger drops keys that come while it draws, unless told not to.
+                       "set flushinput false\n")
         for name in ["preview", "clean"]: shutil.copy(f"{RECIPES}/lf/{name}", folder + "/.config/lf")
         # lf takes the home directory from the user's account.
         with open(RECIPES + "/lf/lfrc") as recipe, open(folder + "/.config/lf/lfrc", "w") as file: file.write(recipe.read().replace("~", folder))

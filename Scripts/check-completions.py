@@ -70,9 +70,8 @@ class Shell:
         """The words of the line after Tab: Ctrl-A puts before them what prints them."""
         self.type(line + "\t")
         time.sleep(.4)
-        self.type("\x01printf '<%s>' \x05 ")
-        printed = self.run("")
-        return re.findall(r"<([^<>%]*)>", printed.split("\n", 1)[-1] if "\n" in printed else printed)
+        self.type("\x01printf '<%s>' \n")
+        return re.findall(r"<([^<>%]*)>", self.run("true"))
 
     def listed(self, line):
         self.type(line + "\t\t")
@@ -86,28 +85,14 @@ class Shell:
         os.close(self.terminal)
 
 
-class Fish:
-    """fish lists its completions itself."""
+class Fish(Shell):
+    """fish prints candidates itself, which are hard to find on its screen."""
 
-    def __init__(self, script, folder, environment): self.script, self.folder, self.environment = script, folder, environment
-
-    def candidates(self, line):
-        command = ["fish", "--no-config", "-c", "source $argv[1]; complete --escape -C $argv[2]", self.script, line]
-        text = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=True).stdout
-        return [candidate.split("\t")[0] for candidate in text.splitlines()]
-
-    def words(self, line):
-        found = self.candidates(line)
-        if len(found) != 1: return found
-        typed = line.split(" ")
-        return typed[:-1] + [found[0].replace("\\ ", " ")]
-
-    def listed(self, line): return set(self.candidates(line))
-    def end(self): pass
+    def listed(self, line): return set(re.split(r"\s+", self.run(f"complete -C '{line}'")))
 
 
 def start(name, script, folder, environment):
-    if name == "fish": return Fish(script, folder, environment)
+    if name == "fish": return Fish(["fish", "--no-config", "-i"], ["source " + script], folder, environment)
     if name == "bash":
         return Shell(["bash", "--norc", "--noprofile", "-i"],
                      ["bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'",

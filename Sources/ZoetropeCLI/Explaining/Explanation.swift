@@ -57,7 +57,8 @@ struct Explanation {
     (self.input, self.image) = (input, image)
     let behaviours = programs.map { $0.behaviour(for: image.format) }
     let differences = try PictureComparison.differences(of: image, behaviours)
-    let needsStructure = image.storedLoopCount != nil || behaviours.contains { $0.delays?.isInherited ?? false }
+    let needsStructure =
+      image.storedLoopCount != nil || behaviours.contains { $0.delays?.isInherited ?? false }
     let structure = image.format == .gif && needsStructure ? try GIFStructure(image) : nil
     predictions = zip(zip(programs, behaviours), differences).map { pair, difference in
       var prediction = Prediction(program: pair.0, behaviour: pair.1)
@@ -110,7 +111,9 @@ extension Explanation.Prediction {
     var rules: [Rule] = []
     if !behaviour.animates { rules += behaviour.rules.filter { $0.subject == .format } }
     if !changes.isEmpty, let rule = behaviour.delays?.rule { rules.append(rule) }
-    if plays != nil, let rule = behaviour.plays, rule.kind != .file, rule.kind != .netscape || losesPlays {
+    if plays != nil, let rule = behaviour.plays, rule.kind != .file,
+      rule.kind != .netscape || losesPlays
+    {
       rules.append(rule.rule)
     }
     if let rule = difference.rule, !rules.contains(rule) { rules.append(rule) }

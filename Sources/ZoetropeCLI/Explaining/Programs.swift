@@ -61,10 +61,11 @@ enum Programs {
 
   static let firefox: Program = {
     let source = "https://searchfox.org/mozilla-central/source/image"
+    let measured = Rule.Evidence.measured("153")
     let delays = rule(
-      .delays, "10 ms or less is shown as 100 ms", .reported, "\(source)/FrameTimeout.h")
+      .delays, "10 ms or less is shown as 100 ms", measured, "\(source)/FrameTimeout.h")
     let steps = [DelayRule.Step(bound: .milliseconds(11), shown: tenth)]
-    let plays = playsAsStored(.reported, "\(source)/FrameAnimator.cpp")
+    let plays = playsAsStored(measured, "\(source)/FrameAnimator.cpp")
     return Program(
       id: "firefox", name: "Firefox",
       gif: Behaviour(delays: DelayRule(steps: steps, rule: delays), plays: plays),
