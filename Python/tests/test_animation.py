@@ -368,3 +368,17 @@ def test_memory_of_large_arrays_is_reused(delays, monkeypatch):
         assert second.ctypes.data == address and np.array_equal(second, expected)
         del second, third
     assert len(_memory._kept) == 1
+
+
+def test_rgb_is_blended_over_black_at_every_width(fixtures):
+    """Vectors of pixels, the pixels after them, and rows of mixed alpha."""
+    for name in ("blend-over-alpha", "type-grey-alpha-8-interlaced"):
+        with zoetrope.open(fixtures / "APNG" / f"{name}.png") as animation:
+            for width in (*range(1, 45), 200):
+                options = {"size": (width, 3), "fit": "stretch"}
+                rgba = animation.frame(0, **options).astype(np.uint32)
+                rgb = animation.frame(0, format="RGB", **options)
+                expected = (2 * rgba[..., :3] * rgba[..., 3:] + 255) // 510
+                assert np.array_equal(rgb, expected), (name, width)
+            alphas = set(rgba[..., 3].flat)
+        assert len(alphas) > 2
