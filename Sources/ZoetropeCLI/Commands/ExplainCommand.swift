@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope explain`.
-struct ExplainCommand: ZoetropeSubcommand {
+struct ExplainCommand: ZoetropeSubcommand, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Predict how browsers and other programs play a file, and why they differ.",
@@ -35,10 +35,17 @@ struct ExplainCommand: ZoetropeSubcommand {
   @Flag(help: "Print one JSON object per line and file.")
   var json = false
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func execute() -> ExitStatus {
-    let (options, programs) = (decoding.options, `as`?.programs ?? Programs.all)
+    let (options, programs) = (decoding, `as`?.programs ?? Programs.all)
     return CommandRunner.forEach(files, asJSON: json, schema: Explanation.schema) {
       input throws(CommandFailure) in
       let image = try input.open(options)
