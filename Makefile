@@ -44,6 +44,10 @@ install-tool: release ## copies the tool, its manual and completions to PREFIX (
 	  mv -fT "$$new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 	Scripts/install-texts.sh $(ZOETROPE) "$(DESTDIR)$(PREFIX)/share"
 
+.PHONY: check-completions
+check-completions: build ## types into bash, zsh and fish, where they are installed, and presses Tab
+	Scripts/check-completions.py $(BUILD)/debug/zoetrope
+
 .PHONY: manual
 manual: install ## writes the manual pages from the help of the commands
 	ZOETROPE_WRITE_MANUAL=1 swift test --filter ManualTests
@@ -82,9 +86,13 @@ test-lib: lib ## the C ABI's tests and sample: make test-lib [WITH="plain addres
 	KEEP_SYMBOLS=1 Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/symbols
 	Scripts/test-library.sh $(LIBRARY)/symbols $(if $(findstring command,$(origin WITH)),$(WITH),plain)
 
-.PHONY: wheel test-python check-python bench-python cluster
+.PHONY: wheel test-wheel test-python check-python bench-python cluster
 wheel: lib ## the Python package: dist/zoetrope-*.whl, for every Python 3 from its libc on
 	$(PYTHON) Python/build_zoetrope.py dist
+
+test-wheel: wheel ## the wheel on a bare Debian beside the same here, needs root: make test-wheel [CORPUS=dir]
+	@Scripts/install-dependencies.sh debootstrap
+	PYTHON=$(PYTHON) Scripts/test-wheel.sh dist/zoetrope-$(VERSION)-*.whl $(CORPUS)/files
 
 # Not part of `swift test`: it needs the release library, which takes minutes to build.
 test-python: ## the Python tests, with the library of `make lib`; skips what is missing, with a word
@@ -93,7 +101,7 @@ test-python: ## the Python tests, with the library of `make lib`; skips what is 
 check-python: wheel release ## pixels and times from Python beside the tool's: make check-python [CORPUS=dir]
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/check_corpus.py $(ZOETROPE) $(CORPUS)
 
-bench-python: lib ## Python beside Pillow, imageio, OpenCV and PyAV: make bench-python FILES="a.gif ..."
+bench-python: lib ## Python beside Pillow, imageio, OpenCV, PyAV and torchcodec: make bench-python FILES="a.gif ..."
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_readers.py $(FILES)
 
 cluster: lib ## the job of Examples/Cluster on Dask and on Ray, a worker killed on the way: [COUNT=10000]
@@ -128,6 +136,10 @@ bench-sweep: install ## every file over 0.3 ms beside giflib and libpng, the slo
 bench-terminal: release ## plays animations beside chafa and timg: bytes, lateness, memory, likeness
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS) --output Benchmarks/TERMINAL.md
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/check_screens.py $(ZOETROPE)
+
+.PHONY: check-browsers
+check-browsers: build ## compares what explain predicts with Firefox and Chromium, where they are installed
+	Scripts/check-browsers.py $(BUILD)/debug/zoetrope
 
 check-stills: release ## draws stills in kitty, foot, xterm, tmux and screen, and looks at screenshots: make check-stills [RUNS=50]
 	python3 Benchmarks/check_stills.py $(ZOETROPE) --runs $(or $(RUNS),50)
@@ -166,9 +178,9 @@ examples: install ## builds Examples/FrameServer, which fetches Hummingbird, and
 
 BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 
-api-check: install ## fails when the public API lost something since BASE (default: the last tag)
-	@[ -n "$(BASE)" ] || { echo "no release yet to compare with: make api-check BASE=commit" >&2; exit 2; }
-	swift package diagnose-api-breaking-changes $(BASE) --products Zoetrope ZoetropeTerminal
+api-check: install ## fails when the public API lost something since BASE (default: the last tag): make api-check [BASE=commit]
+	@[ -n "$(BASE)" ] || { echo "there is no tag to compare with; name a commit: make api-check BASE=HEAD~10" >&2; exit 2; }
+	BUILD=$(BUILD) Scripts/api-check.sh $(BASE)
 
 WITH ?= address thread
 sanitize: install ## the tests under sanitizers: make sanitize [WITH=address] [FOLDERS="Scaling ..."] [FILTER=regex]

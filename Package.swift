@@ -83,7 +83,8 @@ let package = Package(
     .target(
       name: "ZoetropeC",
       dependencies: [
-        "Zoetrope", "CZoetrope", .product(name: "SystemPackage", package: "swift-system"),
+        "Zoetrope", "ZoetropeShims", "CZoetrope",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
     .target(

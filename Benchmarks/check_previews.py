@@ -30,7 +30,7 @@ TERMINALS = {
 }
 OPTIONS = {"vt340": "--protocol sixel --fit shrink"}
 NEEDED = {"foot": ["weston", "foot"], "vt340": ["xterm"], "tmux": ["xterm", "tmux"], "kitty": ["kitty"],
-          "ranger": ["ranger"], "ranger-scope": ["ranger"], "lf": ["lf"], "fzf": ["fzf"], "popup": ["tmux"]}
+          "ranger": ["ranger"], "vifm": ["vifm"], "ranger-scope": ["ranger"], "lf": ["lf"], "fzf": ["fzf"], "popup": ["tmux"]}
 # ranger has no previews for root unless they are asked for.
 ROOT = ["--cmd=set preview_files true", "--cmd=set use_preview_script true"] if os.geteuid() == 0 else []
 PROGRAMS = {
@@ -38,12 +38,13 @@ PROGRAMS = {
     "ranger": (["ranger", *ROOT, "{folder}/files"], "j", "j", "kk", "q"),
     "ranger-scope": (["ranger", *ROOT, "--cmd=set preview_images false", "{folder}/files"], "j", "j", "kk", "q"),
     "lf": (["lf", "-config", "{folder}/.config/lf/lfrc", "{folder}/files"], "j", "j", "kk", "q"),
+    "vifm": (["vifm", "--select", "{folder}/files/a.txt"], "j", "j", "kk", ":q\r"),
     "fzf": (["sh", "-c", "exec \"$0\" files", RECIPES + "/fzf/pick-animation"], "\x15b.gif", "\x15c.gif", "\x15nothing", "\x1b"),
     "popup": (["sh", "-c", "echo a shell; exec cat"], "\x02Pfiles/b.gif\r", "q\x02Pfiles/c.gif\r", "q", "\x04"),
 }
 # fzf's preview and ranger's script give one frame.
 STILL = {"fzf", "ranger-scope"}
-PAIRS = [(program, terminal) for program in ["ranger", "lf"] for terminal in TERMINALS]
+PAIRS = [(program, terminal) for program in ["ranger", "lf", "vifm"] for terminal in TERMINALS]
 PAIRS += [("ranger-scope", "tmux"), ("fzf", "tmux"), ("fzf", "kitty"), ("popup", "tmux")]
 
 
@@ -128,7 +129,7 @@ class Check:
 
     def prepare(self):
         folder = self.folder
-        for path in ["bin", "files", ".cache", ".config/ranger/plugins", ".config/lf"]: os.makedirs(os.path.join(folder, path))
+        for path in ["bin", "files", ".cache", ".config/ranger/plugins", ".config/lf", ".config/vifm/scripts"]: os.makedirs(os.path.join(folder, path))
         os.symlink(os.path.abspath(self.options.zoetrope), folder + "/bin/zoetrope")
         with open(folder + "/files/a.txt", "w") as file: file.write("no picture\nhere\n" * 30)
         for name, colors in COLORS.items(): write_animation(f"{folder}/files/{name}", colors)
@@ -137,10 +138,15 @@ class Check:
         stock = next((path for path in ["/etc/ranger/data/scope.sh", "/usr/share/doc/ranger/config/scope.sh"] if os.path.exists(path)), None)
         if stock: shutil.copy(stock, folder + "/.config/ranger/scope.sh")
         with open(folder + "/.config/ranger/rc.conf", "w") as file:
-            file.write("set preview_images true\nset preview_script ~/.config/ranger/zoetrope-scope.sh\nset display_free_space_in_status_bar false\n")
+            file.write("set preview_images true\nset preview_script ~/.config/ranger/zoetrope-scope.sh\nset display_free_space_in_status_bar false\n"
+                       # ranger drops keys that come while it draws, unless told not to.
+                       "set flushinput false\n")
         for name in ["preview", "clean"]: shutil.copy(f"{RECIPES}/lf/{name}", folder + "/.config/lf")
         # lf takes the home directory from the user's account.
         with open(RECIPES + "/lf/lfrc") as recipe, open(folder + "/.config/lf/lfrc", "w") as file: file.write(recipe.read().replace("~", folder))
+        shutil.copy(RECIPES + "/vifm/zoetrope-preview", folder + "/.config/vifm/scripts")
+        with open(RECIPES + "/vifm/vifmrc") as recipe, open(folder + "/.config/vifm/vifmrc", "w") as file:
+            file.write(recipe.read() + "\nset vifminfo=\nset nofollowlinks\nview\n")
         with open(folder + "/tmux.conf", "w") as file:
             file.write(f"source-file {RECIPES}/tmux/tmux.conf\nset -g status off\nset -g default-terminal tmux-256color\nset -ga terminal-overrides ',xterm*:Tc'\n")
 

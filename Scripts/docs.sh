@@ -12,25 +12,10 @@ cd "$(dirname "$0")/.."
 
 build=${BUILD:-.build}
 docs=$build/docs
-triple=$(swiftc -print-target-info | sed -n 's/^    "triple": "\(.*\)",/\1/p' | head -1)
-includes=()
-for folder in Sources/C* "$build"/checkouts/swift-system/Sources/CSystem/include; do
-  includes+=(-I "$folder")
-done
-# SwiftPM writes the module map of the one C target.
-includes+=(-Xcc "-fmodule-map-file=$build/debug/ZoetropeShims.build/module.modulemap")
-
 archives=()
 for module in Zoetrope ZoetropeTerminal ZoetropeTestSupport; do
-  swift build --scratch-path "$build" --target "$module"
   graphs=$docs/$module.graphs
-  rm -rf "$graphs" && mkdir -p "$graphs"
-  # Only Zoetrope is given what it re-exports; the others would document it once more.
-  exports=()
-  [ "$module" = Zoetrope ] && exports=(-experimental-allowed-reexported-modules=ZoetropeCore,ZoetropeCodec)
-  swift symbolgraph-extract -module-name "$module" -target "$triple" -I "$build/debug/Modules" \
-    "${includes[@]}" -minimum-access-level public -skip-synthesized-members -output-dir "$graphs" \
-    "${exports[@]}"
+  Scripts/symbol-graphs.sh "$module" "$build" "$graphs"
   python3 Scripts/docs-coverage.py "$graphs"
   folder=Sources/$module
   [ -d "$folder" ] || folder=Tests/$module

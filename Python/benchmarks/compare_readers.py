@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,13 @@ try:
     import av
 except ImportError:
     av = None
+
+try:
+    import torch
+    from torchcodec.decoders import VideoDecoder
+except (ImportError, OSError, RuntimeError):
+    # It needs shared libraries of FFmpeg.
+    VideoDecoder = None
 
 
 def zoetrope_all(path, threads):
@@ -69,6 +77,11 @@ def av_all(path, threads):
     return [frame.to_ndarray(format="rgb24") for frame in av_frames(path, threads)]
 
 
+def torchcodec_all(path, threads):
+    decoder = VideoDecoder(path, dimension_order="NHWC", num_ffmpeg_threads=threads)
+    return decoder.get_frames_in_range(0, len(decoder)).data.numpy()
+
+
 def wanted(count):
     return [(2 * part + 1) * count // 16 for part in range(8)]
 
@@ -102,6 +115,11 @@ def av_eight(path, threads):
     # The container does not say how many frames there are.
     frames = list(av_frames(path, threads))
     return [frames[index].to_ndarray(format="rgb24") for index in wanted(len(frames))]
+
+
+def torchcodec_eight(path, threads):
+    decoder = VideoDecoder(path, dimension_order="NHWC", num_ffmpeg_threads=threads)
+    return decoder.get_frames_at(wanted(len(decoder))).data.numpy()
 
 
 def zoetrope_thumbnail(path, threads):
@@ -140,19 +158,29 @@ def av_thumbnail(path, threads):
         format="rgb24", interpolation="BILINEAR")]
 
 
+def torchcodec_thumbnail(path, threads):
+    torch.set_num_threads(threads)
+    frame = VideoDecoder(path, num_ffmpeg_threads=threads)[0]
+    scale = 128 / max(frame.shape[1:])
+    size = [max(round(side * scale), 1) for side in frame.shape[1:]]
+    small = torch.nn.functional.interpolate(frame[None], size, mode="bilinear", antialias=True)
+    return [small[0].permute(1, 2, 0).contiguous().numpy()]
+
+
 JOBS = {
-    "all frames": [zoetrope_all, pillow_all, imageio_all, opencv_all, av_all],
-    "8 by time": [zoetrope_eight, pillow_eight, imageio_eight, opencv_eight, av_eight],
-    "thumbnail": [zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail],
+    "all frames": [zoetrope_all, pillow_all, imageio_all, opencv_all, av_all, torchcodec_all],
+    "8 by time": [zoetrope_eight, pillow_eight, imageio_eight, opencv_eight, av_eight, torchcodec_eight],
+    "thumbnail": [
+        zoetrope_thumbnail, pillow_thumbnail, imageio_thumbnail, opencv_thumbnail, av_thumbnail,
+        torchcodec_thumbnail],
 }
-#: For each reader and file; two rounds at least.
-SECONDS = 0.5
-PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av}
+PRESENT = {"zoetrope": zoetrope, "pillow": Image, "imageio": imageio, "opencv": cv2, "av": av,
+           "torchcodec": VideoDecoder}
 
 
-def measure(readers, path, threads, interleaved):
+def measure(readers, path, threads, interleaved, seconds, least):
     """The best times of each reader in ms, by the clock and of the processors, and its number of frames;
-    a text for a failure."""
+    a text for a failure. Nothing for a file that takes us less than `least`."""
     best, busy, frames = {}, {}, {}
 
     def once(name):
@@ -167,9 +195,12 @@ def measure(readers, path, threads, interleaved):
         frames[name] = len(result)
         return True
 
+    for _ in range(2):
+        if not once("zoetrope") or best["zoetrope"] < least:
+            return {}, {}, {}
     groups = [list(readers)] if interleaved else [[name] for name in readers]
     for group in groups:
-        deadline = time.perf_counter() + SECONDS * len(group)
+        deadline = time.perf_counter() + seconds * len(group)
         for turn in range(7):
             if turn >= 2 and time.perf_counter() > deadline:
                 break
@@ -178,6 +209,7 @@ def measure(readers, path, threads, interleaved):
 
 
 def main():
+    warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--least", type=float, default=0, help="ms below which a file is left out")
@@ -185,6 +217,8 @@ def main():
         "--consecutive", action="store_true",
         help="one reader after the other: memory is warm, and processor times are comparable on a busy machine")
     parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
+    parser.add_argument(
+        "--seconds", type=float, default=0.5, help="for each reader and file; two rounds at least")
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
@@ -196,8 +230,9 @@ def main():
         busies = {name: [] for name in ratios}
         behind, measured, other = [], 0, {name: 0 for name in ratios}
         for path in options.files:
-            best, busy, frames = measure(readers, path, options.threads, not options.consecutive)
-            if "zoetrope" not in best or best["zoetrope"] < options.least:
+            best, busy, frames = measure(
+                readers, path, options.threads, not options.consecutive, options.seconds, options.least)
+            if not best or best["zoetrope"] < options.least:
                 continue
             measured += 1
             cells = []
@@ -220,7 +255,7 @@ def main():
             if values:
                 mean, busy_mean = (
                     math.exp(sum(map(math.log, each)) / len(each)) for each in (values, busies[name]))
-                print(f"   {name:8} {mean:6.1f} {min(values):6.2f}; {busy_mean:6.1f} {min(busies[name]):6.2f}  over {len(values)} files, {other[name]} others fail or differ")
+                print(f"   {name:10} {mean:6.1f} {min(values):6.2f}; {busy_mean:6.1f} {min(busies[name]):6.2f}  over {len(values)} files, {other[name]} others fail or differ")
         if behind:
             print("   behind: " + "; ".join(behind))
         sys.stdout.flush()

@@ -336,3 +336,49 @@ def test_numpy_is_needed_only_for_arrays(delays):
     output = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert output.splitlines()[0] == "10 True []" and "pip install numpy" in output
+
+
+def test_memory_of_large_arrays_is_reused(delays, monkeypatch):
+    from zoetrope import _memory
+
+    monkeypatch.setattr(_memory, "LEAST_BYTES", 1000)
+    _memory._kept.clear()
+    with zoetrope.open(delays) as animation:
+        expected = animation.read(out=np.empty((10, 24, 124, 4), np.uint8))
+        first = animation.read()
+        second = animation.read()
+        # Two arrays at a time have blocks of their own.
+        assert not np.shares_memory(first, second)
+        assert np.array_equal(first, expected) and np.array_equal(second, expected)
+        assert first.flags.writeable and first.flags.c_contiguous
+        view = first[3, 2:5]
+        kept = view.copy()
+        del first
+        # A view keeps the block from being reused.
+        third = animation.read()
+        assert not np.shares_memory(view, third) and np.array_equal(view, kept)
+        del view
+        fourth = animation.read(format="RGB", size=(120, 24))
+        # Another size has another block.
+        assert fourth.shape == (10, 23, 120, 3)
+        del fourth
+        address = second.ctypes.data
+        del second
+        second = animation.read()
+        assert second.ctypes.data == address and np.array_equal(second, expected)
+        del second, third
+    assert len(_memory._kept) == 1
+
+
+def test_rgb_is_blended_over_black_at_every_width(fixtures):
+    """Vectors of pixels, the pixels after them, and rows of mixed alpha."""
+    for name in ("blend-over-alpha", "type-grey-alpha-8-interlaced"):
+        with zoetrope.open(fixtures / "APNG" / f"{name}.png") as animation:
+            for width in (*range(1, 45), 200):
+                options = {"size": (width, 3), "fit": "stretch"}
+                rgba = animation.frame(0, **options).astype(np.uint32)
+                rgb = animation.frame(0, format="RGB", **options)
+                expected = (2 * rgba[..., :3] * rgba[..., 3:] + 255) // 510
+                assert np.array_equal(rgb, expected), (name, width)
+            alphas = set(rgba[..., 3].flat)
+        assert len(alphas) > 2

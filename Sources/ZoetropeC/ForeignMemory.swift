@@ -1,6 +1,7 @@
 internal import CZoetrope
 internal import Glibc
 internal import Zoetrope
+internal import ZoetropeShims
 
 // Reading arguments from the caller's memory and writing results to it.
 //
@@ -246,53 +247,14 @@ struct PixelTarget {
       for y in 0..<height {
         let (source, target) = unsafe (start + y * sourceRow, frame + y * bytesPerRow)
         if isPacked {
-          unsafe Self.pack(source, target, width)
+          // In bounds: a row of the bitmap, and one of the target's, which were checked to fit.
+          unsafe zt_pack_rgb(
+            source.assumingMemoryBound(to: UInt8.self),
+            target.assumingMemoryBound(to: UInt8.self), width)
         } else {
           unsafe memcpy(target, source, row)
         }
       }
-    }
-  }
-
-  /// Blends a row of straight RGBA over black and drops alpha.
-  ///
-  /// Most pixels are opaque, and runs of four opaque ones are packed as three words.
-  private static func pack(
-    _ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int
-  ) {
-    var x = 0
-    while x + 4 <= count {
-      // In bounds: 16 bytes of the row's 4 * count, to 12 of 3 * count.
-      let words = unsafe source.loadUnaligned(fromByteOffset: 4 * x, as: SIMD4<UInt32>.self)
-      let (a, b, c, d) = (
-        words[0].littleEndian, words[1].littleEndian, words[2].littleEndian, words[3].littleEndian
-      )
-      if a & b & c & d >= 0xff00_0000 {
-        let first = a & 0xff_ffff | b << 24
-        let second = b >> 8 & 0xffff | c << 16
-        let third = c >> 16 & 0xff | d << 8
-        let packed = unsafe target + 3 * x
-        unsafe packed.storeBytes(of: first.littleEndian, as: UInt32.self)
-        unsafe packed.storeBytes(of: second.littleEndian, toByteOffset: 4, as: UInt32.self)
-        unsafe packed.storeBytes(of: third.littleEndian, toByteOffset: 8, as: UInt32.self)
-      } else {
-        for pixel in x..<x + 4 { unsafe packOne(source + 4 * pixel, target + 3 * pixel) }
-      }
-      x += 4
-    }
-    for pixel in x..<count { unsafe packOne(source + 4 * pixel, target + 3 * pixel) }
-  }
-
-  @inline(__always)
-  private static func packOne(_ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) {
-    let alpha = unsafe UInt32(source.load(fromByteOffset: 3, as: UInt8.self))
-    for channel in 0..<3 {
-      // value * alpha / 255, rounded: as in a conversion to rgbx8.
-      let value = unsafe UInt32(source.load(fromByteOffset: channel, as: UInt8.self))
-      let product = value * alpha + 128
-      unsafe target.storeBytes(
-        of: UInt8(truncatingIfNeeded: (product + product >> 8) >> 8), toByteOffset: channel,
-        as: UInt8.self)
     }
   }
 }

@@ -18,8 +18,9 @@
 __attribute__((constructor)) static void limit_parallel_cases(void) {
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   char width[24];
-  /* Some cases wait for child processes or timers; twice the processors keeps those busy. */
-  snprintf(width, sizeof width, "%ld", 2 * (processors > 0 ? processors : 1));
+  /* Most cases wait for child processes, timers or their turn to start programs; three times the
+     processors keeps those busy, also beside other programs. */
+  snprintf(width, sizeof width, "%ld", 3 * (processors > 0 ? processors : 1));
   setenv("ZOETROPE_CONFIG", "", 1);
   setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", width, 0);
 }

@@ -5,6 +5,7 @@ import TestRunning
 import Testing
 
 @testable import ZoetropeCLI
+@testable import ZoetropePlayer
 @testable import ZoetropeProcess
 
 /// Nothing is lost by writing: not an input, not another output, not a file that was there.
@@ -215,18 +216,34 @@ import Testing
 
 /// Values of options that no file and no clock can meet.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OptionValueTests {
-  private static let options = [
-    "play cat.gif --protocol none --duration V", "play cat.gif --protocol none --speed V",
-    "play cat.gif --protocol none --start V", "play cat.gif --protocol none --delay V",
-    "play cat.gif --protocol none --late catchup=V", "play cat.gif --frame V",
-    "play cat.gif --protocol none --timing V:V", "play cat.gif --protocol none --loops V",
-    "still cat.gif -o s.png --at V", "still cat.gif -o s.png --frame V",
-    "extract cat.gif -o o/ --fps V", "extract cat.gif -o o/ --time V",
-    "extract cat.gif -o o/ --time V-", "extract cat.gif -o o/ --frames V",
-    "extract cat.gif -o o/ --every V", "extract cat.gif -o o/ --max V",
-    "extract cat.gif -o o/ -j V",
-    "extract cat.gif -o o/ --size Vx", "extract cat.gif -o o/ --size VxV",
+  /// A command line, and whether the type of its last option takes a word.
+  private static let options: [(line: String, takes: @Sendable (String) -> Bool)] = [
+    ("play cat.gif --protocol none --duration V", takes(TimeArgument.self)),
+    ("play cat.gif --protocol none --speed V", takes(Double.self)),
+    ("play cat.gif --protocol none --start V", takes(PlayStart.self)),
+    ("play cat.gif --protocol none --delay V", takes(UInt32.self)),
+    ("play cat.gif --protocol none --late catchup=V", takes(LateArgument.self)),
+    ("play cat.gif --frame V", takes(FrameNumber.self)),
+    ("play cat.gif --protocol none --timing V:V", takes(TimingArgument.self)),
+    ("play cat.gif --protocol none --loops V", takes(LoopsArgument.self)),
+    ("still cat.gif -o s.png --at V", takes(TimeArgument.self)),
+    ("still cat.gif -o s.png --frame V", takes(FrameNumber.self)),
+    ("extract cat.gif -o o/ --fps V", takes(PictureRate.self)),
+    ("extract cat.gif -o o/ --time V", takes(TimeRange.self)),
+    ("extract cat.gif -o o/ --time V-", takes(TimeRange.self)),
+    ("extract cat.gif -o o/ --frames V", { FrameSelector($0) != nil }),
+    ("extract cat.gif -o o/ --every V", takes(Int.self)),
+    ("extract cat.gif -o o/ --max V", takes(Int.self)),
+    ("extract cat.gif -o o/ -j V", takes(Int.self)),
+    ("extract cat.gif -o o/ --size Vx", takes(SizeArgument.self)),
+    ("extract cat.gif -o o/ --size VxV", takes(SizeArgument.self)),
   ]
+
+  private static func takes<Value: ExpressibleByArgument & SendableMetatype>(
+    _ type: Value.Type
+  ) -> @Sendable (String) -> Bool {
+    { Value(argument: $0) != nil }
+  }
 
   private static func words(_ line: String, _ value: String) -> [String] {
     line.split(separator: " ").map { String($0.replacing("V", with: value)) }
@@ -234,17 +251,23 @@ import Testing
 
   /// 2 for most, 0 where a large number makes sense; a crash would be more than 128.
   @Test(arguments: options)
-  func `numbers without sense are refused, and none ends in a crash`(_ line: String) throws {
+  func `numbers without sense are refused, and none ends in a crash`(
+    _ line: String, takes: @Sendable (String) -> Bool
+  ) throws {
     try withTool { (tool: Tool) throws in
       for value in ["nan", "1e300", "-inf", "99999999999999999999", "", "-1e300"] {
         let arguments = Self.words(line, value)
-        // Most are refused while they are parsed, for which no program has to be started.
-        let command = try #require(ZoetropeTool.subcommand(named: arguments[0]))
-        do {
-          _ = try command.parseAsRoot(Array(arguments.dropFirst()))
-        } catch {
-          #expect(command.exitCode(for: error) != .success, "\(value)")
-          if value != "1e300" { continue }
+        // What the type of the option refuses, the parser does, which one value shows. Most others are
+        // refused while they are parsed, for which no program has to be started.
+        if value != "1e300" {
+          guard takes(arguments[arguments.count - 1]) else { continue }
+          let command = try #require(ZoetropeTool.subcommand(named: arguments[0]))
+          do {
+            _ = try command.parseAsRoot(Array(arguments.dropFirst()))
+          } catch {
+            #expect(command.exitCode(for: error) != .success, "\(value)")
+            continue
+          }
         }
         let result = try tool.run(arguments)
         #expect(result.status == 2, "\(value)")

@@ -161,8 +161,32 @@ import Zoetrope
     }
   }
 
+  @Test func `a closed pipe does not hide what failed before`() throws {
+    try withTool { (tool: Tool) throws in
+      // The reader ends before anything is written: both wait for it.
+      let commands = [
+        "extract none cat.gif --format rgba -o -", "extract none cat.gif -o o --manifest -",
+        "info none cat.gif", "info --json none cat.gif", "check none cat.gif",
+      ]
+      for command in commands {
+        let script =
+          "mkfifo gone && { : <gone & } && exec 3>gone && wait && "
+          + "{ \"$ZOETROPE\" \(command) >&3 2>errors; }"
+        let status = try tool.shell(script)
+        _ = try tool.shell("rm -rf gone o")
+        #expect((1...6).contains(status), "\(command): \(status)")
+        let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
+        #expect(!errors.contains("cat.gif"), "\(command): \(errors)")
+      }
+    }
+  }
+
   @Test func `a full disk is status 4 and leaves nothing behind`() throws {
     try withTool { (tool: Tool) throws in
+      // Help, too, says that it was not printed.
+      #expect(try tool.shell("\"$ZOETROPE\" info --help >/dev/full 2>errors") == 4)
+      let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
+      #expect(errors == "zoetrope: standard output: No space left on device\n")
       // A file size limit of nothing: the kernel refuses the first byte of every file.
       let code = try tool.shell(
         "mkdir o && (ulimit -f 0; \"$ZOETROPE\" extract cat.gif -o o 2>/dev/null)")

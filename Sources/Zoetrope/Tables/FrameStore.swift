@@ -29,6 +29,8 @@ public final class FrameStore: Sendable {
   /// The formats whose families are filled together.
   public let formats: [FrameFormat]
 
+  private let secretPath: FilePath
+  private let indexDirectory: FilePath
   let state: Mutex<State>
   let passes = StorePasses()
 
@@ -67,6 +69,8 @@ public final class FrameStore: Sendable {
     self.directory = directory
     self.byteLimit = max(byteLimit, 0)
     self.formats = formats
+    secretPath = directory.appending(StoreSecret.fileName)
+    indexDirectory = directory.appending("index")
     state = Mutex(State(secret: try StoreSecret.load(in: directory)))
   }
 
@@ -163,15 +167,15 @@ public final class FrameStore: Sendable {
         } catch { state.tables[shape] = nil }
       }
       if let failure = state.failures[shape], failure.until > now { throw failure.error }
-      let path = directory.appending(state.secret.tableName(of: shape))
+      var path = directory.appending(state.secret.tableName(of: shape))
       if !creating, !TableDirectory.exists(path) { return nil }
       do throws(AnimatedImageError) {
-        if !TableDirectory.exists(directory.appending(StoreSecret.fileName)) {
+        if !TableDirectory.exists(secretPath) {
           state.secret = try StoreSecret.load(in: directory, preferring: state.secret)
+          path = directory.appending(state.secret.tableName(of: shape))
         }
         let table = try FrameTable.open(
-          directory.appending(state.secret.tableName(of: shape)), shape, byteLimit: limit,
-          state.secret.hash, creating: creating)
+          path, shape, byteLimit: limit, state.secret.hash, creating: creating)
         if state.tables.count >= Self.maximumTableCount, let other = state.tables.first?.key {
           state.tables[other] = nil
         }
@@ -247,8 +251,7 @@ public final class FrameStore: Sendable {
 
   /// Records about files that were opened or hashed.
   var index: StoreIndex {
-    StoreIndex(
-      directory: directory.appending("index"), secret: state.withLock { $0.secret.hash })
+    StoreIndex(directory: indexDirectory, secret: state.withLock { $0.secret.hash })
   }
 }
 

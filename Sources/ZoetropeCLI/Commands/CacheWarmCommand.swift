@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope cache warm`.
-struct CacheWarmCommand: ZoetropeSubcommand {
+struct CacheWarmCommand: ZoetropeSubcommand, ScalingArguments, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "warm",
     abstract: "Decode and scale frames into the cache, for later runs.",
@@ -27,9 +27,28 @@ struct CacheWarmCommand: ZoetropeSubcommand {
 
   @OptionGroup var store: CacheStoreArguments
 
-  @OptionGroup var scaling: ScalingArguments
+  @Option(help: .size)
+  var size: SizeArgument?
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .fit)
+  var fit = ScalingFit.fit
+
+  @Option(help: .filter)
+  var filter = ScalingFilter.bilinear
+
+  @Flag(help: .linearLight)
+  var linearLight = false
+
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
+
+  func validate() throws { try checkScaling() }
 
   func execute() -> ExitStatus {
     let frames: FrameStore
@@ -42,10 +61,10 @@ struct CacheWarmCommand: ZoetropeSubcommand {
     var room = WarmRoom(byteCount: store.byteLimit)
     return CommandRunner.forEach(files, asJSON: store.json, schema: WarmReport.schema) {
       input throws(CommandFailure) in
-      let image = try input.open(decoding.options, knownTo: frames)
-      try scaling.rendering?.check(against: image, file: input.name)
+      let image = try input.open(decoding, knownTo: frames)
+      try rendering?.check(against: image, file: input.name)
       var warming = Warming(
-        image, input: input, rendering: scaling.rendering ?? Rendering(), store: frames)
+        image, input: input, rendering: rendering ?? Rendering(), store: frames)
       // Signals are caught so that the line that says how far it came is written.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try warming.run(room: &room)

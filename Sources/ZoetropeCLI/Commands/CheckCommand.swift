@@ -4,7 +4,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope check`.
-struct CheckCommand: ZoetropeSubcommand {
+struct CheckCommand: ZoetropeSubcommand, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Decode everything and report damage, where it is and what is lost.",
@@ -30,12 +30,19 @@ struct CheckCommand: ZoetropeSubcommand {
   @Flag(help: "Print one JSON object per line and file.")
   var json = false
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func execute() -> ExitStatus {
     CommandRunner.forEach(files, asJSON: json, schema: DamageReport.schema) {
       input throws(CommandFailure) in
-      let image = try input.open(decoding.options)
+      let image = try input.open(decoding)
       // Signals are caught so that no progress bar is left on the terminal.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try DamageReport(of: image, input: input)

@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope explain`.
-struct ExplainCommand: ZoetropeSubcommand {
+struct ExplainCommand: ZoetropeSubcommand, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Predict how browsers and other programs play a file, and why they differ.",
@@ -12,7 +12,7 @@ struct ExplainCommand: ZoetropeSubcommand {
       changes, and the first frame, counted from 0, whose picture differs from this tool's. Rules that \
       had an effect are listed with their sources; "measured" ones are compared with the program \
       itself in that version, the others are reported by its source or documentation. Every frame is \
-      decoded if chromium, ffmpeg or pillow is asked for.
+      decoded if chromium, ffmpeg, pillow or imagemagick is asked for.
 
       --json prints one object per file and line (schema zoetrope.explain/1) with all rules, \
       "applies" for those that had an effect. The "outcome" of "difference" is none, differs, \
@@ -35,10 +35,17 @@ struct ExplainCommand: ZoetropeSubcommand {
   @Flag(help: "Print one JSON object per line and file.")
   var json = false
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func execute() -> ExitStatus {
-    let (options, programs) = (decoding.options, `as`?.programs ?? Programs.all)
+    let (options, programs) = (decoding, `as`?.programs ?? Programs.all)
     return CommandRunner.forEach(files, asJSON: json, schema: Explanation.schema) {
       input throws(CommandFailure) in
       let image = try input.open(options)
@@ -73,5 +80,14 @@ struct ProgramsArgument: ExpressibleByArgument {
     self.programs = programs
   }
 
-  static var defaultCompletionKind: CompletionKind { .list(Programs.all.map(\.id)) }
+  static var defaultCompletionKind: CompletionKind {
+    .custom { _, _, typed in completions(of: typed) }
+  }
+
+  /// What `typed` may become: the names before its last comma, and each other one.
+  static func completions(of typed: String) -> [String] {
+    let names = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
+    let start = names.map { "\($0)," }.joined()
+    return Programs.all.map(\.id).filter { id in !names.contains { $0 == id } }.map { start + $0 }
+  }
 }

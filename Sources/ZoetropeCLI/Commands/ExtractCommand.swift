@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope extract`.
-struct ExtractCommand: ZoetropeSubcommand {
+struct ExtractCommand: ZoetropeSubcommand, ScalingArguments, CacheArguments, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "extract",
     abstract: "Write frames as PNG files, as raw pixels or as video.",
@@ -86,7 +86,19 @@ struct ExtractCommand: ZoetropeSubcommand {
   @Option(help: "How frames are written.")
   var format = ExtractionFormat.png
 
-  @OptionGroup var pictures: PictureArguments
+  @Option(help: "How hard PNG files are made small.")
+  var compression = CompressionChoice.default
+
+  @Flag(help: "Each distinct picture once; the manifest says which frames show it.")
+  var unique = false
+
+  @Flag(help: "Only frames that differ from the one before; the manifest says where.")
+  var changedOnly = false
+
+  @Option(
+    name: .customLong("bg"),
+    help: "With --format y4m: what is behind transparent pixels.")
+  var background = BackgroundArgument(color: .black)
 
   @Option(
     help: "Bits per channel: 8, or 16 (little-endian in raw pixels).")
@@ -123,25 +135,56 @@ struct ExtractCommand: ZoetropeSubcommand {
   @Flag(name: .shortAndLong, help: "No progress and no warnings.")
   var quiet = false
 
-  @OptionGroup var timing: TimingArguments
+  @Option(help: .timing)
+  var timing = TimingArgument(policy: .browser)
 
-  @OptionGroup var scaling: ScalingArguments
+  @Option(help: .size)
+  var size: SizeArgument?
 
-  @OptionGroup var cache: CacheArguments
+  @Option(help: .fit)
+  var fit = ScalingFit.fit
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .filter)
+  var filter = ScalingFilter.bilinear
+
+  @Flag(help: .linearLight)
+  var linearLight = false
+
+  @Option(help: .cache)
+  var cache = CacheArgument.none
+
+  @Option(help: .cacheLimit)
+  var cacheLimit: ByteCountArgument?
+
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func validate() throws {
+    guard !(unique && changedOnly) else {
+      throw ValidationError(
+        "--unique leaves out unchanged frames too: choose one of --changed-only")
+    }
+    guard background.color.alpha != 0 else {
+      throw ValidationError("--bg is black, white or a colour such as 336699: video has no alpha")
+    }
+    try checkScaling()
+    try checkCache()
     if follow { try FollowedFiles.check(files) }
     guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
     guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
     guard jobs.map({ (1...1024).contains($0) }) ?? true else {
       throw ValidationError("--jobs must be a number from 1 to 1024")
     }
-    guard !raw || scaling.size == nil else {
+    guard !raw || size == nil else {
       throw ValidationError("--raw keeps each frame's own size: leave out --size")
     }
-    guard !raw || cache.cache == .none else {
+    guard !raw || cache == .none else {
       throw ValidationError("--cache keeps composited frames, not those of --raw")
     }
     guard depth == 8 || depth == 16 else { throw ValidationError("--depth is 8 or 16") }
@@ -155,7 +198,7 @@ struct ExtractCommand: ZoetropeSubcommand {
           "--fps resamples a whole play: no --frames, --time, --every, --raw, --static or "
             + "--manifest with it")
       }
-      guard format != .ffconcat, pictures.choice == .all else {
+      guard format != .ffconcat, choice == .all else {
         throw ValidationError(
           "--fps repeats frames: no --format ffconcat, --unique or --changed-only with it")
       }
@@ -166,17 +209,17 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   /// Refuses what the format cannot hold.
   private func validateFormat() throws {
-    if format == .rgba || format == .y4m, pictures.compression != .default {
+    if format == .rgba || format == .y4m, compression != .default {
       throw ValidationError("--compression is for PNG")
     }
-    if format != .y4m, pictures.background != BackgroundArgument(color: .black) {
+    if format != .y4m, background != BackgroundArgument(color: .black) {
       throw ValidationError("--bg wants --format y4m; other formats keep transparent pixels")
     }
     switch format {
     case .png, .rgba: break
     case .y4m:
       guard !raw, staticImage == .skip, depth == 8, manifest == nil, !resume,
-        pictures.choice == .all
+        choice == .all
       else {
         throw ValidationError(
           "--format y4m is one file of whole frames: no --raw, --static, --depth, --manifest, "
@@ -196,20 +239,23 @@ struct ExtractCommand: ZoetropeSubcommand {
         + "backwards")
   }
 
+  /// Which pictures are written.
+  private var choice: PictureChoice { unique ? .unique : changedOnly ? .changed : .all }
+
   /// The command as a value.
   var request: ExtractRequest {
-    var options = decoding.options
+    var options = decoding
     options.pixelFormat = depth == 16 ? .rgba16 : .rgba8
-    var cache = cache.settings
+    var cache = cacheSettings
     cache.isQuiet = quiet
     cache.reportsJSON = progress == .json
     return ExtractRequest(
       files: files, output: output,
       selection: FrameSelection(
         frames: frames, time: time, every: every, maximum: max ?? .max),
-      rate: fps, isRaw: raw, rendering: scaling.rendering, format: format,
-      effort: pictures.compression.effort, choice: pictures.choice,
-      background: pictures.background.color, staticImage: staticImage, manifest: manifest,
+      rate: fps, isRaw: raw, rendering: rendering, format: format,
+      effort: compression.effort, choice: choice,
+      background: background.color, staticImage: staticImage, manifest: manifest,
       policy: timing.policy, jobs: jobs ?? 0,
       isForced: force, isResuming: resume, isFollowing: follow, progress: progress, isQuiet: quiet,
       cache: cache,

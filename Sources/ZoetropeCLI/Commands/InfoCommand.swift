@@ -5,7 +5,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope info`.
-struct InfoCommand: ZoetropeSubcommand {
+struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Show size, frames, plays, delays and metadata, without decoding pixels.",
@@ -75,7 +75,14 @@ struct InfoCommand: ZoetropeSubcommand {
   @Option(help: ArgumentHelp("How short delays are shown, for all times.", valueName: "policy"))
   var timing = InfoTimingArgument(policy: .browser)
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func validate() throws {
     guard format == nil || !(json || frames || metadata || hashes || timing.isAll) else {
@@ -100,7 +107,7 @@ struct InfoCommand: ZoetropeSubcommand {
         return reportArrival(of: input)
       }
     }
-    let (options, policy) = (decoding.options, timing.policy)
+    let (options, policy) = (decoding, timing.policy)
     return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
       let indexPath = saveIndex.map { FilePath(bytes: RawArguments.bytes(of: $0)) }
@@ -133,7 +140,7 @@ struct InfoCommand: ZoetropeSubcommand {
   /// Shows what is known of a stream so far, and prints its report at the end.
   private func reportArrival(of input: InputFile) -> ExitStatus {
     do throws(CommandFailure) {
-      let image = try input.openStream(decoding.options, isFollowed: follow)
+      let image = try input.openStream(decoding, isFollowed: follow)
       return try Signals.whileCaught { () throws(CommandFailure) in
         try report(image, from: input)
       }
@@ -143,9 +150,14 @@ struct InfoCommand: ZoetropeSubcommand {
         error.report(asJSON: json)
         return error.status
       }
-      let line = CommandRunner.line { error.write(to: &$0, schema: AnimationReport.schema) }
-      do throws(CommandFailure) { try OutputStream.print(line) } catch { return error.status }
-      return error.status
+      let failure = error
+      let line = CommandRunner.line { failure.write(to: &$0, schema: AnimationReport.schema) }
+      do throws(CommandFailure) {
+        try OutputStream.print(line)
+      } catch {
+        if error.status != .success { return error.status }
+      }
+      return failure.status
     }
   }
 
@@ -165,7 +177,7 @@ struct InfoCommand: ZoetropeSubcommand {
     progress.finish(nil, of: stream.progress)
     let ending = stream.progress.ending
     if let error = ending?.error {
-      throw CommandFailure(error, file: input.name, damage: decoding.options.damage)
+      throw CommandFailure(error, file: input.name, damage: decoding.damage)
     }
     let interruption = Signals.ending.map {
       CommandFailure($0, code: "interrupted", "interrupted", file: input.name)
@@ -174,7 +186,7 @@ struct InfoCommand: ZoetropeSubcommand {
       throw interruption
         ?? CommandFailure(
           AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,
-          damage: decoding.options.damage)
+          damage: decoding.damage)
     }
     var report = AnimationReport(input: input, image: image, policy: timing.policy)
     report.failure = interruption

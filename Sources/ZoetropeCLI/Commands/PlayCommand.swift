@@ -7,7 +7,7 @@ import ZoetropeProcess
 import ZoetropeTerminal
 
 /// `zoetrope play`.
-struct PlayCommand: ZoetropeSubcommand {
+struct PlayCommand: ZoetropeSubcommand, PlaceArguments, CacheArguments, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "play",
     abstract: "Play files in the terminal, on time.",
@@ -118,7 +118,8 @@ struct PlayCommand: ZoetropeSubcommand {
   @Option(parsing: .unconditional, help: "Show every frame for this many milliseconds.")
   var delay: UInt32?
 
-  @OptionGroup var timing: TimingArguments
+  @Option(help: .timing)
+  var timing = TimingArgument(policy: .browser)
 
   @Flag(help: "Play backwards.")
   var reverse = false
@@ -143,14 +144,37 @@ struct PlayCommand: ZoetropeSubcommand {
   @Flag(help: "Play a file while it is being written.")
   var follow = false
 
-  @OptionGroup var preview: PlaceArguments
+  @Option(help: .place)
+  var place: PicturePlace?
 
-  @OptionGroup var cache: CacheArguments
+  @Option(help: .id)
+  var id: Int?
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .cell)
+  var cell: CellSizeArgument?
+
+  @Flag(help: .clear)
+  var clear = false
+
+  @Option(help: .cache)
+  var cache = CacheArgument.none
+
+  @Option(help: .cacheLimit)
+  var cacheLimit: ByteCountArgument?
+
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func validate() throws {
-    if preview.clear {
+    try checkPlace()
+    try checkCache()
+    if clear {
       guard files.isEmpty else { throw ValidationError("--clear removes a picture: no file") }
       return
     }
@@ -170,11 +194,11 @@ struct PlayCommand: ZoetropeSubcommand {
   }
 
   private func checkPreview() throws {
-    guard preview.place != nil else {
-      if preview.cell != nil { throw ValidationError("--cell wants --place") }
+    guard place != nil else {
+      if cell != nil { throw ValidationError("--cell wants --place") }
       return
     }
-    guard preview.place?.position != nil else {
+    guard place?.position != nil else {
       throw ValidationError("play draws again and again: --place wants a position, COLSxROWS@X,Y")
     }
     guard files.count == 1 else { throw ValidationError("--place plays one file") }
@@ -186,7 +210,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   func execute() -> ExitStatus {
     FrameMemory.returnsAtOnce()
-    if preview.clear { return clearPreview() }
+    if clear { return clearPreview() }
     let inputs = files.map { InputFile($0) }
     let isDumb = TerminalCapabilities(environment: .current).isDumb
     let isPlayed = output == .none || isatty(STDOUT_FILENO) == 1 && !isDumb
@@ -196,10 +220,10 @@ struct PlayCommand: ZoetropeSubcommand {
       error.report(asJSON: false)
       return error.status
     }
-    let store = cache.settings.open()
-    defer { cache.settings.reportFailure(of: store) }
+    let store = cacheSettings.open()
+    defer { cacheSettings.reportFailure(of: store) }
     let settings = settings(store)
-    if preview.place != nil {
+    if place != nil {
       return PreviewPlay(inputs[0], settings: settings, preview: previewSettings(settings)).run()
     }
     if output == .none { return playWithoutDrawing(inputs, settings) }
@@ -228,7 +252,7 @@ struct PlayCommand: ZoetropeSubcommand {
   /// How bytes are taken. What has to know all of them waits for them.
   private var reading: InputReading {
     let first: PlayStart? = frame.map { .frame($0.number) } ?? start
-    guard cache.cache == .none, decoding.damage != .strict, first?.isKnownAtOnce ?? true else {
+    guard cache == .none, damage != .strict, first?.isKnownAtOnce ?? true else {
       return .whole
     }
     return follow ? .following : .arriving
@@ -274,7 +298,7 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.wallTime = duration?.time
     settings.start = frame.map { .frame($0.number) } ?? start
     settings.playback = playback
-    settings.decoding = decoding.options
+    settings.decoding = decoding
     settings.reading = reading
     settings.store = store
     settings.trace = trace
@@ -290,7 +314,7 @@ struct PlayCommand: ZoetropeSubcommand {
     result.backdrop = settings.backdrop
     result.fit = settings.fit ?? .contain
     result.isExact = settings.isExact
-    preview.apply(to: &result)
+    applyPlace(to: &result)
     return result
   }
 

@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope sheet`.
-struct SheetCommand: ZoetropeSubcommand {
+struct SheetCommand: ZoetropeSubcommand, ScalingArguments, DecodingArguments {
   static let configuration = CommandConfiguration(
     commandName: "sheet",
     abstract: "Draw frames side by side: a contact sheet, or a sprite sheet with its atlas.",
@@ -76,13 +76,32 @@ struct SheetCommand: ZoetropeSubcommand {
   @Flag(name: .shortAndLong, help: "No progress and no warnings.")
   var quiet = false
 
-  @OptionGroup var timing: TimingArguments
+  @Option(help: .timing)
+  var timing = TimingArgument(policy: .browser)
 
-  @OptionGroup var scaling: ScalingArguments
+  @Option(help: .size)
+  var size: SizeArgument?
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .fit)
+  var fit = ScalingFit.fit
+
+  @Option(help: .filter)
+  var filter = ScalingFilter.bilinear
+
+  @Flag(help: .linearLight)
+  var linearLight = false
+
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func validate() throws {
+    try checkScaling()
     guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
     guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
     guard (1...1000).contains(distinct ?? 1) else {
@@ -103,9 +122,9 @@ struct SheetCommand: ZoetropeSubcommand {
       files: files, output: output,
       selection: FrameSelection(frames: frames, time: time, every: every, maximum: max ?? .max),
       distinctCount: distinct, columns: columns, padding: padding, label: label,
-      background: background.color, rendering: scaling.rendering, atlas: atlas,
+      background: background.color, rendering: rendering, atlas: atlas,
       atlasShape: atlasShape, policy: timing.policy, isForced: force, isQuiet: quiet,
-      version: VersionText.number, options: decoding.options
+      version: VersionText.number, options: decoding
     ).run()
   }
 }

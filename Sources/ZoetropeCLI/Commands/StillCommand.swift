@@ -2,9 +2,12 @@ import ArgumentParser
 import Zoetrope
 import ZoetropePlayer
 import ZoetropeProcess
+import ZoetropeTerminal
 
 /// `zoetrope still`.
-struct StillCommand: ZoetropeSubcommand {
+struct StillCommand: ZoetropeSubcommand, PlaceArguments, ScalingArguments, CacheArguments,
+  DecodingArguments
+{
   static let configuration = CommandConfiguration(
     commandName: "still",
     abstract: "Write or draw one picture of each animation.",
@@ -51,40 +54,93 @@ struct StillCommand: ZoetropeSubcommand {
   @Flag(help: "Replace an existing file.")
   var force = false
 
-  @OptionGroup var drawing: DrawingArguments
+  @Option(
+    name: .customLong("protocol"),
+    help: ArgumentHelp("How a picture is drawn; auto picks the best.", valueName: "name"))
+  var drawingProtocol: ProtocolArgument?
 
-  @OptionGroup var preview: PlaceArguments
+  @Option(help: "How many colours to draw with.")
+  var colors: ColorsArgument?
 
-  @OptionGroup var timing: TimingArguments
+  @Option(help: "How graphics pass through a multiplexer, which must allow it.")
+  var passthrough: PassthroughArgument?
 
-  @OptionGroup var scaling: ScalingArguments
+  @Option(
+    name: .customLong("bg"),
+    help: "What is behind transparent pixels.")
+  var backdrop: PlayerBackdrop?
 
-  @OptionGroup var cache: CacheArguments
+  @Option(help: .place)
+  var place: PicturePlace?
 
-  @OptionGroup var decoding: DecodingArguments
+  @Option(help: .id)
+  var id: Int?
+
+  @Option(help: .cell)
+  var cell: CellSizeArgument?
+
+  @Flag(help: .clear)
+  var clear = false
+
+  @Option(help: .timing)
+  var timing = TimingArgument(policy: .browser)
+
+  @Option(help: .size)
+  var size: SizeArgument?
+
+  @Option(help: .fit)
+  var fit = ScalingFit.fit
+
+  @Option(help: .filter)
+  var filter = ScalingFilter.bilinear
+
+  @Flag(help: .linearLight)
+  var linearLight = false
+
+  @Option(help: .cache)
+  var cache = CacheArgument.none
+
+  @Option(help: .cacheLimit)
+  var cacheLimit: ByteCountArgument?
+
+  @Option(help: .limits)
+  var limits = LimitsProfile.default
+
+  @Option(help: .damage)
+  var damage = DamageChoice.salvage
+
+  @Option(help: .decoder)
+  var decoder = DecoderChoice.fast
 
   func validate() throws {
+    // `--protocol none` plays without drawing; a picture that is not drawn is nothing.
+    if drawingProtocol == ProtocolArgument.none {
+      throw ValidationError("--protocol none is for play; -o writes files")
+    }
+    try checkPlace()
+    try checkScaling()
+    try checkCache()
     guard frame == nil || at == nil else { throw ValidationError("--frame or --at, not both") }
     if let output {
       guard !output.isEmpty else { throw ValidationError("the output name is empty") }
-      guard !drawing.isUsed, !preview.isUsed else {
+      guard !isDrawing, !hasPlace else {
         throw ValidationError("-o writes files, and options of drawing and previews draw: not both")
       }
     } else if force || format != .png {
       throw ValidationError("--force and --format want -o")
     }
-    if preview.clear {
+    if clear {
       guard files.isEmpty else { throw ValidationError("--clear removes a picture: no file") }
       return
     }
     guard !files.isEmpty else { throw ValidationError("a file is needed") }
-    if preview.id != nil || preview.place?.position != nil, files.count > 1 {
+    if id != nil || place?.position != nil, files.count > 1 {
       throw ValidationError("one place or --id has one picture: name one file")
     }
   }
 
   func execute() -> ExitStatus {
-    if preview.clear {
+    if clear {
       do throws(CommandFailure) {
         try PictureDrawing.clear(drawingSettings)
         return .success
@@ -95,14 +151,25 @@ struct StillCommand: ZoetropeSubcommand {
     }
     return StillRequest(
       files: files, output: output.map { .files($0) } ?? .drawing(drawingSettings),
-      choice: choice, rendering: scaling.rendering, format: format, policy: timing.policy,
-      isForced: force, cache: cache.settings, options: decoding.options
+      choice: choice, rendering: rendering, format: format, policy: timing.policy,
+      isForced: force, cache: cacheSettings, options: decoding
     ).run()
   }
 
+  /// Whether an option of drawing was given.
+  private var isDrawing: Bool {
+    drawingProtocol != nil || colors != nil || passthrough != nil || backdrop != nil
+  }
+
   private var drawingSettings: PreviewSettings {
-    var settings = drawing.settings
-    preview.apply(to: &settings)
+    var settings = PreviewSettings()
+    if case .mode(let mode)? = drawingProtocol { settings.mode = mode }
+    settings.colors = colors?.depth
+    settings.passthrough = passthrough?.passthrough
+    settings.backdrop = backdrop ?? .terminal
+    // Never larger than it is, as other programs' previews have it.
+    settings.fit = .shrink
+    applyPlace(to: &settings)
     return settings
   }
 

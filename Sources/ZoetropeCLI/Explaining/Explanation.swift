@@ -26,6 +26,8 @@ struct Explanation {
     let behaviour: Behaviour
     /// Nil if it does not animate the file.
     var plays: Plays?
+    /// Whether it does not know the block with the file's loop count.
+    var losesPlays = false
     /// How long each frame is shown; nil where that overflows. Empty if it does not animate the file.
     var durations: [Duration?] = []
     var changes: [ChangedDelay] = []
@@ -55,29 +57,32 @@ struct Explanation {
     (self.input, self.image) = (input, image)
     let behaviours = programs.map { $0.behaviour(for: image.format) }
     let differences = try PictureComparison.differences(of: image, behaviours)
-    let givesLoop = try Self.hasNetscapeLoop(image)
+    let needsStructure =
+      image.storedLoopCount != nil || behaviours.contains { $0.delays?.isInherited ?? false }
+    let structure = image.format == .gif && needsStructure ? try GIFStructure(image) : nil
     predictions = zip(zip(programs, behaviours), differences).map { pair, difference in
       var prediction = Prediction(program: pair.0, behaviour: pair.1)
       prediction.difference = difference
-      prediction.addTimes(of: image, givesLoop: givesLoop)
+      prediction.addTimes(of: image, structure)
       return prediction
     }
-  }
-
-  /// Whether a GIF's loop count is in the block that all programs know.
-  private static func hasNetscapeLoop(_ image: AnimatedImage) throws(AnimatedImageError) -> Bool {
-    guard image.format == .gif, image.storedLoopCount != nil else { return true }
-    return try GIFStructure(image).hasNetscapeLoop
   }
 }
 
 extension Explanation.Prediction {
   /// Applies the rules of delays and plays.
-  fileprivate mutating func addTimes(of image: AnimatedImage, givesLoop: Bool) {
+  ///
+  /// - Parameter structure: That of a GIF, if a rule needs it.
+  fileprivate mutating func addTimes(of image: AnimatedImage, _ structure: GIFStructure?) {
     guard behaviour.animates, image.format != .png else { return }
+    // Whether the loop count is in the block that all programs know.
+    let givesLoop = image.format != .gif || structure?.hasNetscapeLoop ?? false
     switch behaviour.plays?.kind {
     case nil: plays = nil
     case .file: plays = .count(image.playCount)
+    case .netscape:
+      losesPlays = !givesLoop && image.playCount != .once
+      plays = .count(losesPlays ? .once : image.playCount)
     case .once: plays = .count(.once)
     case .forever: plays = .count(.indefinite)
     case .storedNumber: plays = .stored(givesLoop ? image.storedLoopCount.map(Int.init) : nil)
@@ -85,7 +90,12 @@ extension Explanation.Prediction {
     guard let rule = behaviour.delays else { return }
     for frame in image.frames {
       let stored = frame.delay.duration
-      let shown = rule.shownDuration(of: frame.delay)
+      var shown = rule.shownDuration(of: frame.delay)
+      if rule.isInherited, let structure, structure.frames.indices.contains(frame.index),
+        !structure.frames[frame.index].hasControl, let last = durations.last.flatMap({ $0 })
+      {
+        shown = last
+      }
       durations.append(shown < .zero ? nil : shown)
       guard shown < stored - .microseconds(10) || shown > stored + .microseconds(10) else {
         continue
@@ -101,7 +111,11 @@ extension Explanation.Prediction {
     var rules: [Rule] = []
     if !behaviour.animates { rules += behaviour.rules.filter { $0.subject == .format } }
     if !changes.isEmpty, let rule = behaviour.delays?.rule { rules.append(rule) }
-    if plays != nil, let rule = behaviour.plays, rule.kind != .file { rules.append(rule.rule) }
+    if plays != nil, let rule = behaviour.plays, rule.kind != .file,
+      rule.kind != .netscape || losesPlays
+    {
+      rules.append(rule.rule)
+    }
     if let rule = difference.rule, !rules.contains(rule) { rules.append(rule) }
     return rules
   }
@@ -114,6 +128,7 @@ extension Behaviour {
     switch pictures {
     case .same, .unknown: break
     case .gif(let model): rules += [model.rules.canvas, model.rules.dispose, model.rules.frames]
+    case .still(let rule): rules.append(rule)
     case .apng(let model): rules += [model.rules.blend, model.rules.dispose, model.rules.frames]
     }
     return rules

@@ -11,6 +11,9 @@ struct GIFModel: Hashable, Sendable {
     case ownBackground
     /// Transparent if the frame has a transparent index, else the first colour of its palette.
     case firstColor
+    /// As ``background``, but white if the frame has its own palette, and the last colour for an index past
+    /// the palette.
+    case nearestBackground
   }
 
   /// What a stored disposal method means.
@@ -23,6 +26,8 @@ struct GIFModel: Hashable, Sendable {
   /// Where the canvas gets its size from.
   enum Growth: Hashable, Sendable {
     case never, firstFrame, everyFrame
+    /// A screen without a width or a height takes that of the first frame.
+    case emptyScreen
   }
 
   /// What no frame has covered yet.
@@ -44,6 +49,10 @@ struct GIFModel: Hashable, Sendable {
   var needsPalette = false
   /// Whether the bytes behind an extension without blocks are misread.
   var misreadsEmptyExtension = false
+  /// Whether a frame without a graphic control extension has the method of the frame before.
+  var inheritsControl = false
+  /// Whether damage anywhere, or a frame without pixels, leaves no frames at all.
+  var failsAsWhole = false
   let rules: Rules
 
   /// The rules that explain a difference.
@@ -56,7 +65,7 @@ struct GIFModel: Hashable, Sendable {
 
 /// A GIF composited as a ``GIFModel`` says, for comparison with this package's frames.
 struct GIFSimulation {
-  private let model: GIFModel
+  let model: GIFModel
   private let structure: GIFStructure
   private var canvas: ModelCanvas
   private let hasAlpha: Bool
@@ -93,7 +102,18 @@ struct GIFSimulation {
     case .ownBackground:
       return frame.backgroundColor == 0 ? frame.firstColor : frame.backgroundColor
     case .firstColor: return frame.firstColor
+    case .nearestBackground:
+      return frame.hasOwnPalette ? 0xffff_ffff : structure.nearestBackgroundColor
     }
+  }
+
+  /// The difference that makes the whole file unreadable.
+  private var refusal: FrameDifference? {
+    if structure.frames.contains(where: \.rect.isEmpty) {
+      return .differs(at: 0, model.rules.frames, "a frame without pixels")
+    }
+    let isUnusual = structure.frames.contains(where: \.isUnusual)
+    return isUnusual ? .unpredicted(from: 0, .damage, "an unusual code size") : nil
   }
 
   /// Draws frame `index` and compares it with `shown`.
@@ -104,6 +124,13 @@ struct GIFSimulation {
     at index: Int, stored: Bitmap?, shown: Bitmap
   ) -> FrameDifference? {
     let frame = structure.frames[index]
+    if index == 0, model.failsAsWhole, let refusal { return refusal }
+    if index == 0, model.growth == .emptyScreen {
+      let size = PixelSize(
+        width: structure.screen.width == 0 ? frame.rect.maxX : structure.screen.width,
+        height: structure.screen.height == 0 ? frame.rect.maxY : structure.screen.height)
+      if shown.size != size { return .differs(at: 0, model.rules.canvas, "the canvas is \(size)") }
+    }
     if index == 0, model.growth == .never, shown.size != structure.screen {
       return .differs(at: 0, model.rules.canvas, "the screen is \(structure.screen)")
     }
@@ -151,7 +178,8 @@ struct GIFSimulation {
 
   private mutating func prepareDisposal(of frame: GIFStructure.Frame, isFirst: Bool) {
     let stored = model.disposals[Int(frame.disposal & 7)]
-    let method = stored == .inherited ? lastMethod : stored
+    let isInherited = stored == .inherited || model.inheritsControl && !frame.hasControl
+    let method = isInherited ? lastMethod : stored
     lastMethod = method
     let color = Self.color(model.cleared, frame, structure, hasAlpha)
     let effect: Effect

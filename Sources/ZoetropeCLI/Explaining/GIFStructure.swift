@@ -8,7 +8,10 @@ struct GIFStructure: Hashable, Sendable {
     /// The stored number, 0 to 7; 0 without a graphic control extension.
     var disposal: UInt8 = 0
     var transparentIndex: UInt8?
+    /// Whether a graphic control extension stands before it.
+    var hasControl = false
     var hasPalette = false
+    var hasOwnPalette = false
     /// The first colour of the palette, those of the background and the transparent index; opaque,
     /// 0 for an index past the palette.
     var firstColor: UInt32 = 0
@@ -23,6 +26,8 @@ struct GIFStructure: Hashable, Sendable {
   var hasGlobalPalette = false
   /// The colour of the background index in the global palette; 0 if it has none.
   var backgroundColor: UInt32 = 0
+  /// The same, but the last colour for an index past the palette, and opaque black without one.
+  var nearestBackgroundColor = RGBA.black.word
   /// Whether each colour of the global palette is the grey of its index.
   var isGreyRamp = false
   var frames: [Frame] = []
@@ -45,6 +50,7 @@ extension GIFStructure {
       hasGlobalPalette = true
       palette = try Self.palette(&cursor, bits: header[10])
       backgroundColor = palette.indices.contains(background) ? palette[background] : 0
+      nearestBackgroundColor = palette.isEmpty ? 0 : palette[min(background, palette.count - 1)]
       isGreyRamp = palette.indices.allSatisfy { palette[$0] & 0xff_ffff == 0x1_0101 * UInt32($0) }
     }
     var frame = Frame()
@@ -55,8 +61,9 @@ extension GIFStructure {
         guard let place = try cursor.next(9) else { return }
         func number(_ index: Int) -> Int { Int(place[index]) | Int(place[index + 1]) << 8 }
         frame.rect = PixelRect(x: number(0), y: number(2), width: number(4), height: number(6))
+        frame.hasOwnPalette = place[8] & 0x80 != 0
         let colors =
-          place[8] & 0x80 != 0 ? try Self.palette(&cursor, bits: place[8]) : palette
+          frame.hasOwnPalette ? try Self.palette(&cursor, bits: place[8]) : palette
         func color(_ index: Int) -> UInt32 { colors.indices.contains(index) ? colors[index] : 0 }
         frame.hasPalette = !colors.isEmpty
         frame.firstColor = colors.first ?? 0xff00_0000
@@ -94,6 +101,7 @@ extension GIFStructure {
     }
     guard let block = try cursor.next(Int(count)) else { return false }
     if label == 0xf9, block.count >= 4 {
+      frame.hasControl = true
       frame.disposal = block[0] >> 2 & 7
       frame.transparentIndex = block[0] & 1 != 0 ? block[3] : nil
     } else if label == 0xff, frames.isEmpty, block.starts(with: Array("NETSCAPE2.0".utf8)) {

@@ -14,6 +14,19 @@ struct PictureComparison {
     case same
     case gif(GIFSimulation)
     case apng(APNGSimulation)
+    /// The first frame of a PNG.
+    case still
+    /// Those of a program whose first difference is found, but which refuses the file for any later damage.
+    case watched
+
+    /// Whether damage in any frame leaves no frames.
+    var failsAsWhole: Bool {
+      switch self {
+      case .gif(let simulation): simulation.model.failsAsWhole
+      case .watched: true
+      case .same, .apng, .still: false
+      }
+    }
 
     /// Whether a frame with `damage` is still predicted.
     func predicts(_ damage: Damage) -> Bool {
@@ -42,7 +55,8 @@ struct PictureComparison {
     self.image = image
     found = behaviours.map { Self.ruled($0, image) ?? .unknown }
     let damaged = Self.damagedFrame(in: image)
-    for (place, behaviour) in behaviours.enumerated() where found[place] == .unknown {
+    for (place, behaviour) in behaviours.enumerated() {
+      guard found[place] == .unknown || behaviour.isStill else { continue }
       let simulation: Simulation
       switch behaviour.pictures {
       case .unknown: continue
@@ -57,16 +71,23 @@ struct PictureComparison {
       case .gif(let model):
         let structure = try GIFStructure(image)
         simulation = .gif(GIFSimulation(model, of: structure, size: image.canvasSize))
+        if model.failsAsWhole, let difference = Self.refusal(of: image, by: model.rules.frames) {
+          found[place] = difference
+          continue
+        }
         // Where this package and the simple reading of blocks disagree, no model is sure.
         let common = zip(structure.frames, image.frames).prefix { $0.rect == $1.rect }.count
         if common < image.frames.count {
           found[place] = .unpredicted(
             from: common, .frames, "frames that decoders count differently")
         }
+      case .still(let rule):
+        found[place] = Self.refusal(of: image, by: rule) ?? found[place]
+        simulation = .still
       case .apng(let model):
         simulation = .apng(APNGSimulation(model, of: image, try PNGStructure(image)))
       }
-      if let damaged, damaged.frame < found[place].frame ?? .max {
+      if !behaviour.isStill, let damaged, damaged.frame < found[place].frame ?? .max {
         found[place] = .unpredicted(from: damaged.frame, .damage, damaged.kind)
       }
       if found[place] == .unknown { found[place] = .none }
@@ -98,6 +119,21 @@ struct PictureComparison {
       .min { $0.0 < $1.0 }
   }
 
+  /// What a program that shows no part of a damaged file does with `image`; nil if nothing is known to be
+  /// damaged before its frames are decoded.
+  private static func refusal(of image: AnimatedImage, by rule: Rule) -> FrameDifference? {
+    let damage = image.damage.filter { item in
+      // A GIF's last frame is whole before a trailer that is missing.
+      let isHarmless = image.format == .gif ? known.contains(item.kind) : false
+      return !isHarmless && item.kind != .trailingData
+    }
+    guard let first = damage.first else { return nil }
+    if damage.contains(where: { $0.kind == .cutFrame }) {
+      return .differs(at: 0, rule, "a truncated frame")
+    }
+    return .unpredicted(from: 0, .damage, first.kind.name)
+  }
+
   /// The first frame that is lost, or of which others may keep less than this package.
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
@@ -122,15 +158,24 @@ struct PictureComparison {
       let stored = try storedReader.frame(at: frame.index)?.bitmap
       var remaining: [(place: Int, simulation: Simulation)] = []
       for (place, simulation) in open {
-        if let limit = found[place].frame, frame.index >= limit { continue }
+        let failsAsWhole = simulation.failsAsWhole
+        if let limit = found[place].frame, frame.index >= limit, !failsAsWhole || limit == 0 {
+          continue
+        }
         if let damage = frame.damage, !simulation.predicts(damage) {
-          found[place] = .unpredicted(from: frame.index, .damage, damage.kind.name)
+          found[place] = .unpredicted(
+            from: failsAsWhole ? 0 : frame.index, .damage, damage.kind.name)
           continue
         }
         let difference: FrameDifference?
         let next: Simulation
         switch simulation {
-        case .same: (difference, next) = (nil, .same)
+        case .same, .watched: (difference, next) = (nil, simulation)
+        case .still:
+          if image.header.bitDepth == 16 {
+            found[place] = .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
+          }
+          continue
         case .gif(var gif):
           difference = gif.difference(at: frame.index, stored: stored, shown: frame.bitmap)
           next = .gif(gif)
@@ -140,6 +185,7 @@ struct PictureComparison {
         }
         if let difference {
           found[place] = difference
+          if failsAsWhole { remaining.append((place, .watched)) }
         } else {
           remaining.append((place, next))
         }
@@ -147,6 +193,10 @@ struct PictureComparison {
       open = remaining
     }
   }
+}
+
+extension Behaviour {
+  fileprivate var isStill: Bool { if case .still = pictures { true } else { false } }
 }
 
 extension AnimationMetadata {

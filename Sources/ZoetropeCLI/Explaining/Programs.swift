@@ -2,7 +2,7 @@ import Zoetrope
 
 /// What is known of each program. Nothing else in the tool knows any of them.
 enum Programs {
-  static let all = [chromium, firefox, webkit, imageIO, ffmpeg, pillow, android, gtk]
+  static let all = [chromium, firefox, webkit, imageIO, ffmpeg, pillow, imageMagick, android, gtk]
 
   private static let tenth = Duration.milliseconds(100)
 
@@ -61,10 +61,11 @@ enum Programs {
 
   static let firefox: Program = {
     let source = "https://searchfox.org/mozilla-central/source/image"
+    let measured = Rule.Evidence.measured("153")
     let delays = rule(
-      .delays, "10 ms or less is shown as 100 ms", .reported, "\(source)/FrameTimeout.h")
+      .delays, "10 ms or less is shown as 100 ms", measured, "\(source)/FrameTimeout.h")
     let steps = [DelayRule.Step(bound: .milliseconds(11), shown: tenth)]
-    let plays = playsAsStored(.reported, "\(source)/FrameAnimator.cpp")
+    let plays = playsAsStored(measured, "\(source)/FrameAnimator.cpp")
     return Program(
       id: "firefox", name: "Firefox",
       gif: Behaviour(delays: DelayRule(steps: steps, rule: delays), plays: plays),
@@ -263,5 +264,57 @@ extension Programs {
       apng: Behaviour(
         delays: delays, plays: plays("does not play; info[\"loop\"] is the stored number"),
         pictures: .apng(apng)))
+  }()
+
+  static let imageMagick: Program = {
+    let source = "https://github.com/ImageMagick/ImageMagick6/blob/6.9.11-60"
+    let measured = Rule.Evidence.measured("6.9")
+    let gif = GIFModel(
+      uncovered: .nearestBackground, cleared: .transparent,
+      disposals: [.keep, .keep, .background, .previous, .keep, .keep, .keep, .keep],
+      growth: .emptyScreen, inheritsControl: true, failsAsWhole: true,
+      rules: GIFModel.Rules(
+        canvas: rule(
+          .canvas,
+          "-coalesce keeps the screen's size; without a transparent index in the first frame it starts in "
+            + "the background colour, or in white if that frame has its own palette",
+          measured, "\(source)/magick/layer.c"),
+        dispose: rule(
+          .dispose,
+          "-coalesce keeps for methods 4 to 7; a frame without a control extension has the method of the "
+            + "frame before",
+          measured, "\(source)/magick/layer.c"),
+        frames: rule(
+          .frames, "a frame that is truncated or without pixels leaves no frames at all", measured,
+          "\(source)/coders/gif.c")))
+    return Program(
+      id: "imagemagick", name: "ImageMagick",
+      gif: Behaviour(
+        delays: DelayRule(
+          isInherited: true,
+          rule: rule(
+            .delays,
+            "%T is the stored delay; a frame without a control extension has that of the frame before",
+            measured, "\(source)/coders/gif.c")),
+        plays: PlayRule(
+          kind: .netscape,
+          rule: rule(
+            .plays,
+            "n + 1 times or, with 0, forever, by a NETSCAPE2.0 block before the first frame; else once",
+            measured, "\(source)/coders/gif.c")),
+        pictures: .gif(gif),
+        rules: [
+          rule(.delays, "animate shows 0 as 10 ms", .reported, "\(source)/magick/animate.c")
+        ]),
+      apng: Behaviour(
+        animates: false,
+        pictures: .still(
+          rule(
+            .frames, "a truncated PNG gives no picture", measured, "\(source)/coders/png.c")),
+        rules: [
+          rule(
+            .format, "APNG is a still picture, unless apng: has it decoded by ffmpeg", measured,
+            "\(source)/coders/png.c")
+        ]))
   }()
 }

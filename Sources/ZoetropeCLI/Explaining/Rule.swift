@@ -40,6 +40,8 @@ struct DelayRule: Hashable, Sendable {
   /// The first one that applies counts.
   var steps: [Step] = []
   var unit = Unit.exact
+  /// Whether a GIF's frame without a graphic control extension has the delay of the frame before.
+  var isInherited = false
   let rule: Rule
 
   /// How long a frame with `delay` is shown; negative where the program's arithmetic overflows.
@@ -59,6 +61,8 @@ struct PlayRule: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     /// As often as the file says: a GIF's repeats come after the first play.
     case file
+    /// As ``file``, if a GIF's count is in a NETSCAPE2.0 block before the first frame; else once.
+    case netscape
     case once
     case forever
     /// It does not play, but hands over the stored number; of a GIF, only that of a NETSCAPE2.0
@@ -80,6 +84,8 @@ struct Behaviour: Hashable, Sendable {
     case unknown
     case gif(GIFModel)
     case apng(APNGModel)
+    /// Only the still picture of a PNG is decoded, and nothing of one that is damaged, by this rule.
+    case still(Rule)
   }
 
   /// False: it shows one picture, an APNG's static one.

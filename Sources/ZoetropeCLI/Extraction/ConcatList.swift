@@ -15,12 +15,14 @@ struct ConcatList {
   private var entries: [(name: [UInt8], start: Int, end: Int)] = []
   private var now = Duration.zero
   private let rate: PictureRate
+  private let directory: FilePath
 
-  /// A list of frames with `delays` under `policy`.
+  /// A list in the absolute `directory` of frames with `delays` under `policy`.
   ///
   /// Its rate is the highest one up to 1000 a second at which they are exact; 1000 if there is none, at which
   /// ffmpeg rounds to a millisecond.
-  init(delays: [FrameDelay], policy: DelayPolicy) {
+  init(delays: [FrameDelay], policy: DelayPolicy, in directory: FilePath) {
+    self.directory = directory
     let exact = PictureRate.common(of: delays, policy: policy)?.rate
     rate =
       exact?.multipliedToMost ?? PictureRate(numerator: PictureRate.mostASecond, denominator: 1)
@@ -45,6 +47,10 @@ struct ConcatList {
     var bytes = Array("\(Self.firstLine)\n".utf8)
     func add(_ name: [UInt8]) {
       bytes += Array("file ".utf8) + Self.quoted(name) + [0x0a]
+      // ffmpeg puts the list's path before the name, as far as it is told it.
+      if Self.isSequence(directory.bytes + [UInt8(ascii: "/")] + name) {
+        bytes += Array("option pattern_type none\n".utf8)
+      }
       bytes += Array("option framerate \(rate.numerator)/\(rate.denominator)\n".utf8)
     }
     // What is shown for no time is not shown, unless nothing is.

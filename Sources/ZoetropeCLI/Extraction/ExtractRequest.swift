@@ -107,19 +107,27 @@ extension ExtractRequest {
             preparation, request: self, stream: stream, store: store)
           result = Signals.whileCaught { extraction.run() }
         }
+        let gone = result.failure?.status ?? .success
+        statuses.append(result.outputIsGone ? gone : result.status)
         try manifest.add { result.report.write(to: &$0) }
-        if result.outputIsGone { return .success }
         if let failure = result.failure {
           failure.report(asJSON: reportsJSON)
           if Self.endsAll(failure.status) { return failure.status }
         }
-        statuses.append(result.status)
+        // Nobody reads on; what failed before still counts.
+        if result.outputIsGone { return .combined(statuses) }
       } catch {
-        if error.status == .success { return .success }
+        if error.status == .success { return .combined(statuses) }
         error.report(asJSON: reportsJSON)
         if Self.endsAll(error.status) { return error.status }
-        try manifest.add { error.write(to: &$0, schema: AnimationReport.schema) }
         statuses.append(error.status)
+        let failure = error
+        do throws(CommandFailure) {
+          try manifest.add { failure.write(to: &$0, schema: AnimationReport.schema) }
+        } catch {
+          guard error.status == .success else { throw error }
+          return .combined(statuses)
+        }
       }
     }
     return .combined(statuses)

@@ -72,14 +72,7 @@ struct ExtractionPlan {
           rate.time(ofPicture: number))
         values.delayMilliseconds = OutputTemplate.Values.milliseconds(rate.time(ofPicture: 1))
       }
-      let path = FilePath(bytes: names.name(values))
-      if request.format == .ffconcat, let last = path.lastComponent,
-        ConcatList.isSequence(FilePath(root: nil, [last]).bytes)
-      {
-        throw .usage(
-          "a list of frames cannot hold \(last), which ffmpeg takes for a sequence of files")
-      }
-      outputs[number] = Output(index: index, path: path)
+      outputs[number] = Output(index: index, path: FilePath(bytes: names.name(values)))
     }
   }
 

@@ -188,7 +188,9 @@ struct FileExtraction {
     guard request.format == .ffconcat, let path = plan.whole else { return }
     let indices = plan.outputs.compactMap(\.index)
     var list = ConcatList(
-      delays: indices.map { image.frames[$0].delay }, policy: request.policy)
+      delays: indices.map { image.frames[$0].delay }, policy: request.policy,
+      in: (FileSystem.destination(ofLink: "/proc/self/cwd") ?? "/")
+        .pushing(OutputFile.directory(of: path)))
     let files = Dictionary(plan.outputs.map { ($0.index, $0.path) }) { first, _ in first }
     for index in indices {
       let picture = report.showings?.pictures[index] ?? index

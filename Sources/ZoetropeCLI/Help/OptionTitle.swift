@@ -13,7 +13,7 @@ struct OptionTitle: Hashable, Sendable {
 /// The help that the parser writes, put in order.
 ///
 /// The parser has titles of its own, for groups of options that are types. In a debug build it
-/// validates the options of such a group four times as often as those of a command, at every start
+/// validates the options of such a group five times as often as those of a command, at every start
 /// of the tool, so that the tests would take twice their time for headings that few of them print.
 enum HelpText {
   /// `text` with its options under titles and its examples at the end.

@@ -4,27 +4,30 @@ import Zoetrope
 import ZoetropeProcess
 
 /// The options of commands that can keep decoded frames on disk.
-struct CacheArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Where decoded frames are kept for the next run.", valueName: "dir"))
-  var cache = CacheArgument.none
+protocol CacheArguments: ParsableCommand {
+  var cache: CacheArgument { get }
+  var cacheLimit: ByteCountArgument? { get }
+}
 
-  @Option(
-    help: ArgumentHelp(
-      "The most bytes on disk, as 500M or 2G. (default: 256M)",
-      valueName: "bytes"))
-  var cacheLimit: ByteCountArgument?
-
-  func validate() throws {
+extension CacheArguments {
+  func checkCache() throws {
     if cache == .none, cacheLimit != nil { throw ValidationError("--cache-limit wants --cache") }
     if cache == .standard { _ = try CacheArgument.standardDirectory() }
   }
 
   /// The cache to open.
-  var settings: CommandCache {
+  var cacheSettings: CommandCache {
     CommandCache(
       directory: cache.directory, byteLimit: cacheLimit?.count ?? CommandCache.defaultByteLimit)
+  }
+}
+
+extension ArgumentHelp {
+  static var cache: Self {
+    Self("Where decoded frames are kept for the next run.", valueName: "dir")
+  }
+  static var cacheLimit: Self {
+    Self("The most bytes on disk, as 500M or 2G. (default: 256M)", valueName: "bytes")
   }
 }
 

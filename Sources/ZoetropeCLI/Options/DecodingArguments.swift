@@ -2,29 +2,29 @@ import ArgumentParser
 import Zoetrope
 
 /// The options of every command that opens files.
-struct DecodingArguments: ParsableArguments {
-  @Option(help: "Limits on what a file may use.")
-  var limits = LimitsProfile.default
+///
+/// A protocol, and not a group of options: in a debug build the parser validates the options of a group
+/// five times as often as those of a command, at every start of the tool.
+protocol DecodingArguments: ParsableCommand {
+  var limits: LimitsProfile { get }
+  var damage: DamageChoice { get }
+  var decoder: DecoderChoice { get }
+}
 
-  @Option(help: "What is read of damaged files.")
-  var damage = DamageChoice.salvage
-
-  @Option(help: "Which decoder reads pixels.")
-  var decoder = DecoderChoice.fast
-
+extension DecodingArguments {
   /// The options for the library.
-  var options: DecodingOptions {
+  var decoding: DecodingOptions {
     DecodingOptions(damage: damage.policy, limits: limits.limits, decoder: decoder.decoder)
   }
 }
 
-/// How long frames are shown, with one default for every command.
-struct TimingArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp("How short delays are shown, for all times.", valueName: "policy"))
-  var timing = TimingArgument(policy: .browser)
-
-  var policy: DelayPolicy { timing.policy }
+extension ArgumentHelp {
+  static var limits: Self { "Limits on what a file may use." }
+  static var damage: Self { "What is read of damaged files." }
+  static var decoder: Self { "Which decoder reads pixels." }
+  static var timing: Self {
+    Self("How short delays are shown, for all times.", valueName: "policy")
+  }
 }
 
 /// The words of `--damage`.

@@ -98,7 +98,8 @@ private final class PreviewSession {
   }
 
   func run(_ input: InputFile) throws(CommandFailure) -> ExitStatus {
-    startTaking()
+    // One at a time: while the terminal takes nothing, the scheduler skips.
+    inbox.take(from: scheduler, clock, waits: true)
     while outcome == nil { turn() }
     scheduler.stop()
     inbox.close()
@@ -114,25 +115,6 @@ private final class PreviewSession {
     case .finished, nil:
       guard let error = opened.stream?.progress.ending?.error else { return .success }
       throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
-    }
-  }
-
-  /// Passes frames to this thread, one at a time: while the terminal takes nothing, the scheduler
-  /// skips.
-  private func startTaking() {
-    let (scheduler, clock, inbox) = (scheduler, clock, inbox)
-    Task {
-      var anchor: ContinuousClock.Instant?
-      for await frame in scheduler.frames().stream {
-        let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
-        if anchor == nil {
-          anchor = start
-          clock.run(ahead: Transport.lead)
-        }
-        inbox.put(.frame(frame, due: start.advanced(by: frame.presentationTime)))
-        await inbox.emptied()
-      }
-      inbox.put(.ended(scheduler.state))
     }
   }
 

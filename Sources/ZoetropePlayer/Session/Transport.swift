@@ -7,9 +7,6 @@ import ZoetropeProcess
 /// What cannot be changed while a scheduler runs (plays, bouncing, playing again after the end)
 /// takes a new one that starts at the current frame.
 final class Transport {
-  /// How many milliseconds early a frame is delivered.
-  static let lead: Int64 = 15
-
   let source: OpenedInput
   private(set) var options: PlaybackOptions
   /// When each frame starts at speed 1, and where the last one ends; of a stream, those that
@@ -103,19 +100,7 @@ final class Transport {
     if isPaused { scheduler.pause() }
     // Without skipping, time waits for the terminal.
     let waits = options.latePolicy != .skip && options.latePolicy != .latest
-    Task {
-      var anchor: ContinuousClock.Instant?
-      for await frame in scheduler.frames().stream {
-        let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
-        if anchor == nil {
-          anchor = start
-          clock.run(ahead: Transport.lead)
-        }
-        inbox.put(.frame(frame, due: start.advanced(by: frame.presentationTime)))
-        if waits { await inbox.emptied() }
-      }
-      inbox.put(.ended(scheduler.state))
-    }
+    inbox.take(from: scheduler, clock, waits: waits)
   }
 
   /// Like ``start(_:isPaused:)``, from frame `index` and with motion.
@@ -158,10 +143,35 @@ final class FrameInbox: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
+  /// How many milliseconds early a frame is put here, after the first one.
+  private static let lead: Int64 = 15
+
   private let contents = Mutex(Contents())
 
+  /// Starts a task that puts the frames of `scheduler` here, and its end.
+  ///
+  /// - Parameters:
+  ///   - clock: The scheduler's. It runs ahead from the first frame on.
+  ///   - waits: Whether the next frame is asked for only when everything here has been taken, so that
+  ///     the scheduler notices how long that takes.
+  func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool) {
+    Task {
+      var anchor: ContinuousClock.Instant?
+      for await frame in scheduler.frames().stream {
+        let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
+        if anchor == nil {
+          anchor = start
+          clock.run(ahead: Self.lead)
+        }
+        put(.frame(frame, due: start.advanced(by: frame.presentationTime)))
+        if waits { await emptied() }
+      }
+      put(.ended(scheduler.state))
+    }
+  }
+
   /// Adds an item and wakes the drawing thread.
-  func put(_ item: Item) {
+  private func put(_ item: Item) {
     contents.withLock { $0.items.append(item) }
     Signals.wake()
   }
@@ -179,9 +189,8 @@ final class FrameInbox: Sendable {
     return item
   }
 
-  /// Waits until everything has been taken or the inbox is closed, so that a scheduler that must
-  /// show every frame notices how long that takes.
-  func emptied() async {
+  /// Waits until everything has been taken or the inbox is closed.
+  private func emptied() async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
         if contents.items.isEmpty || contents.isClosed { return true }

@@ -12,7 +12,7 @@ import Zoetrope
     ("chromium", [100, 100, 20, 50]), ("firefox", [100, 100, 20, 50]),
     ("webkit", [100, 100, 20, 50]), ("imageio", [100, 100, 20, 50]),
     ("ffmpeg", [100, 100, 20, 50]), ("pillow", [0, 10, 20, 50]),
-    ("android", [100, 100, 20, 50]), ("gtk", [100, 20, 20, 50]),
+    ("imagemagick", [0, 10, 20, 50]), ("android", [100, 100, 20, 50]), ("gtk", [100, 20, 20, 50]),
   ])
   func `a GIF's delays of 0, 10, 20 and 50 ms are shown as the rules say`(
     _ id: String, _ shown: [Int]
@@ -102,6 +102,70 @@ import Zoetrope
   }
 }
 
+/// What ImageMagick makes of blocks that other programs do not relate to frames.
+@Suite(.timeLimit(.minutes(1))) struct ImageMagickTests {
+  private func predict(_ bytes: [UInt8]) throws -> Explanation.Prediction {
+    try Explanation(
+      of: AnimatedImage(bytes: bytes), input: InputFile("cat.gif"), programs: [Programs.imageMagick]
+    ).predictions[0]
+  }
+
+  /// A screen of 2x1 with two colours, then `blocks`.
+  private func gif(_ blocks: [UInt8]...) -> [UInt8] {
+    let screen: [UInt8] = [2, 0, 1, 0, 0x80, 1, 0]
+    let palette: [UInt8] = [0, 0, 0, 255, 0, 0]
+    return Array("GIF89a".utf8) + screen + palette + blocks.flatMap { $0 } + [0x3b]
+  }
+
+  /// A pixel of colour 0 at `x`.
+  private func pixel(at x: UInt8, palette: [UInt8] = []) -> [UInt8] {
+    [0x2c, x, 0, 0, 0, 1, 0, 1, 0, palette.isEmpty ? 0 : 0x80] + palette + [2, 2, 0x44, 0x01, 0]
+  }
+
+  private let control: [UInt8] = [0x21, 0xf9, 4, 2 << 2, 7, 0, 0, 0]
+  private let transparentControl: [UInt8] = [0x21, 0xf9, 4, 1, 7, 0, 1, 0]
+
+  @Test func `a frame without a control extension has the delay and method of the one before`()
+    throws
+  {
+    let prediction = try predict(
+      gif(transparentControl, pixel(at: 0), control, pixel(at: 0), pixel(at: 1), pixel(at: 0)))
+    #expect(prediction.durations == Array(repeating: .milliseconds(70), count: 4))
+    #expect(prediction.changes.map(\.frame) == [2, 3])
+    // The third frame is cleared here and kept elsewhere.
+    #expect(prediction.difference.frame == 3)
+    #expect(prediction.difference.cause == .dispose)
+    #expect(prediction.effectiveRules.map(\.subject) == [.delays, .dispose])
+  }
+
+  @Test func `only a NETSCAPE2_0 block before the first frame is a loop count`() throws {
+    func loop(_ name: String) -> [UInt8] { [0x21, 0xff, 11] + Array(name.utf8) + [3, 1, 4, 0, 0] }
+    let known = try predict(gif(loop("NETSCAPE2.0"), transparentControl, pixel(at: 0)))
+    #expect(known.plays == .count(.finite(5)))
+    #expect(known.effectiveRules.isEmpty)
+    let other = try predict(gif(loop("ANIMEXTS1.0"), transparentControl, pixel(at: 0)))
+    #expect(other.plays == .count(.once))
+    #expect(other.effectiveRules.map(\.subject) == [.plays])
+  }
+
+  @Test func `an opaque canvas begins in the background colour, or in white`() throws {
+    for palette in [[], [0, 0, 0, 9, 9, 9]] as [[UInt8]] {
+      let difference = try predict(gif(pixel(at: 0, palette: palette))).difference
+      #expect(difference.frame == 0)
+      #expect(difference.cause == .canvas)
+      #expect(difference.detail == "pixel 1,0")
+    }
+  }
+
+  @Test func `a truncated frame anywhere leaves no frames`() throws {
+    let bytes = gif(transparentControl, pixel(at: 0), transparentControl, pixel(at: 0))
+    let difference = try predict(Array(bytes.dropLast(4))).difference
+    #expect(difference.outcome == .differs)
+    #expect(difference.frame == 0)
+    #expect(difference.cause == .frames)
+  }
+}
+
 /// The command.
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ExplainCommandTests {
   private static let fixtures = FilePath(#filePath).removingLastComponent()
@@ -158,6 +222,13 @@ import Zoetrope
       #expect(byID["pillow"]?["difference"]["cause"] == "frames")
       #expect(byID["pillow"]?["stored_loop"].integer != nil)
     }
+  }
+
+  @Test func `programs complete behind a comma too`() {
+    #expect(ProgramsArgument.completions(of: "chr") == Programs.all.map(\.id))
+    let more = ProgramsArgument.completions(of: "gtk,pillow,f")
+    #expect(more.count == Programs.all.count - 2)
+    #expect(more.contains("gtk,pillow,firefox"))
   }
 
   @Test(arguments: ["", "chrome", "chromium,", "chromium;gtk"])

@@ -22,6 +22,8 @@ import Zoetrope
     /// In microseconds; nil where the program has none.
     var delays: [Int?] = []
     var loop: Int?
+    /// How often the program plays the file, 0 forever; nil if it does not say.
+    var plays: Int?
     var frames: [Picture] = []
   }
 
@@ -42,6 +44,8 @@ import Zoetrope
     && prints("ffprobe -version", "ffprobe version 5\\.1")
   static let hasPillow = prints(
     "python3 -c 'import PIL; print(PIL.__version__)'", "13\\.0")
+
+  static let hasImageMagick = prints("convert -version", "Version: ImageMagick 6\\.9")
 
   @Test(.enabled(if: hasFFmpeg, "ffmpeg 5.1 is not installed"), arguments: folders)
   func `ffmpeg does with every fixture what is predicted`(folder: String) throws {
@@ -140,6 +144,50 @@ import Zoetrope
     }
   }
 
+  @Test(.enabled(if: hasImageMagick, "ImageMagick 6.9 is not installed"), arguments: folders)
+  func `ImageMagick does with every fixture what is predicted`(folder: String) throws {
+    try withTool { (tool: Tool) throws in
+      var outcomes: [FrameDifference.Outcome: Int] = [:]
+      for file in try Self.files(in: folder) {
+        guard let prediction = try Self.predict(file, Programs.imageMagick) else { continue }
+        let script = """
+          rm -f sizes pixels about; convert '\(file)' -coalesce -depth 8 -format '%w %h %T\\n' \
+          -write info:sizes -write rgba:pixels -delete 1--1 json:about 2>noise; \
+          touch sizes pixels; grep iterations about >loop 2>noise || echo '"iterations": 1' >loop
+          """
+        _ = try tool.shell(script)
+        let measured = try Self.framesOfImageMagick(in: tool)
+        try Self.compare(prediction, measured, file)
+        outcomes[prediction.prediction.difference.outcome, default: 0] += 1
+      }
+      #expect(!outcomes.isEmpty)
+      guard Self.takesAll else { return }
+      if folder == "GIF" { #expect(outcomes[.none] ?? 0 > 0) }
+      #expect(outcomes[.differs] ?? 0 > 0)
+    }
+  }
+
+  /// What `convert` wrote.
+  private static func framesOfImageMagick(in tool: Tool) throws -> Measurement {
+    func text(_ name: String) throws -> String {
+      String(decoding: try tool.read(name), as: UTF8.self)
+    }
+    var measured = Measurement()
+    measured.plays = Int(try text("loop").filter(\.isNumber))
+    let bytes = try tool.read("pixels")
+    var start = 0
+    for line in try text("sizes").split(separator: "\n") {
+      let numbers = line.split(separator: " ").compactMap { Int($0) }
+      guard numbers.count == 3 else { continue }
+      let size = PixelSize(width: numbers[0], height: numbers[1])
+      guard start + size.area * 4 <= bytes.count else { break }
+      measured.frames.append(Picture(size: size, bytes: bytes[start..<start + size.area * 4]))
+      start += size.area * 4
+      measured.delays.append(numbers[2] * 10_000)
+    }
+    return measured
+  }
+
   private static func files(in folder: String) throws -> [String] {
     let directory = fixtures.appending(folder).string
     let all = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
@@ -191,7 +239,7 @@ import Zoetrope
       #expect(!isSame, "\(name), it does not differ")
     case .unpredicted, .unknown: break
     }
-    guard image.format != .png else { return }
+    guard image.format != .png, prediction.behaviour.animates else { return }
     // A frame too many or too few shifts the delays behind it.
     let isCounted =
       difference.outcome == .none
@@ -208,6 +256,15 @@ import Zoetrope
       #expect(isEqual, "\(name), frame \(index): \(shown ?? -1), not \(stored ?? -1)")
     }
     if isCounted { #expect(measured.delays.count >= image.frames.count, "\(name)") }
+    if let plays = measured.plays, count > 0 {
+      let predicted: Int? =
+        switch prediction.plays {
+        case .count(.indefinite): 0
+        case .count(.finite(let count)): Int(count)
+        case .stored, nil: nil
+        }
+      #expect(predicted == plays, "\(name): the plays")
+    }
     if case .stored(let number) = prediction.plays, count > 0 {
       #expect(measured.loop == number, "\(name): the loop count")
     }

@@ -9,7 +9,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ConcatListTests {
   @Test func `thirds of a second add up, and the last file comes twice`() {
     let delay = FrameDelay(numerator: 1, denominator: 30)
-    var list = ConcatList(delays: [delay, delay, delay], policy: .exact)
+    var list = ConcatList(delays: [delay, delay, delay], policy: .exact, in: "/o")
     for name in ["o/a.png", "o/it's.png", "o/it's.png"] {
       list.add(FilePath(name), for: .seconds(1) / 30)
     }
@@ -33,7 +33,7 @@ import Zoetrope
     ("a_b-0.1.png", "a_b-0.1.png"),
   ])
   func `no name begins with a protocol`(_ name: String, _ path: String) {
-    var list = ConcatList(delays: [FrameDelay(centiseconds: 4)], policy: .exact)
+    var list = ConcatList(delays: [FrameDelay(centiseconds: 4)], policy: .exact, in: "/o")
     list.add(FilePath(name), for: .milliseconds(40))
     #expect(String(decoding: list.bytes, as: UTF8.self).contains("file '\(path)'\n"))
   }
@@ -44,18 +44,22 @@ import Zoetrope
   ])
   func `ffmpeg takes some names for a sequence`(_ name: String, _ isSequence: Bool) throws {
     #expect(ConcatList.isSequence(Array(name.utf8)) == isSequence)
-    guard name == "a%d.png" else { return }
-    try withTool { (tool: Tool) throws in
-      #expect(try tool.shell("mv cat.gif a%d.gif") == 0)
-      let refused = try tool.run("extract", "a%d.gif", "--format", "ffconcat", "-o", "o")
-      #expect(refused.status == 2 && refused.errors.contains("a%d-0000.png"))
-      #expect(try tool.list() == ["a%d.gif"])
-    }
+  }
+
+  @Test(arguments: [("/o", "a%d.png", true), ("/o/%03d", "a.png", true), ("/o/%", "a.png", false)])
+  func `a list says that such a name, or that of its directory, is none`(
+    _ directory: String, _ name: String, _ isSaid: Bool
+  ) {
+    var list = ConcatList(
+      delays: [FrameDelay(centiseconds: 4)], policy: .exact, in: FilePath(directory))
+    list.add(FilePath(name), for: .milliseconds(40))
+    let text = String(decoding: list.bytes, as: UTF8.self)
+    #expect(text.contains("option pattern_type none\n") == isSaid)
   }
 
   @Test func `a frame that is shown for no time is left out`() {
     let delays = [UInt16(4), 0, 7].map { FrameDelay(centiseconds: $0) }
-    var list = ConcatList(delays: delays, policy: .exact)
+    var list = ConcatList(delays: delays, policy: .exact, in: "/o")
     for (name, delay) in zip(["a.png", "b.png", "c.png"], delays) {
       list.add(FilePath(name), for: delay.duration)
     }

@@ -16,7 +16,7 @@ struct CellEncoderTests {
     [ColorDepth.full, .indexed, .basic].map { Mode(glyphs: glyphs, colors: $0) }
   }
 
-  @Test(.serialized, arguments: modes)
+  @Test(arguments: modes)
   func `hundreds of random deltas show what full repaints show`(_ mode: Mode) {
     var random = SplitMix(state: 7)
     var checked = 0

@@ -6,7 +6,7 @@ import Zoetrope
 
 @Suite(.timeLimit(.minutes(1)), .computes)
 struct DotEncoderTests {
-  @Test(.serialized, arguments: DotGlyphs.allCases, [ColorDepth.none, .full])
+  @Test(arguments: DotGlyphs.allCases, [ColorDepth.none, .full])
   func `hundreds of random deltas show what full repaints show`(
     _ glyphs: DotGlyphs, _ colors: ColorDepth
   ) {

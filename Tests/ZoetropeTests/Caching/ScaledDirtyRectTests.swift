@@ -5,12 +5,12 @@ import ZoetropeTestSupport
 /// Compares the dirty rectangles of scaled playback with the pixels that really changed.
 @Suite(.timeLimit(.minutes(1))) struct ScaledDirtyRectTests {
   static let renderings: [Rendering] = [
-    Rendering(target: TargetSize(width: 40, height: 30)),
-    Rendering(target: TargetSize(width: 31), filter: .nearest),
-    Rendering(target: TargetSize(width: 47, height: 23), fit: .fill, filter: .lanczos3),
-    Rendering(target: TargetSize(width: 20, height: 50), fit: .stretch, filter: .box),
-    Rendering(target: TargetSize(width: 130, height: 130), fit: .integer, filter: .bicubic),
-    Rendering(target: TargetSize(width: 90), linearLight: true, format: .rgb565),
+    Rendering(target: TargetSize(width: 27, height: 20)),
+    Rendering(target: TargetSize(width: 21), filter: .nearest),
+    Rendering(target: TargetSize(width: 31, height: 15), fit: .fill, filter: .lanczos3),
+    Rendering(target: TargetSize(width: 13, height: 33), fit: .stretch, filter: .box),
+    Rendering(target: TargetSize(width: 87, height: 87), fit: .integer, filter: .bicubic),
+    Rendering(target: TargetSize(width: 60), linearLight: true, format: .rgb565),
     Rendering(),
   ]
 
@@ -87,7 +87,7 @@ import ZoetropeTestSupport
 
   private static func images() throws -> [AnimatedImage] {
     let files = try [
-      DeltaGIF.make(width: 60, height: 44, frameCount: 12, patch: 9),
+      DeltaGIF.make(width: 40, height: 29, frameCount: 12, patch: 6),
       FixtureLibrary().file("APNG/dispose-previous-twice.png"),
     ]
     return try files.map { try AnimatedImage(bytes: $0) }

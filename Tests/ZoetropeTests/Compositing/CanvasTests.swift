@@ -14,8 +14,8 @@ import ZoetropeTestSupport
   private static func bitmap(_ words: [UInt32]) -> Bitmap {
     var buffer = PixelBuffer(size: size)
     var bytes = buffer.mutableBytes
-    for (place, word) in words.enumerated() {
-      bytes.storeBytes(of: word, toByteOffset: place * 4, as: UInt32.self)
+    for place in words.indices {
+      bytes.storeBytes(of: words[place], toByteOffset: place * 4, as: UInt32.self)
     }
     return buffer.finish()
   }
@@ -51,7 +51,7 @@ import ZoetropeTestSupport
     let rowWords = canvas.bytesPerRow / 4
     let clear = [UInt32](repeating: 0, count: rowWords * Self.size.height)
     let sources = (0..<3).map { _ in
-      let words = clear.map { _ in UInt32.random(in: 0...(.max), using: &random) }
+      let words = clear.map { _ in UInt32(truncatingIfNeeded: random.next()) }
       return (words: words, bitmap: Self.bitmap(words))
     }
     var model = clear

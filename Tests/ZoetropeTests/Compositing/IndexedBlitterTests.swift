@@ -28,7 +28,10 @@ struct IndexedBlitterTests {
       indexOffset = Int.random(in: 0..<16, using: &random)
       canvasOffset = Int.random(in: 0..<4, using: &random)
       transparent = Int.random(in: 0..<4, using: &random) == 0 ? nil : UInt8.random(in: 0...4)
-      palette = (0..<256).map { _ in UInt32.random(in: 0...0xff_ffff, using: &random) | 255 << 24 }
+      palette = [UInt32](repeating: 0, count: 256)
+      for index in 0..<256 {
+        palette[index] = UInt32(truncatingIfNeeded: random.next()) & 0xff_ffff | 255 << 24
+      }
       if let transparent, Bool.random(using: &random) { palette[Int(transparent)] = 0 }
       indices = []
       let longest = [1, 4, 40, 300].randomElement(using: &random) ?? 1

@@ -23,10 +23,12 @@ struct FrameScalerTests {
   func `every channel is within 1 of double precision`(filter: ScalingFilter) {
     var generator = SplitMix64(seed: 5)
     let reference = ReferenceScaler(filter: filter)
-    for (source, size) in Self.sizes {
+    for (number, (source, size)) in Self.sizes.enumerated() {
       let scaler = FrameScaler(from: source, to: size, filter: filter)
       for format in [PixelFormat.rgba8, .bgra8, .rgba16] where filter != .nearest {
-        for alpha in AlphaKind.allCases {
+        for (kind, alpha) in AlphaKind.allCases.enumerated() {
+          // Only the order of channels is another: at each size one kind of alpha, in turn.
+          if format == .bgra8, kind != number % AlphaKind.allCases.count { continue }
           let bitmap = Bitmap.random(source, format, alpha: alpha, using: &generator)
           let error = reference.largestError(of: scaler.scale(bitmap), from: bitmap)
           #expect(error <= 1, "\(format) \(alpha) \(source) to \(size)")

@@ -4,16 +4,20 @@ import Zoetrope
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)), .computes) struct SeekingReaderTests {
+  private static let film = DeltaGIF.make(width: 64, height: 48, frameCount: 120, patch: 9)
+  private static let plainPlay = Result { () throws -> [Bitmap] in
+    let reader = FrameReader(try AnimatedImage(bytes: film))
+    var bitmaps: [Bitmap] = []
+    while let frame = try reader.next() { bitmaps.append(frame.bitmap) }
+    return bitmaps
+  }
+
   private let image: AnimatedImage
   private let expected: [Bitmap]
 
   init() throws {
-    image = try AnimatedImage(
-      bytes: DeltaGIF.make(width: 64, height: 48, frameCount: 120, patch: 9))
-    let reader = FrameReader(image)
-    var bitmaps: [Bitmap] = []
-    while let frame = try reader.next() { bitmaps.append(frame.bitmap) }
-    expected = bitmaps
+    image = try AnimatedImage(bytes: Self.film)
+    expected = try Self.plainPlay.get()
   }
 
   private func makeReader(rooms: Int) -> (SeekingReader, CheckpointStore) {

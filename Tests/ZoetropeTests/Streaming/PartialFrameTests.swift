@@ -31,9 +31,10 @@ import ZoetropeTestSupport
 
   @Test(arguments: recipes)
   func `a partial frame shows the rows that a file cut there shows`(recipe: Recipe) async throws {
-    for format in [PixelFormat.rgba8, .rgba16] {
+    // The formats differ in how rows are expanded, not in where they are cut.
+    for (format, pieces) in [(PixelFormat.rgba8, 40), (.rgba16, 12)] {
       let options = DecodingOptions(damage: .partialRows, pixelFormat: format)
-      try await Self.feed(recipe.bytes, pieces: 40, options: options) { core, reader, count in
+      try await Self.feed(recipe.bytes, pieces: pieces, options: options) { core, reader, count in
         guard let partial = try reader.next(isCancelled: { false }) else { return }
         #expect(partial.index == core.frameCount)
         #expect(partial.bitmap.size == core.header?.canvasSize)

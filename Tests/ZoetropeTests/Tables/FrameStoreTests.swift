@@ -229,16 +229,16 @@ import Zoetrope
     let table = try #require(scratchTables.first)
     let good = try Data(contentsOf: URL(filePath: table.string))
     let page = TableFile.pageSize
-    // The header; the entries in use with the one after them; bytes here and there in the pixels.
+    let frames = (0..<3).map { frame($0) }
+    // The header; every byte of an entry, in one of the entries in use; bytes here and there in the
+    // pixels.
     let header = Array(0..<160)
     let entries = (0..<16).filter { (slot: Int) -> Bool in
       let start = 2 * page + slot * 256
       return good[start..<start + 256].contains { $0 != 0 }
     }
     #expect(entries.count == 3)
-    let inEntries = entries.flatMap { (slot: Int) -> [Int] in
-      Array(2 * page + slot * 256..<2 * page + slot * 256 + 256)
-    }
+    let inEntries = (0..<256).map { 2 * page + entries[$0 % 3] * 256 + $0 }
     let inPixels = entries.flatMap { (slot: Int) -> [Int] in
       let start = 3 * page + slot * 8192
       return Array(stride(from: start, to: start + 192 * 30, by: 997))
@@ -250,12 +250,12 @@ import Zoetrope
       let store = try open(8192 * 18)
       for index in 0..<3 {
         if let found = store.bitmap(for: key(1, index)) {
-          #expect(found == frame(index).bitmap, "byte \(offset)")
+          #expect(found == frames[index].bitmap, "byte \(offset)")
         } else {
           losses += 1
         }
-        try store.keep(frame(index), for: key(1, index))
-        #expect(store.bitmap(for: key(1, index)) == frame(index).bitmap)
+        try store.keep(frames[index], for: key(1, index))
+        #expect(store.bitmap(for: key(1, index)) == frames[index].bitmap)
       }
     }
     // Each flip in an entry or its pixels costs that frame at most; one in the header, the table.

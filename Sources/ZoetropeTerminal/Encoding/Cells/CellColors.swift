@@ -178,7 +178,8 @@ struct ColorMapper: Sendable {
   private static func nearestBasic(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
     var best = 0
     var bestDistance = Int.max
-    for (index, word) in basicColors.enumerated() {
+    for index in basicColors.indices {
+      let word = basicColors[index]
       let r = red - Int(word >> 16)
       let g = green - Int(word >> 8 & 255)
       let b = blue - Int(word & 255)

@@ -1,0 +1,78 @@
+"""A plugin of imageio's third interface, used where it is named.
+
+>>> import imageio.v3 as iio
+>>> from zoetrope.imageio import Plugin
+>>> frames = iio.imread("party.gif", plugin=Plugin)            # N×H×W×4
+>>> first = iio.imread("party.gif", index=0, mode="RGB", plugin=Plugin)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Optional
+
+import numpy as np
+from imageio.core.request import InitializationError, IOMode, Request
+from imageio.core.v3_plugin_api import ImageProperties, PluginV3
+
+from . import _animation
+from ._errors import NotAnImageError
+
+
+class Plugin(PluginV3):
+    """Reads GIF and APNG. ``index`` is a frame, or ``...`` or None for all, as one N×H×W×C array.
+
+    Options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of :func:`zoetrope.open`,
+    options of ``imread`` (``size``, ``fit``, ``filter``) those of :meth:`zoetrope.Animation.frame`.
+    """
+
+    def __init__(self, request: Request, **options: Any) -> None:
+        super().__init__(request)
+        if request.mode.io_mode == IOMode.write:
+            raise InitializationError("zoetrope only reads")
+        try:
+            self._animation = _animation.open(request.get_file(), **options)
+        except NotAnImageError as error:
+            raise InitializationError(str(error)) from error
+
+    def _is_single(self, index: Any) -> bool:
+        return index is not None and index is not ...
+
+    def read(self, *, index: Any = None, mode: str = "RGBA", **rendering: Any) -> np.ndarray:
+        """One frame or all; ``mode`` is the format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
+        if self._is_single(index):
+            return self._animation.frame(index, format=mode, **rendering)
+        return self._animation.read(format=mode, **rendering)
+
+    def iter(self, *, mode: str = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
+        """Frame after frame; only one is in memory."""
+        for index in range(len(self._animation)):
+            yield self._animation.frame(index, format=mode, **rendering)
+
+    def write(self, *_: Any, **__: Any) -> Optional[bytes]:
+        raise NotImplementedError("zoetrope only reads")
+
+    def properties(self, index: Any = None, *, mode: str = "RGBA", **rendering: Any) -> ImageProperties:
+        """The shape and type of what :meth:`read` returns; decodes nothing."""
+        shape, dtype = self._animation._rendering(
+            rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode)[1:]
+        if self._is_single(index):
+            return ImageProperties(shape=shape, dtype=dtype)
+        count = len(self._animation)
+        return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
+
+    def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
+        """``duration`` in ms, as shown: of a frame, or the list of all. ``loop``, as stored."""
+        durations = [info.duration_ns / 1e6 for info in self._animation.frames]
+        told: Dict[str, Any] = {
+            "mode": "RGBA", "shape": self._animation.size,
+            "duration": durations[index] if self._is_single(index) else durations,
+        }
+        if self._animation.stored_loop_count is not None:
+            told["loop"] = self._animation.stored_loop_count
+        return told
+
+    def close(self) -> None:
+        # Also runs, from the destructor, when opening failed.
+        if hasattr(self, "_animation"):
+            self._animation.close()
+        self.request.finish()

@@ -1,0 +1,109 @@
+"""Frames as Pillow images. ``Image.open`` stays Pillow's unless :func:`register` is asked to change it.
+
+>>> from zoetrope import pillow
+>>> with pillow.open("party.gif") as image:
+...     image.seek(3)
+...     image.convert("RGB").save("3.jpg")
+
+Images are RGBA, and each frame is composited as in a browser. ``info`` has ``duration`` (of the
+frame, in ms, as shown), ``loop`` (as stored), and ``icc_profile``, ``exif`` and ``xmp`` if there are any.
+Needs Pillow and NumPy.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import IO, Any, Union
+
+from PIL import Image, ImageFile
+
+from . import _animation
+from ._errors import NotAnImageError
+
+FORMAT = "ZOETROPE"
+_STARTS = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")
+
+
+class ZoetropeImageFile(ImageFile.ImageFile):
+    """A GIF, APNG or PNG, decoded frame by frame."""
+
+    format = FORMAT
+    format_description = "GIF and APNG, by Zoetrope"
+
+    def _open(self) -> None:
+        assert self.fp is not None
+        try:
+            self._animation = _animation.open(self.fp.read())
+        except NotAnImageError as error:
+            raise SyntaxError(str(error)) from error
+        animation = self._animation
+        self._size = animation.size
+        self._mode = "RGBA"
+        self.n_frames = len(animation)
+        self.is_animated = self.n_frames > 1
+        if animation.stored_loop_count is not None:
+            self.info["loop"] = animation.stored_loop_count
+        for item in animation.metadata:
+            if item.kind in ("icc_profile", "exif", "xmp"):
+                self.info[item.kind] = item.value
+        self._index = 0
+        self._loaded = -1
+        self._note_duration()
+
+    def _note_duration(self) -> None:
+        if self.is_animated:
+            self.info["duration"] = self._animation.frames[self._index].duration_ns / 1e6
+
+    def seek(self, frame: int) -> None:
+        # Raises EOFError if there is no such frame.
+        if self._seek_check(frame):
+            self._index = frame
+            self._note_duration()
+
+    def tell(self) -> int:
+        return self._index
+
+    def load(self) -> Any:
+        if self._loaded != self._index:
+            pixels = self._animation.frame(self._index)
+            if self.fp and getattr(self, "_exclusive_fp", False):
+                self.fp.close()
+            self.fp = BytesIO(pixels.tobytes())
+            self.tile = [ImageFile._Tile("raw", (0, 0, *self.size), 0, "RGBA")]
+            self._loaded = self._index
+        return super().load()
+
+    def load_seek(self, pos: int) -> None:
+        """The pixels are not in the file."""
+
+
+def _accept(prefix: bytes) -> bool:
+    return prefix.startswith(_STARTS)
+
+
+def open(source: Union[str, bytes, IO[bytes]]) -> ZoetropeImageFile:  # noqa: A001: pillow.open
+    """Open a file as a Pillow image.
+
+    :param source: a path, the file's bytes, or a binary file object.
+    :raises ZoetropeError: as :func:`zoetrope.open`; SyntaxError if it is neither GIF nor PNG.
+    """
+    return ZoetropeImageFile(BytesIO(source) if isinstance(source, bytes) else source)
+
+
+def register(*, first: bool = False) -> None:
+    """Make the format known to ``Image.open(file, formats=["ZOETROPE"])``.
+
+    :param first: also for every ``Image.open`` of a GIF or PNG in this process that names no formats.
+    """
+    # Otherwise Pillow puts its own in front later.
+    Image.preinit()
+    Image.register_open(FORMAT, ZoetropeImageFile, _accept)
+    # `register_open` appends the name each time.
+    Image.ID[:] = [name for name in Image.ID if name != FORMAT]
+    Image.ID.insert(0 if first else len(Image.ID), FORMAT)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    Image.ID[:] = [name for name in Image.ID if name != FORMAT]
+    Image.OPEN.pop(FORMAT, None)
