@@ -60,7 +60,7 @@ struct HuffmanCode {
       depths[node] = depths[parents[node]] + 1
       if node < count { tallies[min(limit, depths[node])] += 1 }
     }
-    // Codes that were too long overfill the code: shorter ones make room.
+    // Codes cut to the limit overfill the code: lengthening shorter ones makes room.
     var total = (1...limit).reduce(0) { $0 + tallies[$1] << (limit - $1) }
     while total > 1 << limit {
       guard let length = (1..<limit).last(where: { tallies[$0] > 0 }) else { break }
@@ -83,6 +83,31 @@ struct HuffmanCode {
       next[Int(length)] += 1
       words[symbol] = UInt32(code.reversedBits >> (16 - UInt16(length))) | UInt32(length) << 16
     }
+  }
+}
+
+/// The symbol of a length or distance, and the bits that follow it (RFC 1951, 3.2.5).
+struct DeflateSymbol {
+  let number: Int
+  let extra: Int
+  let extraBits: Int
+
+  /// - Parameter length: 3 to 258.
+  @inline(__always)
+  init(length: Int) {
+    let value = length &- 3
+    extraBits = length == 258 ? 0 : max(0, 61 &- (value | 1).leadingZeroBitCount)
+    number = length == 258 ? 285 : 257 &+ extraBits &<< 2 &+ value &>> extraBits
+    extra = value & (1 &<< extraBits &- 1)
+  }
+
+  /// - Parameter distance: 1 to 32768.
+  @inline(__always)
+  init(distance: Int) {
+    let value = distance &- 1
+    extraBits = max(0, 62 &- (value | 1).leadingZeroBitCount)
+    number = extraBits &<< 1 &+ value &>> extraBits
+    extra = value & (1 &<< extraBits &- 1)
   }
 }
 

@@ -137,8 +137,7 @@ public final class PNGEncoder {
 
   /// Compresses ``lines`` into ``packed``, filtered if a sample is smaller that way; returns the number of bytes.
   ///
-  /// Films that are dithered or noisy go to libdeflate: with few long repetitions it takes no longer, and finds
-  /// more short ones.
+  /// Dithered and noisy palette pictures go to libdeflate, which finds more short repetitions.
   private func packFast(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> Int {
@@ -159,7 +158,10 @@ public final class PNGEncoder {
       filter.filter(lines, rows: rows, into: self.filtered, fixed: 4)
       byFilter += deflater.compress(self.filtered, range: range, form: filtered, into: packed)
     }
-    if let filter, byFilter < unfiltered {
+    // ``packed`` holds what was compressed last: nothing more to do if the sample was the whole picture.
+    // Drawings that compress this well repeat farther apart than a sample shows, and lose by filtering.
+    if let filter, byFilter < unfiltered, unfiltered > sampled / 20 {
+      if sampled == total { return byFilter }
       filter.filter(lines, rows: 0..<size.height, into: self.filtered, fixed: 4)
       return deflater.compress(self.filtered, range: 0..<total, form: filtered, into: packed)
     }
@@ -168,6 +170,7 @@ public final class PNGEncoder {
       try Self.reserve(&packed, compressor.bound(total))
       return compressor.compress(lines, range: 0..<total, into: packed)
     }
+    if filter == nil, sampled == total { return unfiltered }
     return deflater.compress(lines, range: 0..<total, form: plain, into: packed)
   }
 

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A fast Deflate encoder for the scanlines of pictures: zlib streams in a third to two thirds of the time of
-/// libdeflate's level 1, and of about its size.
+/// A fast Deflate encoder for the scanlines of pictures.
 ///
-/// It looks for repetitions of the pixel to the left, of the row above and, unless the rows are filtered,
-/// of the last place that hashes alike. Each block has its own Huffman codes, of at most 12 bits, so that four
-/// literals fit one store.
+/// It looks for repetitions of the pixel to the left and, unless the rows are filtered, of the row above and of
+/// the last place with the same hash. Each block has its own Huffman codes, of at most 12 bits, so that four
+/// literals fit one store. There are no stored blocks: literals of noise take 8 bits each.
 ///
 /// Unsafe code: ``compress(_:range:form:into:)`` checks that `range` lies in the source and that ``bound(_:)``
-/// fits the target. Eight bytes are loaded only at places at least eight before the end of `range`, and places
-/// that matches refer to are never before its start. At most `capacity` sequences are noted. Bits are stored
-/// eight bytes at a time, of which less than eight lie past the end of what the bound counts.
+/// bytes fit the target. Eight bytes are loaded only at least eight bytes before the end of `range`, and matches
+/// never refer to bytes before its start: a distance is at most the place where it is used. A block has at most
+/// `capacity` sequences. Bits are stored eight bytes at a time, which may overrun the stream by up to eight
+/// bytes; the bound includes them.
 final class ScanlineDeflater {
   /// What the scanlines are.
   struct Form {
@@ -25,24 +25,25 @@ final class ScanlineDeflater {
   private static let blockBytes = 256 << 10
   private static let capacity = 16 << 10
   private static let hashBits: UInt64 = 15
-  private static let shortest = 4
   private static let longest = 258
   private static let window = 32 << 10
-  private static let literalLimit = 12
+  /// The most bits of a code.
+  private static let limit = 12
 
   /// The last place of each hash plus one, from the start of the range.
   private let table = PixelStorage(byteCount: 4 << 15)
   /// `literals << 32 | length << 16 | distance - 1`
   private let sequences = PixelStorage(byteCount: 8 * capacity)
-  /// Counts of each literal in four places, so that equal neighbours do not wait for each other; then those of
-  /// the symbols of lengths, and of distances.
+  /// Four counters per literal, so that equal neighbours do not wait for each other; then one per length symbol
+  /// and one per distance symbol.
   private let tallies = PixelStorage(byteCount: 4 * tallyCount)
   private static let lengthTallies = 4 * 256
   private static let distanceTallies = lengthTallies + 29
   private static let tallyCount = distanceTallies + 30
 
-  /// The room that ``compress(_:range:form:into:)`` needs for `count` bytes: literals take up to 12 bits, matches
-  /// of four bytes up to 42; a block has 64 KB or more, but for the last, and less than 1 KB of codes.
+  /// The room that ``compress(_:range:form:into:)`` needs for `count` bytes: a literal takes up to 12 bits and a
+  /// match, of at least four bytes, up to 42. Blocks cover at least 64 KB, except the last, and their codes take
+  /// less than 1 KB.
   static func bound(_ count: Int) -> Int {
     count + count / 2 + (count >> 16 + 2) << 10 + 64
   }
@@ -52,8 +53,8 @@ final class ScanlineDeflater {
     _ source: PixelStorage, range: Range<Int>, form: Form, into target: PixelStorage
   ) -> Int {
     precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
-    precondition(target.byteCount >= Self.bound(range.count) && range.count < 1 << 31)
-    precondition(form.bytesPerPixel > 0 && form.line > 0)
+    precondition(target.byteCount >= Self.bound(range.count) && range.count <= UInt32.max)
+    precondition(1...8 ~= form.bytesPerPixel && form.line > 0)
     let base = unsafe UnsafeRawPointer(source.baseAddress) + range.lowerBound
     var bits = unsafe BitWriter(target.baseAddress)
     // A window of 32 KB, the fastest level.
@@ -106,7 +107,7 @@ final class ScanlineDeflater {
     return most
   }
 
-  /// Finds the sequences of one block from `start` on and counts its symbols.
+  /// Finds the sequences of the block that begins at `start`, and counts its symbols.
   ///
   /// - Returns: The end of the block, the number of sequences, and that of the literals after the last one.
   private func scan(
@@ -116,7 +117,7 @@ final class ScanlineDeflater {
     let line = form.line <= Self.window ? form.line : .max
     let searches = !form.isFiltered
     let step = searches ? 1 : pixel
-    // Indices repeat by chance: they need a longer prefix, and more places to find it.
+    // Short runs of indices repeat by chance: compare more bytes, and hash more places.
     let keyShift: UInt64 = pixel == 1 ? 24 : 32
     let lineShift: UInt64 = pixel == 1 ? 24 : 16
     let noted = pixel == 1 ? 16 : 0
@@ -170,8 +171,8 @@ final class ScanlineDeflater {
       unsafe sequences[count] =
         UInt64(place &- literal) &<< 32 | UInt64(length) &<< 16 | UInt64(distance &- 1)
       count &+= 1
-      unsafe tallies[Self.lengthTallies &+ Symbol(length: length).number &- 257] &+= 1
-      unsafe tallies[Self.distanceTallies &+ Symbol(distance: distance).number] &+= 1
+      unsafe tallies[Self.lengthTallies &+ DeflateSymbol(length: length).number &- 257] &+= 1
+      unsafe tallies[Self.distanceTallies &+ DeflateSymbol(distance: distance).number] &+= 1
       if searches, noted > 0 {
         var other = place &+ 1
         let last = min(place &+ min(length, noted &+ 1), limit)
@@ -185,7 +186,7 @@ final class ScanlineDeflater {
       place &+= length
       literal = place
     }
-    // A step may lead past the limit; a full block ends at its last match.
+    // A match may end past the limit. A full block ends at its last match.
     let stop = count < Self.capacity ? (limit < blockEnd ? end : max(literal, blockEnd)) : place
     unsafe Self.tally(base, from: literal, to: stop, tallies)
     return (stop, count, stop &- literal)
@@ -231,8 +232,8 @@ final class ScanlineDeflater {
     for place in 0..<29 { unsafe counts[257 + place] = tallies[Self.lengthTallies + place] }
     var distanceCounts = [UInt32](repeating: 0, count: 30)
     for place in 0..<30 { unsafe distanceCounts[place] = tallies[Self.distanceTallies + place] }
-    let symbols = HuffmanCode(counts: counts, limit: Self.literalLimit)
-    let distances = HuffmanCode(counts: distanceCounts, limit: Self.literalLimit)
+    let symbols = HuffmanCode(counts: counts, limit: Self.limit)
+    let distances = HuffmanCode(counts: distanceCounts, limit: Self.limit)
     bits.put(isLast ? 1 : 0, 1)
     bits.put(2, 2)
     Self.write(symbols.lengths, distances.lengths, to: &bits)
@@ -259,10 +260,10 @@ final class ScanlineDeflater {
       let count = Int(truncatingIfNeeded: sequence &>> 32)
       unsafe Self.write(base + place, count: count, words, to: &bits)
       let length = Int(truncatingIfNeeded: sequence &>> 16 & 0xffff)
-      let byLength = Symbol(length: length)
+      let byLength = DeflateSymbol(length: length)
       unsafe bits.put(word: words[byLength.number])
       bits.put(byLength.extra, byLength.extraBits)
-      let byDistance = Symbol(distance: Int(truncatingIfNeeded: sequence & 0xffff) &+ 1)
+      let byDistance = DeflateSymbol(distance: Int(truncatingIfNeeded: sequence & 0xffff) &+ 1)
       unsafe bits.put(word: distances[byDistance.number])
       bits.put(byDistance.extra, byDistance.extraBits)
       bits.flush()
@@ -276,8 +277,7 @@ final class ScanlineDeflater {
 
   @inline(__always)
   private static func write(
-    _ base: UnsafeRawPointer, count: Int, _ words: UnsafePointer<UInt32>,
-    to bits: inout BitWriter
+    _ base: UnsafeRawPointer, count: Int, _ words: UnsafePointer<UInt32>, to bits: inout BitWriter
   ) {
     var place = 0
     while place &+ 4 <= count {
@@ -342,32 +342,7 @@ final class ScanlineDeflater {
     }
   }
 
-  /// The symbol of a length or distance, and the bits that follow it (RFC 1951, 3.2.5).
-  private struct Symbol {
-    let number: Int
-    let extra: Int
-    let extraBits: Int
-
-    /// - Parameter length: 3 to 258.
-    @inline(__always)
-    init(length: Int) {
-      let value = length &- 3
-      extraBits = length == 258 ? 0 : max(0, 61 &- (value | 1).leadingZeroBitCount)
-      number = length == 258 ? 285 : 257 &+ extraBits &<< 2 &+ value &>> extraBits
-      extra = value & (1 &<< extraBits &- 1)
-    }
-
-    /// - Parameter distance: 1 to 32768.
-    @inline(__always)
-    init(distance: Int) {
-      let value = distance &- 1
-      extraBits = max(0, 62 &- (value | 1).leadingZeroBitCount)
-      number = extraBits &<< 1 &+ value &>> extraBits
-      extra = value & (1 &<< extraBits &- 1)
-    }
-  }
-
-  /// Writes bits, the first lowest; up to 57 between two calls of ``flush()``.
+  /// Writes bits, lowest first; up to 57 between two calls of ``flush()``.
   @safe
   private struct BitWriter {
     private(set) var position: UnsafeMutableRawPointer

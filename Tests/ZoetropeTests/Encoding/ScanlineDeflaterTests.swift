@@ -53,7 +53,7 @@ struct DeflateCase: CustomTestStringConvertible, Sendable {
     let source = PixelStorage(byteCount: max(1, count))
     let bound = ScanlineDeflater.bound(count)
     let target = PixelStorage(byteCount: bound)
-    source.store(item.bytes.span.bytes)
+    unsafe source.store(item.bytes.span.bytes)
     let deflater = ScanlineDeflater()
     for line in [97, 40000] {
       for isFiltered in [false, true] {
@@ -70,7 +70,7 @@ struct DeflateCase: CustomTestStringConvertible, Sendable {
   @Test func `only the range is compressed`() throws {
     let source = PixelStorage(byteCount: 3000)
     let bytes = (0..<3000).map { UInt8($0 / 12) }
-    source.store(bytes.span.bytes)
+    unsafe source.store(bytes.span.bytes)
     let target = PixelStorage(byteCount: ScanlineDeflater.bound(1000))
     let form = ScanlineDeflater.Form(bytesPerPixel: 3, line: 60, isFiltered: false)
     let length = ScanlineDeflater().compress(source, range: 1000..<2000, form: form, into: target)
