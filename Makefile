@@ -80,6 +80,8 @@ install-lib: lib ## copies libzoetrope, zoetrope.h and zoetrope.pc to PREFIX (de
 	  >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/zoetrope.pc"
 	@# Known to the loader at once, where that may be told.
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || :
+	@case "$(PREFIX)" in /usr|/usr/local) ;; *) \
+	  echo "link with -Wl,-rpath,$(PREFIX)/lib, or run programs with LD_LIBRARY_PATH=$(PREFIX)/lib" ;; esac
 
 test-lib: lib ## the C ABI's tests and sample: make test-lib [WITH="plain address valgrind"]
 	@# valgrind's report needs names.

@@ -37,20 +37,34 @@ def platform_tag(folder: Path) -> str:
     return f"manylinux_{major}_{minor}_{platform.machine()}"
 
 
+def library() -> Path:
+    path = library_folder() / "libzoetrope.so.1"
+    if not path.exists():
+        raise SystemExit(f"{path} is missing: run `make lib`")
+    return path
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    folder = library_folder()
-    library = folder / "libzoetrope.so.1"
-    if not library.exists():
-        raise SystemExit(f"{library} is missing: run `make lib`")
-    number = version()
-    tag = f"py3-none-{platform_tag(folder)}"
-    info = f"zoetrope-{number}.dist-info"
     files = [
         (f"zoetrope/{path.name}", path.read_bytes())
         for path in sorted((ROOT / "zoetrope").iterdir())
         if path.suffix == ".py" or path.name == "py.typed"
     ]
-    files.append(("zoetrope/libzoetrope.so.1", library.read_bytes()))
+    files.append(("zoetrope/libzoetrope.so.1", library().read_bytes()))
+    return write_wheel(wheel_directory, files)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """A wheel that leads to this folder; the package then finds the library of `make lib`."""
+    library()
+    return write_wheel(wheel_directory, [("zoetrope.pth", f"{ROOT}\n".encode())])
+
+
+def write_wheel(wheel_directory, files):
+    """Adds the metadata to `files`, and writes the wheel."""
+    number = version()
+    tag = f"py3-none-{platform_tag(library_folder())}"
+    info = f"zoetrope-{number}.dist-info"
     metadata = (
         f"Metadata-Version: 2.1\nName: zoetrope\nVersion: {number}\n"
         "Summary: Decode GIF and APNG with browser-exact frames\n"
@@ -83,6 +97,10 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def get_requires_for_build_wheel(config_settings=None):
+    return []
+
+
+def get_requires_for_build_editable(config_settings=None):
     return []
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """api-changes.py MODULE BASE NOW: fails if the symbol graphs in the folder NOW lack something of those in BASE.
 
-Printed are symbols that are gone, have another declaration, no longer conform to a protocol, cases added to an
+It prints symbols that are gone, have another declaration, no longer conform to a protocol, cases added to an
 enumeration, and requirements added to a protocol. What is only new is counted.
 """
 import glob, json, os, sys

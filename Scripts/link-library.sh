@@ -45,10 +45,11 @@ for library in gif png16 deflate xxhash z; do
   archives+=("$work/lib$library.a")
 done
 
+# nodelete: the Swift runtime and the library's threads cannot be unloaded, and dlclose would try to.
 # swiftrt.o registers the metadata of Swift types. Everything that no exported function reaches is dropped.
 "$toolchain/bin/clang++" -shared -fuse-ld=lld -o "$work/$name" \
   -Wl,-soname,$name.1 -Wl,--version-script="$work/zoetrope.map" -Wl,-z,defs -Wl,-z,relro,-z,now \
-  -Wl,--gc-sections -Wl,--build-id=none -Wl,--as-needed -static-libstdc++ -static-libgcc \
+  -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,nodelete -Wl,--as-needed -static-libstdc++ -static-libgcc \
   "$runtime/$(uname -m)/swiftrt.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
   "$work/stderr.o" -Wl,--start-group "${archives[@]}" \
   -L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswiftObservation -lswift_StringProcessing \

@@ -5,7 +5,7 @@ folder=$(cd "$1" && pwd)
 shift
 cd "$(dirname "$0")/.."
 flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -g -O1 -ISources/CZoetrope)
-libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread)
+libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread -lm)
 arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png Fixtures/APNG/metadata.png
   Fixtures/*/*.gif Fixtures/*/*.png)
 for kind in "${@:-plain}"; do
@@ -13,6 +13,13 @@ for kind in "${@:-plain}"; do
     plain)
       cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
       "$folder/abi_test" "${arguments[@]}"
+      # A program that loads and unloads it by name.
+      cc "${flags[@]}" Tests/CABI/unload_test.c -o "$folder/unload_test" -ldl
+      timeout 60 "$folder/unload_test" "$folder/libzoetrope.so.1" Fixtures/Demo/variable-delay.gif
+      # The program of the documentation.
+      sed -n '/^```c$/,/^```$/{/^```/!p}' Sources/Zoetrope/Zoetrope.docc/CAndPython.md >"$folder/documented.c"
+      cc "${flags[@]}" "$folder/documented.c" -o "$folder/documented" "${libraries[@]}"
+      [ "$("$folder/documented" Fixtures/Demo/variable-delay.gif)" = "8 frames of 224x224" ]
       # The header is C++ too, and the sample's own.
       c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ Sources/CZoetrope/zoetrope.h
       cc "${flags[@]}" Examples/C/contact.c -o "$folder/contact" "${libraries[@]}"

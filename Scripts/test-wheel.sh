@@ -15,7 +15,7 @@ digest, counts, folder = hashlib.sha256(), {}, sys.argv[1]
 for name in sorted(os.listdir(folder)):
     for row in zoetrope.frames({"path": name, "bytes": open(f"{folder}/{name}", "rb").read()}):
         counts["frames" if row["frame"] else "errors"] = counts.get("frames" if row["frame"] else "errors", 0) + 1
-        digest.update(repr((row["path"], row["index"], row["start_ms"], row["duration_ms"], row["damage"])).encode())
+        digest.update(repr((row["path"], row["index"], row["start_ms"], row["duration_ms"], row["damage"], row["tolerated"])).encode())
         digest.update(row["frame"] or b"")
 print(zoetrope.__version__, counts, digest.hexdigest())
 EOF
@@ -23,6 +23,7 @@ run='set -e
   if ls /opt /usr/lib/x86_64-linux-gnu | grep -iE "swift|libgif|libpng|libdeflate"; then exit 1; fi
   rm -rf /venv; python3 -m venv /venv
   /venv/bin/pip install -q --no-index --no-deps --disable-pip-version-check /wheel/'"$(basename "$wheel")"'
+  /venv/bin/python -m zoetrope --version >&2
   /venv/bin/python /wheel/read.py /images'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

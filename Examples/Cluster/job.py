@@ -1,8 +1,9 @@
 """Files to tables of frames: the work of one task, without an engine.
 
 ``process`` turns a list of files into one Parquet file with the rows of :func:`zoetrope.frames`: path,
-index, start_ms, duration_ms, frame (a PNG), damage. Its name is a digest of what was read, and it is
-renamed when it is complete: a task that is repeated, or run twice, writes the same file again.
+index, start_ms, duration_ms, frame (a PNG), damage (null if nothing was lost), tolerated (a harmless
+deviation from the format, or null). Its name is a digest of what was read, and it is renamed when it is
+complete: a task that is repeated, or run twice, writes the same file again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import zoetrope
 SCHEMA = pa.schema([
     ("path", pa.string()), ("index", pa.int64()), ("start_ms", pa.float64()),
     ("duration_ms", pa.float64()), ("frame", pa.binary()), ("damage", pa.string()),
+    ("tolerated", pa.string()),
 ])
 #: Rows are written in groups of this many bytes, so that memory does not grow with the file.
 GROUP_BYTES = 8 << 20

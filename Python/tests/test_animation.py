@@ -150,7 +150,7 @@ def test_errors_carry_their_place(fixtures, tmp_path):
         lambda a: a.frame(0, size=(70000, 5)), lambda a: a.frame(0, fit="squeeze"),
         lambda a: a.frame(0, filter="magic"), lambda a: a.frame(0, format="CMYK"),
         lambda a: a.sample(0), lambda a: a.sample(-3), lambda a: a.sample(1 << 30),
-        lambda a: a.sample(3, by="luck"), lambda a: a.at(1e300), lambda a: a.at(float("nan")),
+        lambda a: a.sample(3, by="luck"), lambda a: a.at(float("nan")),
         lambda a: zoetrope.open(b"", limits="some"), lambda a: zoetrope.open(b"", limits={"speed": 3}),
         lambda a: zoetrope.open(b"", limits={"frame_count": -1}), lambda a: zoetrope.open("a\0b"),
         lambda a: zoetrope.open(b"", damage="ignore"), lambda a: zoetrope.open(b"", threads=-1),

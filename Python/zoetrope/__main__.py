@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import Any, Dict, List, Optional
 
 from . import Animation, ZoetropeError, __version__, open
+from ._errors import printable
 
 
 def report(animation: Animation) -> Dict[str, Any]:
@@ -49,12 +51,24 @@ def main(arguments: Optional[List[str]] = None) -> int:
             width, height = facts["size"]
             plays = facts["plays"] or "endless"
             print(
-                f"{path!r}: {facts['format']} {width}x{height}, {facts['frames']} frames, "
+                f"{printable(path)}: {facts['format']} {width}x{height}, {facts['frames']} frames, "
                 f"{facts['duration']:.3f} s, plays {plays}")
             for item in facts["damage"]:
                 print(f"  {item['kind']}: {item['detail']}, byte {item['byte_offset']}")
     return 1 if failures else 0
 
 
+def run() -> int:
+    """:func:`main`; quiet if nobody reads on."""
+    try:
+        status = main()
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The interpreter flushes at its end, too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

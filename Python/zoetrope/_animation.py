@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import mmap
 import operator
 import os
 import threading
 from ctypes import byref, sizeof
 from typing import (
-    IO, TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple,
-    Union, overload,
+    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, NamedTuple,
+    Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, TypeVar, Union, overload,
 )
 
 from . import _library as c, _memory
-from ._errors import Damage, ParameterError, ZoetropeError, make_damage, make_error
+from ._errors import Damage, make_damage, make_error, parameter_error
 from ._library import library as _lib
+from ._reading import Readable, read_all
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Pixels = NDArray[Any]
+else:
+    # NumPy may be absent when hints are asked for.
+    Pixels = Any
 
-Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes]]
+#: A path, the file's bytes, or a binary file object. Other buffers of bytes work too.
+Source = Union[
+    str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, bytearray, memoryview, mmap.mmap, Readable]
+BYTES_TYPES = (bytes, bytearray, memoryview, mmap.mmap)
+
+Format = Literal["RGBA", "RGBa", "BGRA", "BGRa", "RGBX", "RGB", "L", "RGBA16"]
+Fit = Literal["fit", "fill", "stretch", "integer"]
+Filter = Literal["bilinear", "nearest", "box", "bicubic", "lanczos"]
+Delays = Literal["browser", "exact", "ffmpeg", "imageio"]
+Order = Literal["time", "index", "distinct"]
+DamagePolicy = Literal["salvage", "strict", "partial"]
+Preset = Literal["default", "strict", "none"]
+Limits = Union[Preset, Mapping[str, Union[int, str]]]
+#: Width and height; None for one of them: it follows from the other.
+Size = Sequence[Optional[int]]
+
+_Result = TypeVar("_Result")
 
 _FORMATS = {"RGBA": 0, "RGBa": 1, "BGRA": 2, "BGRa": 3, "RGBX": 4, "RGB": 5, "L": 7, "RGBA16": 8}
 _CHANNELS = {"RGBA": 4, "RGBa": 4, "BGRA": 4, "BGRa": 4, "RGBX": 4, "RGB": 3, "L": 1, "RGBA16": 4}
@@ -39,7 +60,8 @@ _LIMITS = (
 _CONTAINERS = {1: "gif", 2: "apng", 3: "png"}
 _DISPOSALS = ("keep", "background", "previous")
 
-Limits = Union[str, Mapping[str, int]]
+#: Pixels from which a call may take so long that Ctrl-C has to end it.
+_LONG_CALL = 1 << 22
 
 
 class FrameInfo(NamedTuple):
@@ -79,7 +101,7 @@ def _choice(value: str, choices: Mapping[str, int], name: str) -> int:
         return choices[value]
     except (KeyError, TypeError):
         words = ", ".join(repr(word) for word in choices)
-        raise ParameterError("parameter", f"{name} {value!r}, not one of {words}") from None
+        raise parameter_error(f"{name} is {value!r}, must be one of {words}") from None
 
 
 def _numpy() -> Any:
@@ -98,12 +120,13 @@ _np: Any = None
 
 
 def open(  # noqa: A001: zoetrope.open
-    source: Source, *, limits: Limits = "default", damage: str = "salvage",
-    delays: str = "browser", deep: bool = False, threads: int = 0,
+    source: Source, *, limits: Optional[Limits] = "default", damage: DamagePolicy = "salvage",
+    delays: Delays = "browser", deep: bool = False, threads: SupportsIndex = 0,
 ) -> "Animation":
     """Open a GIF, APNG or PNG. Scans its structure and decodes no pixels.
 
-    :param source: a path, the file's bytes, or a binary file object, which is read to its end.
+    :param source: a path, the file's bytes, or a binary file object, which is read to its end: at
+        most ``live_bytes``, and only the first bytes if they are not an image.
     :param limits: bounds on what the file may ask for: ``"default"``, ``"strict"`` for untrusted
         files, ``"none"``, or a mapping that overrides some of the defaults: ``canvas_pixels``,
         ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
@@ -114,7 +137,8 @@ def open(  # noqa: A001: zoetrope.open
         ``"imageio"``.
     :param deep: keep the 16 bits of a deep PNG, for ``format="RGBA16"``.
     :param threads: threads that decode, the caller's included; 0 for one per processor.
-    :raises ZoetropeError: with code, frame and byte offset.
+    :raises ZoetropeError: with code, frame and byte offset; a file that cannot be opened is a
+        :class:`ReadError`, which is an OSError too, such as FileNotFoundError.
     """
     return Animation(
         source, limits=limits, damage=damage, delays=delays, deep=deep, threads=threads)
@@ -129,11 +153,12 @@ class Animation:
     """
 
     def __init__(
-        self, source: Source, *, limits: Limits = "default", damage: str = "salvage",
-        delays: str = "browser", deep: bool = False, threads: int = 0,
+        self, source: Source, *, limits: Optional[Limits] = "default",
+        damage: DamagePolicy = "salvage", delays: Delays = "browser", deep: bool = False,
+        threads: SupportsIndex = 0,
     ) -> None:
         self._handle: Optional[int] = None
-        # Calls in flight, so that closing waits for them. See `_use`.
+        # Calls in flight, so that closing waits for them. See `_begin`.
         self._users = 0
         self._is_closing = False
         self._lock = threading.Lock()
@@ -144,6 +169,8 @@ class Animation:
         options.deep = 1 if deep else 0
         self._is_deep = deep
         options.parallelism = _int32(threads, "threads")
+        if options.parallelism < 0:
+            raise parameter_error(f"threads is {threads}, must be 0 or more")
         handle = ctypes.c_void_p()
         error = c.Error()
         if isinstance(source, (str, os.PathLike)):
@@ -153,10 +180,10 @@ class Animation:
             name = os.fsencode(path)
             self._path = os.fsdecode(name)
             if b"\0" in name:
-                raise ParameterError("parameter", "the path has a zero byte", path=self._path)
+                raise parameter_error(f"the path {self._path!r} has a zero byte")
             status = _lib.zoetrope_open_file(name, byref(options), byref(handle), byref(error))
         else:
-            data = _bytes(source)
+            data = _bytes(source, options)
             status = _lib.zoetrope_open_bytes(
                 data, len(data), byref(options), byref(handle), byref(error))
         if status:
@@ -165,6 +192,7 @@ class Animation:
         info = c.Info(size=sizeof(c.Info))
         self._check(_lib.zoetrope_get_info(handle, byref(info), byref(error)), error)
         self._info = info
+        self._area = int(info.width * info.height)
         self._frames: Optional[Tuple[FrameInfo, ...]] = None
         self._renderings: Dict[Any, Tuple[Any, Tuple[int, ...], Any]] = {}
         # Popped and appended, which is atomic.
@@ -173,7 +201,11 @@ class Animation:
     # ---- Lifetime
 
     def close(self) -> None:
-        """Close the file. Further calls raise ValueError; calls of other threads finish first."""
+        """Close the file. Calls of other threads finish first.
+
+        ``len``, ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path`` are
+        still known then; everything else raises ValueError.
+        """
         with self._lock:
             self._is_closing = True
             handle = self._handle if self._users == 0 else None
@@ -182,7 +214,13 @@ class Animation:
         if handle is not None:
             _lib.zoetrope_close(handle)
 
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._is_closing
+
     def __enter__(self) -> "Animation":
+        self._require_open()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -196,7 +234,12 @@ class Animation:
             _close(handle)
 
     def __reduce__(self) -> Any:
-        raise TypeError("an Animation cannot be pickled: open it where it is used")
+        raise TypeError(
+            "an Animation can be neither copied nor pickled: open the file again where it is used")
+
+    def _require_open(self) -> None:
+        if self._is_closing:
+            raise ValueError("the animation is closed")
 
     def _begin(self) -> int:
         """The handle, which stays open until :meth:`_end`."""
@@ -219,6 +262,51 @@ class Animation:
         if status:
             raise make_error(error, self._path)
 
+    def _interruptibly(self, pixels: int, call: Callable[[], _Result]) -> _Result:
+        """The result of ``call``, which decodes so many pixels; Ctrl-C ends it after a frame.
+
+        Python runs signal handlers on the main thread, between instructions of its own. So while the
+        library decodes for long, another thread calls it, and the main thread waits.
+        """
+        if pixels < _LONG_CALL or threading.current_thread() is not threading.main_thread():
+            return call()
+        results: List[_Result] = []
+        errors: List[BaseException] = []
+        # Not the thread's end: an interrupted `join` may take a running thread for one that has ended.
+        is_done = threading.Event()
+
+        def work() -> None:
+            try:
+                results.append(call())
+            except BaseException as error:
+                errors.append(error)
+            is_done.set()
+
+        thread = threading.Thread(target=work, name="zoetrope", daemon=True)
+        try:
+            try:
+                thread.start()
+            except RuntimeError:
+                # There are too many threads, or the interpreter ends.
+                return call()
+            is_done.wait()
+        except BaseException:
+            while thread.ident is not None:
+                try:
+                    while not is_done.is_set():
+                        with self._lock:
+                            if self._handle is not None:
+                                _lib.zoetrope_cancel(self._handle)
+                        is_done.wait(0.01)
+                    break
+                except KeyboardInterrupt:
+                    # It is on its way.
+                    continue
+            raise
+        if errors:
+            raise errors[0]
+        return results[0]
+
     # ---- Facts
 
     @property
@@ -238,7 +326,7 @@ class Animation:
 
     @property
     def plays(self) -> Optional[int]:
-        """How often it plays in total; None until it is stopped."""
+        """How often it plays in total; None if it plays without end."""
         return self._info.plays or None
 
     @property
@@ -254,6 +342,7 @@ class Animation:
     @property
     def frames(self) -> Tuple[FrameInfo, ...]:
         """What the file says about each frame."""
+        self._require_open()
         if self._frames is None:
             handle = self._begin()
             try:
@@ -277,24 +366,39 @@ class Animation:
 
     @property
     def durations(self) -> List[float]:
-        """How long each frame is shown, in seconds, as the delay policy says."""
-        return [frame.duration_ns / 1e9 for frame in self.frames]
+        """How long each frame is shown, in seconds, as the delay policy says.
+
+        In nanoseconds they add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
+        """
+        return [_seconds(frame.duration_ns) for frame in self.frames]
 
     @property
     def timestamps(self) -> List[float]:
-        """When each frame is first shown, in seconds."""
-        return [frame.start_ns / 1e9 for frame in self.frames]
+        """When each frame is first shown, in seconds. :meth:`at` shows the frame at its own time."""
+        return [_seconds(frame.start_ns) for frame in self.frames]
 
     @property
     def duration(self) -> float:
         """The length of one play in seconds."""
-        last = self.frames[-1]
-        return (last.start_ns + last.duration_ns) / 1e9
+        return _seconds(self._duration_ns())
+
+    def _duration_ns(self) -> int:
+        handle = self._begin()
+        try:
+            duration, error = ctypes.c_int64(), c.Error()
+            self._check(
+                _lib.zoetrope_get_duration(handle, self._delays, byref(duration), byref(error)), error)
+            return duration.value
+        finally:
+            self._end()
 
     @property
     def damage(self) -> List[Damage]:
-        """Damage in the structure of the file. Damage of pixels is found by decoding: see
-        :meth:`check`."""
+        """Damage in the structure of the file.
+
+        Damage of pixels is found by decoding: :meth:`frame_with_damage` tells that of a frame,
+        :meth:`check` all.
+        """
         handle = self._begin()
         try:
             found = []
@@ -343,20 +447,28 @@ class Animation:
     # ---- Pixels
 
     def frame(
-        self, index: int, *, size: Optional[Tuple[int, int]] = None, fit: str = "fit",
-        filter: str = "bilinear", format: str = "RGBA", out: Optional[Pixels] = None,
-    ) -> "Pixels":
+        self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Pixels] = None,
+        linear_light: bool = False, no_enlarging: bool = False,
+    ) -> Pixels:
         """Frame ``index``, composited, as a new H×W×C array, or in ``out``.
 
-        :param size: the box that it is scaled into.
+        A damaged frame shows what of it is intact; see :meth:`frame_with_damage`.
+
+        :param size: the box that it is scaled into, ``(width, height)``; None for one of them: it
+            follows from the other.
         :param fit: ``"fit"``, ``"fill"``, ``"stretch"`` or ``"integer"``.
         :param filter: ``"bilinear"``, ``"nearest"``, ``"box"``, ``"bicubic"`` or ``"lanczos"``.
         :param format: ``"RGBA"`` (straight alpha), ``"RGBa"`` (premultiplied), ``"BGRA"``,
-            ``"BGRa"``, ``"RGBA16"``, or, blended over black, ``"RGB"``, ``"RGBX"`` and ``"L"``.
+            ``"BGRa"``, ``"RGBA16"``, or, blended over black, ``"RGB"``, ``"RGBX"`` and ``"L"``. For
+            another background blend ``"RGBa"`` over it: ``rgb + background * (1 - alpha / 255)``.
         :param out: a C-contiguous, writable array of that shape and type.
+        :param linear_light: scale in linear light.
+        :param no_enlarging: leave smaller canvases at their size (``"fit"`` and ``"integer"`` only).
         """
-        index = self._place(index)
-        rendering, shape, dtype = self._rendering(size, fit, filter, format)
+        place = self._place(index)
+        rendering, shape, dtype = self._rendering(
+            size, fit, filter, format, linear_light, no_enlarging)
         array: Pixels = _np.empty(shape, dtype) if out is None else self._out(out, shape, dtype)
         # Structs of an earlier call, if there are any: making them takes a third of a call.
         try:
@@ -370,7 +482,7 @@ class Animation:
         handle = self._begin()
         try:
             if _lib.zoetrope_frame_at_index(
-                handle, index, rendering, structs.buffer_reference, None, structs.error_reference
+                handle, place, rendering, structs.buffer_reference, None, structs.error_reference
             ):
                 raise make_error(structs.error, self._path)
         finally:
@@ -378,36 +490,68 @@ class Animation:
             self._spare.append(structs)
         return array
 
-    @overload
-    def __getitem__(self, index: int) -> "Pixels": ...
-    @overload
-    def __getitem__(self, index: slice) -> "Pixels": ...
+    def frame_with_damage(
+        self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Pixels] = None,
+        linear_light: bool = False, no_enlarging: bool = False,
+    ) -> Tuple[Pixels, Optional[Damage]]:
+        """:meth:`frame`, and the damage found in the frame's own pixels.
 
-    def __getitem__(self, index: Any) -> "Pixels":
+        Later frames may show parts of a damaged one: they have no damage of their own.
+        """
+        place = self._place(index)
+        rendering, shape, dtype = self._rendering(
+            size, fit, filter, format, linear_light, no_enlarging)
+        array: Pixels = self._out(out, shape, dtype)
+        buffer = c.Buffer(_address(array), array.nbytes, 0, 0)
+        frame, error = c.Frame(), c.Error()
+        handle = self._begin()
+        try:
+            self._check(
+                _lib.zoetrope_frame_at_index(
+                    handle, place, rendering, byref(buffer), byref(frame), byref(error)), error)
+        finally:
+            self._end()
+        return array, make_damage(frame.damage) if frame.damage.is_present else None
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Pixels: ...
+    @overload
+    def __getitem__(self, index: slice) -> Pixels: ...
+
+    def __getitem__(self, index: Any) -> Pixels:
         """A frame as an H×W×4 RGBA array; several, by a slice, as an N×H×W×4 array."""
         if isinstance(index, slice):
             return self.read(range(len(self))[index])
         return self.frame(index)
 
-    def __iter__(self) -> Iterator["Pixels"]:
+    def __iter__(self) -> Iterator[Pixels]:
         """Every frame in order, each a new RGBA array."""
         for index in range(len(self)):
             yield self.frame(index)
 
-    def at(self, seconds: float, **rendering: Any) -> "Pixels":
-        """The frame shown ``seconds`` after the start; past the last play, the last frame.
+    def at(
+        self, seconds: SupportsFloat, *, size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Pixels] = None,
+        linear_light: bool = False, no_enlarging: bool = False,
+    ) -> Pixels:
+        """The frame shown ``seconds`` after the start; see :meth:`index_at` and :meth:`frame`."""
+        return self.frame(
+            self.index_at(seconds), size=size, fit=fit, filter=filter, format=format, out=out,
+            linear_light=linear_light, no_enlarging=no_enlarging)
 
-        :param rendering: as for :meth:`frame`.
+    def index_at(self, seconds: SupportsFloat) -> int:
+        """The index of the frame shown ``seconds`` after the start.
+
+        Plays follow each other. A negative time gives frame 0; a time past the last play, also an
+        infinite one, the last frame.
         """
-        return self.frame(self.index_at(seconds), **rendering)
-
-    def index_at(self, seconds: float) -> int:
-        """The index of the frame shown ``seconds`` after the start."""
-        exact = float(seconds) * 1e9
-        # Also false for NaN.
-        if not -(2.0**63) <= exact < 2.0**63:
-            raise ParameterError("parameter", f"a time of {seconds} s")
-        nanoseconds = round(exact)
+        nanoseconds = _nanoseconds(seconds)
+        if nanoseconds >= 1 << 63 and self.plays is None:
+            if seconds == math.inf:
+                raise parameter_error("seconds is inf, and the animation plays without end")
+            nanoseconds %= self._duration_ns() or 1
+        nanoseconds = max(min(nanoseconds, (1 << 63) - 1), -1)
         handle = self._begin()
         try:
             index = ctypes.c_int64()
@@ -420,60 +564,72 @@ class Animation:
             self._end()
 
     def read(
-        self, indices: Optional[Sequence[int]] = None, *, size: Optional[Tuple[int, int]] = None,
-        fit: str = "fit", filter: str = "bilinear", format: str = "RGBA",
-        out: Optional[Pixels] = None,
-    ) -> "Pixels":
+        self, indices: Optional[Iterable[SupportsIndex]] = None, *, size: Optional[Size] = None,
+        fit: Fit = "fit", filter: Filter = "bilinear", format: Format = "RGBA",
+        out: Optional[Pixels] = None, linear_light: bool = False, no_enlarging: bool = False,
+    ) -> Pixels:
         """Several frames as one N×H×W×C array, decoded on all processors.
 
         The memory of an array of 16 to 128 MiB is kept for the next one when the array is gone.
 
         :param indices: the frames, in any order; None for all.
         """
-        count = len(self) if indices is None else len(indices)
-        rendering, shape, dtype = self._rendering(size, fit, filter, format)
+        self._require_open()
+        chosen = None if indices is None else [self._place(index) for index in indices]
+        count = len(self) if chosen is None else len(chosen)
+        rendering, shape, dtype = self._rendering(
+            size, fit, filter, format, linear_light, no_enlarging)
         array: Pixels = self._out(out, (count, *shape), dtype)
         if count == 0:
             return array
-        places = None
-        if indices is not None:
-            places = (ctypes.c_int64 * count)(*[self._place(index) for index in indices])
-        handle = self._begin()
-        try:
-            error = c.Error()
-            buffer = c.Buffer(_address(array), array.nbytes, 0, 0)
-            self._check(
-                _lib.zoetrope_read_frames(
-                    handle, places, count, rendering, byref(buffer), None, byref(error)),
-                error)
-        finally:
-            self._end()
+        places = None if chosen is None else (ctypes.c_int64 * count)(*chosen)
+
+        def call() -> None:
+            handle = self._begin()
+            try:
+                error = c.Error()
+                buffer = c.Buffer(_address(array), array.nbytes, 0, 0)
+                self._check(
+                    _lib.zoetrope_read_frames(
+                        handle, places, count, rendering, byref(buffer), None, byref(error)),
+                    error)
+            finally:
+                self._end()
+
+        # Frames before the chosen ones are decoded, too.
+        last = count if chosen is None else max(chosen) + 1
+        self._interruptibly(self._area * last + count * shape[0] * shape[1], call)
         return array
 
-    def sample_indices(self, n: int, by: str = "time") -> List[int]:
-        """The indices of the frames that :meth:`sample` gives."""
-        count = _int32(n, "n")
+    def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
+        """The indices of the ``n`` frames, 1 to 16777216, that :meth:`sample` gives."""
+        count = operator.index(n)
         if not 0 < count <= 1 << 24:
-            raise ParameterError("parameter", f"a sample of {n} frames")
+            raise parameter_error(f"n is {n}, must be 1 to {1 << 24}")
         number = _choice(by, _SAMPLING, "by")
         indices = (ctypes.c_int64 * count)()
         found = ctypes.c_size_t()
-        handle = self._begin()
-        try:
-            error = c.Error()
-            self._check(
-                _lib.zoetrope_sample_indices(
-                    handle, number, self._delays, count, indices, byref(found), byref(error)),
-                error)
-        finally:
-            self._end()
+
+        def call() -> None:
+            handle = self._begin()
+            try:
+                error = c.Error()
+                self._check(
+                    _lib.zoetrope_sample_indices(
+                        handle, number, self._delays, count, indices, byref(found), byref(error)),
+                    error)
+            finally:
+                self._end()
+
+        self._interruptibly(self._area * len(self) if by == "distinct" else 0, call)
         return list(indices[: found.value])
 
     def sample(
-        self, n: int, by: str = "time", *, size: Optional[Tuple[int, int]] = None,
-        fit: str = "fit", filter: str = "bilinear", format: str = "RGBA",
-    ) -> "Pixels":
-        """``n`` frames as one N×H×W×C array, decoded on all processors.
+        self, n: SupportsIndex, by: Order = "time", *, size: Optional[Size] = None,
+        fit: Fit = "fit", filter: Filter = "bilinear", format: Format = "RGBA",
+        out: Optional[Pixels] = None, linear_light: bool = False, no_enlarging: bool = False,
+    ) -> Pixels:
+        """``n`` frames, 1 to 16777216, as one N×H×W×C array, decoded on all processors.
 
         ``by="time"`` takes the frames at the middle of ``n`` equal parts of a play, ``"index"``
         those at the middle of ``n`` equal parts of the list; frames repeat if there are fewer.
@@ -481,34 +637,33 @@ class Animation:
         fewer than ``n`` if the others look like ones that it has.
         """
         return self.read(
-            self.sample_indices(n, by), size=size, fit=fit, filter=filter, format=format)
+            self.sample_indices(n, by), size=size, fit=fit, filter=filter, format=format, out=out,
+            linear_light=linear_light, no_enlarging=no_enlarging)
 
     def png(
-        self, index: int, *, size: Optional[Tuple[int, int]] = None, fit: str = "fit",
-        filter: str = "bilinear",
+        self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", linear_light: bool = False, no_enlarging: bool = False,
     ) -> bytes:
         """Frame ``index`` as the bytes of a PNG. Equal frames give equal bytes. Needs no NumPy."""
-        return self._png(index, size, fit, filter)[0]
+        return self.png_with_damage(
+            index, size=size, fit=fit, filter=filter, linear_light=linear_light,
+            no_enlarging=no_enlarging)[0]
 
     def png_with_damage(
-        self, index: int, *, size: Optional[Tuple[int, int]] = None, fit: str = "fit",
-        filter: str = "bilinear",
+        self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", linear_light: bool = False, no_enlarging: bool = False,
     ) -> Tuple[bytes, Optional[Damage]]:
         """:meth:`png`, and the damage found in the frame."""
-        return self._png(index, size, fit, filter)
-
-    def _png(
-        self, index: int, size: Optional[Tuple[int, int]], fit: str, filter: str
-    ) -> Tuple[bytes, Optional[Damage]]:
-        index = self._place(index)
+        place = self._place(index)
         # Deep frames keep their 16 bits: the encoder takes both.
-        rendering = self._make_rendering(size, fit, filter, "RGBA16" if self._is_deep else "RGBA")
+        rendering = self._make_rendering(
+            size, fit, filter, "RGBA16" if self._is_deep else "RGBA", linear_light, no_enlarging)
         handle = self._begin()
         try:
             result, frame, error = ctypes.c_void_p(), c.Frame(), c.Error()
             self._check(
                 _lib.zoetrope_frame_png(
-                    handle, index, byref(rendering), byref(result), byref(frame), byref(error)),
+                    handle, place, byref(rendering), byref(result), byref(frame), byref(error)),
                 error)
         finally:
             self._end()
@@ -544,34 +699,41 @@ class Animation:
 
     # ---- Arguments
 
-    def _place(self, index: int) -> int:
+    def _place(self, index: SupportsIndex) -> int:
         count = self._info.frame_count
         place = operator.index(index)
         if place < 0:
             place += count
         if not 0 <= place < count:
+            self._require_open()
             raise IndexError(f"no frame {index}, there are {count}")
         return place
 
     def _make_rendering(
-        self, size: Optional[Tuple[int, int]], fit: str, filter: str, format: str
+        self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool,
+        no_enlarging: bool,
     ) -> c.Rendering:
-        width, height = (0, 0) if size is None else size
+        width, height = (None, None) if size is None else _pair(size)
         return c.Rendering(
             size=sizeof(c.Rendering), format=_choice(format, _FORMATS, "format"),
             fit=_choice(fit, _FITS, "fit"), filter=_choice(filter, _FILTERS, "filter"),
-            width=_int32(width or 0, "size"), height=_int32(height or 0, "size"))
+            width=0 if width is None else _int32(width, "size"),
+            height=0 if height is None else _int32(height, "size"),
+            linear_light=1 if linear_light else 0, no_enlarging=1 if no_enlarging else 0)
 
     def _rendering(
-        self, size: Optional[Tuple[int, int]], fit: str, filter: str, format: str
+        self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool = False,
+        no_enlarging: bool = False,
     ) -> Tuple[Any, Tuple[int, ...], Any]:
         """A reference to the struct, the shape of a frame and its type; kept, since most calls repeat them."""
-        key = (None if size is None else tuple(size), fit, filter, format)
         try:
+            key = (
+                None if size is None else tuple(size), fit, filter, format, linear_light, no_enlarging)
             return self._renderings[key]
-        except KeyError:
+        except (KeyError, TypeError):
+            # Wrong types are told below.
             pass
-        rendering = self._make_rendering(size, fit, filter, format)
+        rendering = self._make_rendering(size, fit, filter, format, linear_light, no_enlarging)
         layout = c.Layout(size=sizeof(c.Layout))
         error = c.Error()
         handle = self._begin()
@@ -597,10 +759,12 @@ class Animation:
     def _out(out: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
         if out is None:
             return _memory.empty(_np, shape, dtype)
+        if not isinstance(out, _np.ndarray):
+            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
         flags = out.flags
         if out.shape != shape or out.dtype != dtype or not flags.c_contiguous or not flags.writeable:
-            raise ParameterError(
-                "parameter", f"out must be a writable C-contiguous {dtype} array of shape {shape}")
+            raise parameter_error(
+                f"out must be a writable C-contiguous {dtype} array of shape {shape}")
         return out
 
 
@@ -626,37 +790,83 @@ _addressof = ctypes.addressof
 _from_buffer: Any = ctypes.c_char.from_buffer
 
 
-def _set_limits(options: c.Options, limits: Limits) -> None:
+def _set_limits(options: c.Options, limits: Optional[Limits]) -> None:
+    if limits is None:
+        return
     if isinstance(limits, str):
         options.limits = _choice(limits, _PRESETS, "limits")
         return
     for name, value in limits.items():
         if name == "preset":
-            options.limits = _choice(str(value), _PRESETS, "limits")
-        elif name not in _LIMITS:
-            raise ParameterError("parameter", f"no limit {name!r}, there are {', '.join(_LIMITS)}")
-        elif not 0 < int(value) < 1 << 63:
-            raise ParameterError("parameter", f"limit {name} {value}")
-        else:
-            setattr(options, name, int(value))
+            options.limits = _choice(str(value), _PRESETS, "limits: preset")
+            continue
+        if name not in _LIMITS:
+            raise parameter_error(f"limits: there is no {name!r}, only {', '.join(_LIMITS)}")
+        if isinstance(value, str) or not hasattr(value, "__index__"):
+            raise TypeError(f"limits: {name} must be an int, not {type(value).__name__}")
+        number = operator.index(value)
+        if not 0 < number < 1 << 63:
+            raise parameter_error(f"limits: {name} is {value}, must be 1 to {(1 << 63) - 1}")
+        setattr(options, name, number)
 
 
-def _int32(value: int, name: str) -> int:
+def _int32(value: SupportsIndex, name: str) -> int:
     number = operator.index(value)
     if not -(1 << 31) <= number < 1 << 31:
-        raise ParameterError("parameter", f"{name} {value}")
+        raise parameter_error(f"{name} is {value}, which is too large")
     return number
 
 
-def _bytes(source: Any) -> bytes:
+def _pair(size: Size) -> Tuple[Optional[int], Optional[int]]:
+    words = "size must be a pair, (width, height)"
+    if isinstance(size, (str, bytes)):
+        raise TypeError(f"{words}, not {type(size).__name__}")
+    try:
+        width, height = size
+    except TypeError:
+        raise TypeError(f"{words}, not {type(size).__name__}") from None
+    except ValueError:
+        raise parameter_error(f"{words}, not {len(size)} numbers") from None
+    return width, height
+
+
+def _seconds(nanoseconds: int) -> float:
+    """The least time that :func:`_nanoseconds` takes for no less than ``nanoseconds``."""
+    seconds = nanoseconds / 1e9
+    # Only above 50 days.
+    while round(seconds * 1e9) < nanoseconds:
+        seconds *= 1 + 2.0**-52
+    return seconds
+
+
+def _nanoseconds(seconds: SupportsFloat) -> int:
+    if isinstance(seconds, int):
+        return seconds * 10**9
+    if not hasattr(seconds, "__float__"):
+        raise TypeError(f"seconds must be a number, not {type(seconds).__name__}")
+    number = float(seconds)
+    if math.isnan(number):
+        raise parameter_error("seconds is nan")
+    if math.isinf(number):
+        return (1 << 64) if number > 0 else -1
+    # Products of larger numbers may overflow, and have no fraction.
+    return round(number * 1e9) if abs(number) < 2.0**53 else int(number) * 10**9
+
+
+def _bytes(source: Any, options: c.Options) -> bytes:
     if isinstance(source, bytes):
         return source
-    if isinstance(source, (bytearray, memoryview)):
-        return bytes(source)
+    try:
+        # Also of a memory map, whose `read` starts wherever it was left.
+        return memoryview(source).tobytes()
+    except TypeError:
+        pass
     read = getattr(source, "read", None)
     if read is None:
         raise TypeError(f"a path, bytes or a binary file object, not {type(source).__name__}")
-    data = read()
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError("the file object is not binary")
-    return bytes(data)
+    limit = options.live_bytes or _LIVE_BYTES[options.limits]
+    return read_all(read, limit)
+
+
+#: `live_bytes` of the presets, in their order.
+_LIVE_BYTES = (1 << 30, 256 << 20, (1 << 63) - 1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Type
+import errno as errors
+import os
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Type
 
 from . import _library as c
 
@@ -10,8 +12,10 @@ from . import _library as c
 class ZoetropeError(Exception):
     """What went wrong, and where in the file.
 
-    ``code`` is a word such as ``"malformed"``; ``frame`` and ``byte_offset`` are None where they do
-    not apply; ``path`` is the file's, if it was opened by one.
+    ``code`` is a word: ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
+    ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"forked"`` or
+    ``"other"``. ``frame`` and ``byte_offset`` are None where they do not apply; ``path`` is the file's,
+    if it was opened by one.
     """
 
     def __init__(
@@ -31,7 +35,7 @@ class ZoetropeError(Exception):
             text += f", frame {self.frame}"
         if self.byte_offset is not None:
             text += f", byte {self.byte_offset}"
-        return f"{self.path}: {text}" if self.path and self.path not in text else text
+        return f"{printable(self.path)}: {text}" if self.path else text
 
 
 class NotAnImageError(ZoetropeError, ValueError):
@@ -47,15 +51,43 @@ class LimitError(ZoetropeError, ValueError):
 
 
 class ReadError(ZoetropeError, OSError):
-    """The file cannot be read."""
+    """The file cannot be opened or read.
 
-    def __init__(self, *arguments: Any) -> None:
-        ZoetropeError.__init__(self, *arguments)
-        # OSError takes them for other things.
-        self.errno, self.strerror, self.filename = None, self.message, self.path
+    Also a FileNotFoundError, PermissionError, IsADirectoryError or NotADirectoryError where the system
+    says so, with ``errno``, ``strerror`` and ``filename``.
+    """
+
+    def __init__(
+        self, code: str, message: str, frame: Optional[int] = None,
+        byte_offset: Optional[int] = None, path: Optional[str] = None, errno: Optional[int] = None,
+    ) -> None:
+        ZoetropeError.__init__(self, code, message, frame, byte_offset, path)
+        # OSError takes the arguments for other things.
+        self.errno, self.strerror, self.filename = errno, message, path
+        self.filename2 = None
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (
+            self.code, self.message, self.frame, self.byte_offset, self.path, self.errno)
 
     def __str__(self) -> str:
         return ZoetropeError.__str__(self)
+
+
+class _NotFoundError(ReadError, FileNotFoundError):
+    pass
+
+
+class _NotPermittedError(ReadError, PermissionError):
+    pass
+
+
+class _DirectoryError(ReadError, IsADirectoryError):
+    pass
+
+
+class _NotADirectoryError(ReadError, NotADirectoryError):
+    pass
 
 
 class ParameterError(ZoetropeError, ValueError):
@@ -63,22 +95,51 @@ class ParameterError(ZoetropeError, ValueError):
 
 
 class ForkedError(ZoetropeError, RuntimeError):
-    """The process was forked after the library was used: use the start method *spawn*."""
+    """The process was forked after the library was used.
+
+    Use the start method *spawn* or *forkserver*; for PyTorch,
+    ``DataLoader(..., multiprocessing_context="spawn")``.
+    """
 
 
 _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
     6: LimitError, 7: ReadError, 8: ParameterError, 10: ForkedError,
 }
+_READ_ERRORS: Dict[int, Type[ReadError]] = {
+    errors.ENOENT: _NotFoundError, errors.EACCES: _NotPermittedError, errors.EPERM: _NotPermittedError,
+    errors.EISDIR: _DirectoryError, errors.ENOTDIR: _NotADirectoryError,
+}
 
 
 def make_error(error: c.Error, path: Optional[str] = None) -> ZoetropeError:
     """The exception for a failed call."""
     kind = _TYPES.get(error.code, ZoetropeError)
-    return kind(
-        error.name.decode("utf-8", "replace"), error.message.decode("utf-8", "replace"),
+    place = (
         error.frame if error.frame >= 0 else None,
         error.byte_offset if error.byte_offset >= 0 else None, path)
+    code = error.name.decode("utf-8", "replace")
+    if kind is ReadError and error.system_error:
+        number = error.system_error
+        # Without the path, which the exception has.
+        return _READ_ERRORS.get(number, ReadError)(code, os.strerror(number), *place, number)
+    message = error.message.decode("utf-8", "replace")
+    if kind is ForkedError:
+        message += '; for PyTorch: DataLoader(..., multiprocessing_context="spawn")'
+    return kind(code, message, *place)
+
+
+def parameter_error(message: str) -> ParameterError:
+    return ParameterError("parameter", message)
+
+
+def printable(text: str) -> str:
+    """``text`` with control characters, and bytes that are no text, escaped."""
+    return "".join(
+        character if character.isprintable()
+        else f"\\x{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff"
+        else character.encode("unicode_escape").decode()
+        for character in text)
 
 
 class Damage(NamedTuple):

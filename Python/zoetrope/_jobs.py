@@ -2,60 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional
 
-from ._animation import Limits, open
-from ._errors import Damage, ZoetropeError
+from ._animation import BYTES_TYPES, Fit, Limits, Size, open
+from ._errors import Damage, ForkedError, ParameterError, ZoetropeError
 
 
 def frames(
-    row: Mapping[str, Any], *, limits: Limits = "strict",
-    size: Optional[Tuple[int, int]] = None, fit: str = "fit",
+    row: Mapping[str, Any], *, limits: Optional[Limits] = "strict", size: Optional[Size] = None,
+    fit: Fit = "fit",
 ) -> Iterator[Dict[str, Any]]:
     """The frames of the file ``row["bytes"]``, one row each, decoded one at a time.
 
     For ``ray.data.read_binary_files(..., include_paths=True).flat_map(zoetrope.frames)`` and the
-    like. Rows have ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG) and
-    ``damage`` (None, or what is wrong with it). Equal files give equal rows on every machine.
+    like. Rows have ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG), ``damage``
+    (None, or what was lost) and ``tolerated`` (None, or a deviation from the format without a loss).
+    Keep intact frames with ``damage is None``. Equal files give equal rows on every machine.
 
     A file that cannot be read gives one row, without a frame and with the error as ``damage``; one
     that fails later gives such a row last. Nothing is raised for what a file contains.
 
+    :param row: ``bytes`` is the file, as bytes, bytearray, memoryview or mmap; ``path`` may be missing.
     :param limits: as for :func:`zoetrope.open`. Default: those for untrusted files.
     :param size: the box that frames are scaled into. Default: the canvas.
+    :raises TypeError: if ``row["bytes"]`` is not bytes; a path would be read on another machine.
     """
     path = row.get("path")
+    data = row["bytes"]
+    if not isinstance(data, BYTES_TYPES):
+        raise TypeError(f'row["bytes"] must be bytes, not {type(data).__name__}')
+    return _rows(path, data, limits, size, fit)
 
+
+def _rows(
+    path: Any, data: Any, limits: Optional[Limits], size: Optional[Size], fit: Fit
+) -> Iterator[Dict[str, Any]]:
     def made(index: Optional[int], start: float, duration: float, frame: Optional[bytes],
-             damage: Optional[str]) -> Dict[str, Any]:
+             damage: Optional[str], tolerated: Optional[str] = None) -> Dict[str, Any]:
         return {
             "path": path, "index": index, "start_ms": start, "duration_ms": duration,
-            "frame": frame, "damage": damage,
+            "frame": frame, "damage": damage, "tolerated": tolerated,
         }
 
     index: Optional[int] = None
     try:
         # One thread: the engine runs as many of these as there are processors.
-        with open(row["bytes"], limits=limits, threads=1) as animation:
+        with open(data, limits=limits, threads=1) as animation:
             infos = animation.frames
-            structural: Dict[Optional[int], Damage] = {}
+            structural: Dict[Optional[int], List[Damage]] = {}
             for item in animation.damage:
-                structural.setdefault(item.frame, item)
+                structural.setdefault(item.frame, []).append(item)
             for index, info in enumerate(infos):
                 png, found = animation.png_with_damage(index, size=size, fit=fit)
+                damage = [] if found is None else [found]
+                damage += structural.get(index, [])
                 # Damage outside frames is told with the first one.
-                damage = found or structural.get(index)
-                if damage is None and index == 0:
-                    damage = structural.get(None)
+                if index == 0:
+                    damage += structural.get(None, [])
                 yield made(
                     index, info.start_ns / 1e6, info.duration_ns / 1e6, png,
-                    None if damage is None else describe(damage))
+                    first(damage, is_tolerated=False), first(damage, is_tolerated=True))
             for frame, damage in structural.items():
                 if frame is not None and frame >= len(infos):
                     # A frame that was lost.
-                    yield made(frame, 0.0, 0.0, None, describe(damage))
+                    yield made(
+                        frame, 0.0, 0.0, None,
+                        first(damage, is_tolerated=False), first(damage, is_tolerated=True))
+    except (ParameterError, ForkedError):
+        # Not the file's fault: every row would be like this one.
+        raise
     except ZoetropeError as error:
         yield made(error.frame if error.frame is not None else index, 0.0, 0.0, None, str(error))
+
+
+def first(damage: List[Damage], *, is_tolerated: bool) -> Optional[str]:
+    """The first of ``damage`` that is tolerated, or that is not, in words."""
+    for item in damage:
+        if item.is_tolerated == is_tolerated:
+            return describe(item)
+    return None
 
 
 def describe(damage: Damage) -> str:

@@ -15,7 +15,7 @@ ABI_VERSION = 1
 
 class Error(Structure):
     _fields_ = [
-        ("code", c_int32), ("reserved", c_int32), ("frame", c_int64), ("byte_offset", c_int64),
+        ("code", c_int32), ("system_error", c_int32), ("frame", c_int64), ("byte_offset", c_int64),
         ("name", c_char * 32), ("message", c_char * 456),
     ]
 
@@ -98,6 +98,7 @@ _FUNCTIONS = {
     "zoetrope_open_file": (c_int32, [c_char_p, c_void_p, c_void_p, c_void_p]),
     "zoetrope_open_bytes": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "zoetrope_close": (None, [c_void_p]),
+    "zoetrope_cancel": (None, [c_void_p]),
     "zoetrope_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "zoetrope_get_frames": (
         c_int32, [c_void_p, c_int32, c_int64, c_size_t, c_void_p, c_size_t, c_void_p]),
@@ -123,11 +124,24 @@ _FUNCTIONS = {
 
 def _load() -> ctypes.CDLL:
     """The library of this package; `ZOETROPE_LIBRARY` names another one, for tests."""
-    path = os.environ.get("ZOETROPE_LIBRARY") or str(Path(__file__).parent / "libzoetrope.so.1")
+    beside = Path(__file__).parent / "libzoetrope.so.1"
+    if not beside.exists():
+        # An editable installation: what `make lib` has built in the checkout.
+        built = Path(__file__).resolve().parents[2] / ".build-static/lib/dist" / beside.name
+        beside = built if built.exists() else beside
+    path = os.environ.get("ZOETROPE_LIBRARY") or str(beside)
     # CDLL releases the GIL during every call.
-    library = ctypes.CDLL(path)
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            f"{error}. Install a wheel: `make wheel` builds one, with the library in it. In a checkout, "
+            "`make lib` builds the library, and ZOETROPE_LIBRARY names it.", path=path) from None
     for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"{path} is older than this package: it has no {name}") from None
         function.restype, function.argtypes = result, arguments
     if library.zoetrope_abi_version() < ABI_VERSION:
         raise ImportError(f"{path} is older than this package")

@@ -54,7 +54,8 @@ class Plugin(PluginV3):
     def properties(self, index: Any = None, *, mode: str = "RGBA", **rendering: Any) -> ImageProperties:
         """The shape and type of what :meth:`read` returns; decodes nothing."""
         shape, dtype = self._animation._rendering(
-            rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode)[1:]
+            rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,
+            no_enlarging=rendering.get("no_enlarging", False))[1:]
         if self._is_single(index):
             return ImageProperties(shape=shape, dtype=dtype)
         count = len(self._animation)

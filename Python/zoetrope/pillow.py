@@ -33,7 +33,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
     def _open(self) -> None:
         assert self.fp is not None
         try:
-            self._animation = _animation.open(self.fp.read())
+            self._animation = _animation.open(self.fp)
         except NotAnImageError as error:
             raise SyntaxError(str(error)) from error
         animation = self._animation

@@ -1,30 +1,32 @@
 /*
  * Zoetrope for C: decode GIF and APNG with browser-exact frames.
  *
- * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time.
+ * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time. Once
+ * loaded it stays in the process: dlclose() returns, but unloads nothing, since the library has threads.
  *
  * Errors. Functions return ZOETROPE_OK or a code, and describe the failure in *error unless error is
  * NULL. Null pointers, sizes, strides, indices and options are checked: bad ones give
- * ZOETROPE_PARAMETER, and nothing is written. Not checked: pointers that are neither NULL nor valid,
- * buffers smaller than stated, and handles that were freed. After a failure, output handles are NULL,
- * and pixels are unspecified.
+ * ZOETROPE_PARAMETER. Not checked: pointers that are neither NULL nor valid, buffers smaller than
+ * stated, and handles that were freed. After a failure, output handles are NULL, *found is 0, and
+ * pixels are unspecified.
  *
  * Threads. Any function may be called from any thread. Calls that decode frames of one animation
  * wait for each other: to decode on several threads, open it several times (one call already uses all
  * processors for large frames). Free a handle when no other call uses it. No callback may call a
- * function on the animation that called it, except where stated.
+ * function on the animation that called it, except where stated. zoetrope_cancel ends calls that take
+ * too long.
  *
  * Processes. After fork() without exec(), the child cannot use a library that its parent had used:
  * the threads of the library are gone. Calls then return ZOETROPE_FORKED, and those that free or stop
- * something do nothing. A parent that has not called
- * any function of this header forks as it likes.
+ * something do nothing. A parent that has not called any function of this header may fork freely.
  *
  * Structs that begin with `size` can grow: set it to sizeof the struct. Zero in the other fields of
  * an input struct means the default, so `{.size = sizeof(zoetrope_options)}` is all defaults, and so
- * is NULL.
+ * is NULL. Set fields named `reserved` to 0.
  *
  * Times are nanoseconds, sizes are pixels, counts of bytes say so. Text is UTF-8 with a final NUL;
- * text that is too long for its array is cut at a character.
+ * text that is too long for its array has an ellipsis for its middle. Paths in messages are quoted, with
+ * control characters escaped.
  */
 #ifndef ZOETROPE_H
 #define ZOETROPE_H
@@ -51,16 +53,16 @@ enum {
   ZOETROPE_TRUNCATED = 4,      /* the data ends too early */
   ZOETROPE_MALFORMED = 5,      /* the data breaks the rules of the format */
   ZOETROPE_LIMIT_EXCEEDED = 6, /* a limit of zoetrope_options, named in the message; or no memory */
-  ZOETROPE_IO = 7,             /* a read failed */
+  ZOETROPE_IO = 7,             /* the file cannot be opened or read; see system_error */
   ZOETROPE_PARAMETER = 8,      /* a bad argument */
-  ZOETROPE_CANCELLED = 9,      /* playback was stopped */
+  ZOETROPE_CANCELLED = 9,      /* zoetrope_cancel was called, or playback was stopped */
   ZOETROPE_FORKED = 10,        /* a forked child of a process that had used the library */
   ZOETROPE_OTHER = 11          /* see name and message */
 };
 
 typedef struct zoetrope_error {
   zoetrope_status code;
-  int32_t reserved;
+  int32_t system_error; /* the errno of the system call that failed; 0 if none did */
   int64_t frame;       /* the frame with the error; -1 outside frames */
   int64_t byte_offset; /* where in the file it was detected; -1 if unknown */
   char name[32];       /* the code's name, such as "malformed" */
@@ -69,7 +71,8 @@ typedef struct zoetrope_error {
 
 /* ---- Library ---- */
 
-/* The ABI version of the library, at least ZOETROPE_ABI_VERSION of a header that it was linked with. */
+/* The ABI version of the library. A program needs a library whose version is not lower than the
+   ZOETROPE_ABI_VERSION that it was compiled with. */
 uint32_t zoetrope_abi_version(void);
 /* The version of the library, such as "0.1.0". Static. */
 const char *zoetrope_version(void);
@@ -133,6 +136,11 @@ zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetro
 /* Closes the animation. Its players go on: they keep what they need. NULL is allowed. */
 void zoetrope_close(zoetrope_animation *animation);
 
+/* Makes the calls fail with ZOETROPE_CANCELLED that other threads have in progress and that decode
+   frames of this animation. They end after the frame that is being decoded. Later calls and players
+   are not affected. NULL is allowed. */
+void zoetrope_cancel(zoetrope_animation *animation);
+
 /* ---- What the file says; no pixels are decoded ---- */
 
 enum { ZOETROPE_GIF = 1, ZOETROPE_APNG = 2, ZOETROPE_PNG = 3 };
@@ -165,8 +173,8 @@ enum { ZOETROPE_SOURCE = 0, ZOETROPE_OVER = 1 };
 typedef struct zoetrope_frame_info {
   int64_t x, y, width, height; /* the frame's rectangle on the canvas, as stored */
   uint32_t delay_numerator, delay_denominator; /* the stored delay in seconds */
-  int64_t start_ns;    /* when it is shown, from the start of the play */
-  int64_t duration_ns; /* how long it is shown */
+  int64_t start_ns;    /* when it is shown, from the start of the play, rounded up */
+  int64_t duration_ns; /* how long it is shown: until the start_ns of the next one */
   int32_t disposal;    /* ZOETROPE_KEEP, ... */
   int32_t blend;       /* ZOETROPE_SOURCE or ZOETROPE_OVER */
   int32_t is_independent; /* 1: decoding can start here */
@@ -175,25 +183,27 @@ typedef struct zoetrope_frame_info {
 } zoetrope_frame_info;
 
 /* Fills `frames` with `count` frames from `first` on. `element_size` is sizeof(zoetrope_frame_info).
-   `delays` is ZOETROPE_DELAYS_..., here and below. */
+   `delays` is ZOETROPE_DELAYS_..., here and below. Takes time linear in the frames of the file, so ask
+   for all at once. */
 zoetrope_status zoetrope_get_frames(zoetrope_animation *animation, int32_t delays, int64_t first, size_t count,
                                     zoetrope_frame_info *frames, size_t element_size, zoetrope_error *error);
 
-/* The duration of one play. */
+/* The duration of one play: start_ns plus duration_ns of the last frame. */
 zoetrope_status zoetrope_get_duration(zoetrope_animation *animation, int32_t delays, int64_t *duration_ns,
                                       zoetrope_error *error);
 
-/* The frame shown `time_ns` after the start; past the last play, the last frame. */
+/* The frame shown `time_ns` after the start: from its start_ns on, before the next one's. Plays follow
+   each other; before the first it is frame 0, after the last one the last frame. */
 zoetrope_status zoetrope_frame_index_at(zoetrope_animation *animation, int32_t delays, int64_t time_ns,
                                         int64_t *index, zoetrope_error *error);
 
 /* A deviation from the file format, and where. */
 typedef struct zoetrope_damage {
   int64_t frame;        /* -1 outside frames */
-  int64_t byte_offset;  /* -1 if there is no damage */
+  int64_t byte_offset;  /* where in the file it was detected */
   int64_t valid_rows;   /* complete rows of a damaged frame; -1 if all, or unknown */
   int32_t is_tolerated; /* 1: nothing is lost */
-  int32_t is_present;   /* 0: no damage, and the other fields mean nothing */
+  int32_t is_present;   /* 0: there is no damage, and the other fields have no meaning */
   char kind[48];        /* such as "gif.lzw.truncated" */
   char detail[176];     /* one clause that describes it */
 } zoetrope_damage;
@@ -256,7 +266,7 @@ typedef struct zoetrope_rendering {
   int32_t linear_light;  /* 1: resample in linear light */
   int32_t width, height; /* the box to scale into, at most 65535; 0: follows from the other side */
   int32_t no_enlarging;  /* 1: leave smaller canvases at their size (fit and integer only) */
-  int32_t reserved;
+  int32_t reserved;      /* 0 */
 } zoetrope_rendering;
 
 typedef struct zoetrope_layout {
@@ -277,7 +287,7 @@ typedef struct zoetrope_frame {
   /* Where the frame may differ from the previous one of the animation that this handle gave with
      the same rendering; the whole frame after a jump. */
   int64_t dirty_x, dirty_y, dirty_width, dirty_height;
-  zoetrope_damage damage;
+  zoetrope_damage damage; /* of this frame's own pixels, not of those that it leaves as they were */
 } zoetrope_frame;
 
 /* Where frames are written. */
@@ -303,7 +313,8 @@ zoetrope_status zoetrope_frame_at_time(zoetrope_animation *animation, int32_t de
 
 /* Draws `count` frames, on all processors if they are large. `indices` may be in any order and repeat;
    NULL stands for 0, 1, 2, ... `frames` has `count` elements, or is NULL; their dirty rectangles are
-   whole frames. Fails with the first frame that fails. */
+   whole frames. Stops at the first frame that cannot be decoded, which the error names. A `count` of 0
+   does nothing; the most is 16777216. */
 zoetrope_status zoetrope_read_frames(zoetrope_animation *animation, const int64_t *indices, size_t count,
                                      const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                      zoetrope_frame *frames, zoetrope_error *error);
@@ -314,8 +325,8 @@ enum {
   ZOETROPE_BY_DISTINCT = 2 /* the frames that look least alike; decodes all frames; may give fewer */
 };
 
-/* Chooses up to `count` frames, in order: `indices` gets *found of them. By time and by index, *found is
-   `count`, and frames repeat if there are fewer. */
+/* Chooses up to `count` frames, 1 to 16777216, in order: `indices` gets *found of them. By time and by
+   index, *found is `count`, and frames repeat if there are fewer. */
 zoetrope_status zoetrope_sample_indices(zoetrope_animation *animation, int32_t by, int32_t delays, size_t count,
                                         int64_t *indices, size_t *found, zoetrope_error *error);
 
@@ -387,13 +398,23 @@ zoetrope_status zoetrope_play(zoetrope_animation *animation, const zoetrope_rend
                               zoetrope_ended_callback ended, void *context, zoetrope_player **player,
                               zoetrope_error *error);
 
-/* Stops it. No callback for a frame begins after this call, unless one is about to begin on the
-   player's thread; zoetrope_player_wait waits for it. */
+/* Stops playback. A callback that runs, or is about to, on the player's thread is the last for a frame.
+   zoetrope_player_wait waits until it has returned. */
 void zoetrope_player_stop(zoetrope_player *player);
 void zoetrope_player_pause(zoetrope_player *player);
 void zoetrope_player_resume(zoetrope_player *player);
-/* Continues with frame `index`. */
+/* Continues with frame `index`. ZOETROPE_PARAMETER once playback has ended, here and below. */
 zoetrope_status zoetrope_player_seek(zoetrope_player *player, int64_t index, zoetrope_error *error);
+/* Continues with the frame shown `time_ns` after the start of a play, as zoetrope_playback.delays says.
+   Times outside the play stand for its first or its last frame. */
+zoetrope_status zoetrope_player_seek_time(zoetrope_player *player, int64_t time_ns, zoetrope_error *error);
+/* Changes the rate, as in zoetrope_playback, but more than 0. Takes effect at once. */
+zoetrope_status zoetrope_player_set_rate(zoetrope_player *player, double rate, zoetrope_error *error);
+
+enum { ZOETROPE_PLAYING = 0, ZOETROPE_PAUSED = 1, ZOETROPE_ENDED = 2 };
+
+/* ZOETROPE_PLAYING, _PAUSED or _ENDED, which is final. */
+int32_t zoetrope_player_state(zoetrope_player *player);
 /* Waits until `ended` has returned. Gives its error. ZOETROPE_PARAMETER in a callback of the player. */
 zoetrope_status zoetrope_player_wait(zoetrope_player *player, zoetrope_error *error);
 /* Stops the player, waits until no callback runs, unless it is called in one, and frees the handle.

@@ -7,6 +7,8 @@ final class AnimationHandle: Sendable {
   /// Metadata as a list; made when it is first asked for.
   private let items = Mutex<[MetadataItem]?>(nil)
   private let reading = Mutex(Reading())
+  /// How often ``cancel()`` was called.
+  private let cancelCount = Atomic(0)
 
   /// The reader at its last position. Not created for animations of which only facts are wanted.
   private struct Reading {
@@ -22,6 +24,22 @@ final class AnimationHandle: Sendable {
       let made = MetadataItem.all(of: image.metadata)
       items = made
       return made
+    }
+  }
+
+  /// Ends the calls of ``cancellable(_:)`` that run now.
+  func cancel() { cancelCount.add(1, ordering: .relaxed) }
+
+  /// Calls `body` with a function that says whether ``cancel()`` was called since.
+  func cancellable<Result>(
+    _ body: (_ isCancelled: @Sendable () -> Bool) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    let count = cancelCount.load(ordering: .relaxed)
+    do throws(AnimatedImageError) {
+      return try body { cancelCount.load(ordering: .relaxed) != count }
+    } catch {
+      guard error.code == .cancelled else { throw error }
+      throw AnimatedImageError(.cancelled, "zoetrope_cancel was called")
     }
   }
 
@@ -42,6 +60,15 @@ final class AnimationHandle: Sendable {
     _ index: Int, _ request: FrameRequest,
     _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
   ) throws(AnimatedImageError) {
+    try cancellable { (isCancelled) throws(AnimatedImageError) in
+      try withFrame(index, request, isCancelled, body)
+    }
+  }
+
+  private func withFrame(
+    _ index: Int, _ request: FrameRequest, _ isCancelled: @Sendable () -> Bool,
+    _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
+  ) throws(AnimatedImageError) {
     try reading.withLock { (reading) throws(AnimatedImageError) in
       if reading.reader == nil {
         // Without checkpoints until the first jump, since most read every frame once.
@@ -54,7 +81,7 @@ final class AnimationHandle: Sendable {
         reading.renderer = FrameRenderer(
           request.rendering, of: image.canvasSize, options: image.options)
       }
-      guard let frame = try reading.reader?.frame(at: index),
+      guard let frame = try reading.reader?.frame(at: index, isCancelled: isCancelled),
         let rendered = try reading.renderer?.render(frame)
       else { return }
       body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
@@ -73,12 +100,15 @@ final class AnimationHandle: Sendable {
     reader.limitDecodingAhead(to: indices[last])
     var renderer = FrameRenderer(request.rendering, of: image.canvasSize, options: image.options)
     var next = 0
-    while next < places.count {
-      let index = indices[places[next]]
-      let frame = try renderer.render(try reader.frame(at: index))
-      while next < places.count, indices[places[next]] == index {
-        body(places[next], frame)
-        next += 1
+    try cancellable { (isCancelled) throws(AnimatedImageError) in
+      while next < places.count {
+        if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
+        let index = indices[places[next]]
+        let frame = try renderer.render(try reader.frame(at: index, isCancelled: isCancelled))
+        while next < places.count, indices[places[next]] == index {
+          body(places[next], frame)
+          next += 1
+        }
       }
     }
   }

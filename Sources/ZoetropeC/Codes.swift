@@ -34,7 +34,8 @@ func value<Value>(
   _ number: Int32, of values: [Value], _ name: StaticString
 ) throws(AnimatedImageError) -> Value {
   guard values.indices.contains(Int(number)) else {
-    throw AnimatedImageError(.parameter, "\(name) \(number), not 0 to \(values.count - 1)")
+    throw AnimatedImageError(
+      .parameter, "\(name) is \(number), must be 0 to \(values.count - 1)")
   }
   return values[Int(number)]
 }
@@ -55,7 +56,7 @@ extension zoetrope_options {
     try Self.set(&limits.metadataTotalBytes, metadata_total_bytes, "metadata_total_bytes")
     try Self.set(&limits.metadataCount, metadata_count, "metadata_count")
     guard parallelism >= 0 else {
-      throw AnimatedImageError(.parameter, "parallelism \(parallelism)")
+      throw AnimatedImageError(.parameter, "parallelism is \(parallelism), must be 0 or more")
     }
     let policies: [DamagePolicy] = [.salvage, .strict, .partialRows]
     return DecodingOptions(
@@ -66,7 +67,9 @@ extension zoetrope_options {
   private static func set(
     _ limit: inout Int, _ number: Int64, _ name: StaticString
   ) throws(AnimatedImageError) {
-    guard number >= 0 else { throw AnimatedImageError(.parameter, "\(name) \(number)") }
+    guard number >= 0 else {
+      throw AnimatedImageError(.parameter, "\(name) is \(number), must be 0 or more")
+    }
     if number > 0 { limit = Int(number) }
   }
 }
@@ -88,6 +91,10 @@ struct FrameRequest: Sendable, Hashable {
   private static let maximumPixels = 1 << 28
 
   init(_ rendering: zoetrope_rendering, of image: AnimatedImage) throws(AnimatedImageError) {
+    guard rendering.reserved == 0 else {
+      throw AnimatedImageError(
+        .parameter, "zoetrope_rendering.reserved is \(rendering.reserved), must be 0")
+    }
     let formats: [PixelFormat] = [
       .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgba8, .rgb565, .grey8,
       .rgba16,
@@ -106,7 +113,7 @@ struct FrameRequest: Sendable, Hashable {
     guard sides.contains(rendering.width), sides.contains(rendering.height) else {
       throw AnimatedImageError(
         .parameter,
-        "a box of \(rendering.width)x\(rendering.height), sides are 0 to \(Self.maximumSide)")
+        "the box is \(rendering.width)x\(rendering.height), sides must be 0 to \(Self.maximumSide)")
     }
     if rendering.width > 0 || rendering.height > 0 {
       result.target = TargetSize(
@@ -119,7 +126,8 @@ struct FrameRequest: Sendable, Hashable {
       // Before weights for all rows and columns are computed.
       guard max(size.width, size.height) <= Self.maximumSide, size.area <= Self.maximumPixels else {
         throw AnimatedImageError(
-          .limitExceeded, "scaled frames of \(size), the limit is \(Self.maximumPixels) pixels")
+          .limitExceeded,
+          "scaled frames would be \(size), the limit is \(Self.maximumPixels) pixels")
       }
     }
   }
@@ -133,4 +141,20 @@ extension Duration {
     let (sum, overflowAgain) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
     return overflow || overflowAgain ? (seconds < 0 ? .min : .max) : sum
   }
+
+  /// Nanoseconds, rounded up and clamped: the first whole nanosecond at which a frame that starts at
+  /// this time is shown.
+  var nanosecondsRoundedUp: Int64 {
+    let down = wholeNanoseconds
+    return down < .max && components.attoseconds % 1_000_000_000 > 0 ? down + 1 : down
+  }
+}
+
+/// The limits by their names in the header.
+func inHeaderNames(_ detail: String) -> String {
+  let names = [
+    ("canvasPixels", "canvas_pixels"), ("frameCount", "frame_count"), ("liveBytes", "live_bytes"),
+    ("pixelsPerPlay", "pixels_per_play"),
+  ]
+  return names.reduce(detail) { $0.replacing($1.0, with: $1.1) }
 }

@@ -49,19 +49,24 @@ public func getFrames(
     let image = handle.image
     let total = image.frames.count
     guard first >= 0, first <= Int64(total), count >= 0, count <= total - Int(first) else {
-      throw AnimatedImageError(.parameter, "\(count) frames from \(first) on, there are \(total)")
+      throw AnimatedImageError(
+        .parameter,
+        "first is \(first) and count \(UInt(bitPattern: count)), there are \(total) frames")
     }
     guard elementSize >= 8, elementSize <= 4096 else {
-      throw AnimatedImageError(.parameter, "element_size is \(elementSize)")
+      throw AnimatedImageError(
+        .parameter,
+        "element_size is \(UInt(bitPattern: elementSize)): set it to sizeof(zoetrope_frame_info)")
     }
     guard count > 0 else { return }
     let target = try unsafe UnsafeMutableRawPointer(required(frames, "frames"))
-    let starts = image.startTimes(policy: policy)
+    // Of rounded starts, so that they and the durations add up.
+    let starts = image.startTimes(policy: policy).map(\.nanosecondsRoundedUp)
     for place in 0..<count {
       let frame = image.frames[Int(first) + place]
       var fact = zoetrope_frame_info(frame)
-      fact.start_ns = starts[frame.index].wholeNanoseconds
-      fact.duration_ns = policy.shownDuration(of: frame.delay).wholeNanoseconds
+      fact.start_ns = starts[frame.index]
+      fact.duration_ns = starts[frame.index + 1] - starts[frame.index]
       unsafe writePrefix(fact, to: target + place * elementSize, elementSize)
     }
   }
@@ -95,7 +100,7 @@ public func getDuration(
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
     let policy = try value(delays, of: delayPolicies, "delays")
     let target = try unsafe required(duration, "duration_ns")
-    unsafe write(handle.image.duration(policy: policy).wholeNanoseconds, to: target)
+    unsafe write(handle.image.duration(policy: policy).nanosecondsRoundedUp, to: target)
   }
 }
 
@@ -144,9 +149,8 @@ public func getMetadata(
     guard index >= 0, index < Int64(all.count) else {
       throw AnimatedImageError(.parameter, "no metadata \(index), there are \(all.count)")
     }
-    guard capacity >= 0 else { throw AnimatedImageError(.parameter, "capacity is too large") }
     let found = all[Int(index)]
-    if capacity > 0 {
+    if capacity != 0 {
       _ = unsafe copy(found.value, to: try required(bytes, "value"), capacity: capacity)
     }
     unsafe write(zoetrope_metadata(found), to: target)

@@ -17,7 +17,8 @@ func attempt(
   do throws(AnimatedImageError) {
     guard !ForkGuard.isForked else {
       throw AnimatedImageError(
-        .forked, "this process was forked after the library was used; start it with exec (spawn)")
+        .forked,
+        "this process was forked after the library was used: start it by spawn or forkserver")
     }
     try body()
     return zoetrope_status(ZOETROPE_OK)
@@ -42,7 +43,10 @@ extension zoetrope_error {
     byte_offset = Int64(error?.byteOffset ?? -1)
     code = error?.code.status ?? zoetrope_status(ZOETROPE_OK)
     fill(&name, with: error?.code.name ?? "ok")
-    fill(&message, with: error?.detail ?? "")
+    system_error = error?.systemError ?? 0
+    // Others may have a path in them.
+    let detail = error?.detail ?? ""
+    fill(&message, with: error?.code == .limitExceeded ? inHeaderNames(detail) : detail)
   }
 }
 
@@ -55,7 +59,7 @@ extension zoetrope_damage {
     is_present = damage == nil ? 0 : 1
     is_tolerated = damage?.kind.isTolerated == true ? 1 : 0
     fill(&kind, with: damage?.kind.name ?? "")
-    fill(&detail, with: damage?.detail ?? "")
+    fill(&detail, with: inHeaderNames(damage?.detail ?? ""))
   }
 }
 
@@ -80,17 +84,25 @@ extension zoetrope_frame {
   }
 }
 
-/// Writes `text` into an array of `char`, cut at a character, with a final NUL.
+/// Writes `text` into an array of `char`, shortened if it has to be, with a final NUL.
 private func fill<Characters>(_ array: inout Characters, with text: String) {
-  let utf8 = Array(text.utf8)
   unsafe withUnsafeMutableBytes(of: &array) { bytes in
-    var count = min(utf8.count, bytes.count - 1)
-    if count < utf8.count {
-      while count > 0, utf8[count] & 0xc0 == 0x80 { count -= 1 }
-    }
-    unsafe bytes.copyBytes(from: utf8[..<count])
-    unsafe bytes[count] = 0
+    let utf8 = shortened(Array(text.utf8), to: bytes.count - 1)
+    unsafe bytes.copyBytes(from: utf8)
+    unsafe bytes[utf8.count] = 0
   }
+}
+
+/// `utf8` with an ellipsis for its middle if it has more than `room` bytes, cut at characters. A long
+/// path leaves room for the reason, which comes after it.
+private func shortened(_ utf8: [UInt8], to room: Int) -> [UInt8] {
+  guard utf8.count > room else { return utf8 }
+  let ellipsis = Array("…".utf8)
+  var head = (room - ellipsis.count) / 2
+  var tail = utf8.count - (room - ellipsis.count - head)
+  while head > 0, utf8[head] & 0xc0 == 0x80 { head -= 1 }
+  while tail < utf8.count, utf8[tail] & 0xc0 == 0x80 { tail += 1 }
+  return utf8[..<head] + ellipsis + utf8[tail...]
 }
 
 /// The struct at `pointer`, which begins with its size, over `defaults`; `defaults` for NULL.
@@ -139,7 +151,8 @@ private func structSize(
 ) throws(AnimatedImageError) -> Int {
   let size = unsafe pointer.loadUnaligned(as: Int.self)
   guard size >= MemoryLayout<Int>.size, size <= 4096 else {
-    throw AnimatedImageError(.parameter, "\(name).size is \(size): set it to sizeof(\(name))")
+    throw AnimatedImageError(
+      .parameter, "\(name).size is \(UInt(bitPattern: size)): set it to sizeof(\(name))")
   }
   return size
 }
@@ -197,26 +210,34 @@ struct PixelTarget {
     let source = try unsafe required(buffer, "buffer")
     let buffer = unsafe UnsafeRawPointer(source).loadUnaligned(as: zoetrope_buffer.self)
     unsafe pixels = try required(buffer.pixels, "buffer.pixels")
-    let capacity = unsafe buffer.byte_count
+    // A size_t, which may be larger than any `Int`.
+    let capacity = unsafe UInt(bitPattern: buffer.byte_count)
     let row = request.bytesPerRow
     bytesPerRow = unsafe buffer.bytes_per_row == 0 ? row : buffer.bytes_per_row
     guard bytesPerRow >= row else {
-      throw AnimatedImageError(.parameter, "rows of \(row) bytes, bytes_per_row is \(bytesPerRow)")
+      throw AnimatedImageError(
+        .parameter,
+        "buffer.bytes_per_row is \(UInt(bitPattern: bytesPerRow)), a row has \(row) bytes")
     }
-    guard capacity >= 0,
-      let frame = Self.extent(request.size.height, bytesPerRow, last: row)
-    else {
-      throw AnimatedImageError(.parameter, "the buffer's size is not one")
+    guard let frame = Self.extent(request.size.height, bytesPerRow, last: row) else {
+      throw AnimatedImageError(
+        .parameter, "buffer.bytes_per_row is \(bytesPerRow), which is too large")
     }
     let (whole, overflow) = bytesPerRow.multipliedReportingOverflow(by: request.size.height)
     bytesPerFrame = unsafe buffer.bytes_per_frame == 0 ? whole : buffer.bytes_per_frame
     guard !overflow, bytesPerFrame >= frame || count == 1 else {
       throw AnimatedImageError(
-        .parameter, "frames of \(frame) bytes, bytes_per_frame is \(bytesPerFrame)")
+        .parameter,
+        "buffer.bytes_per_frame is \(UInt(bitPattern: bytesPerFrame)), a frame has \(frame) bytes")
     }
-    guard let needed = Self.extent(count, bytesPerFrame, last: frame), needed <= capacity else {
+    guard let needed = Self.extent(count, bytesPerFrame, last: frame) else {
       throw AnimatedImageError(
-        .parameter, "\(count) frames of \(frame) bytes in a buffer of \(capacity)")
+        .parameter, "buffer.bytes_per_frame is \(bytesPerFrame), which is too large")
+    }
+    guard UInt(needed) <= capacity else {
+      let frames = count == 1 ? "1 frame needs" : "\(count) frames need"
+      throw AnimatedImageError(
+        .parameter, "buffer.byte_count is \(capacity), \(frames) \(needed)")
     }
     self.request = request
   }
@@ -268,9 +289,9 @@ func writePrefix<Value>(_ value: Value, to target: UnsafeMutableRawPointer, _ ca
   }
 }
 
-/// Copies up to `capacity` bytes and returns how many.
+/// Copies up to `capacity` bytes, a `size_t`, and returns how many.
 func copy(_ bytes: [UInt8], to target: UnsafeMutableRawPointer, capacity: Int) -> Int {
-  let count = min(max(capacity, 0), bytes.count)
+  let count = Int(min(UInt(bitPattern: capacity), UInt(bytes.count)))
   unsafe bytes.withUnsafeBytes { bytes in
     if let start = bytes.baseAddress, count > 0 { unsafe memcpy(target, start, count) }
   }

@@ -40,7 +40,10 @@ public func openBytes(
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
-    guard byteCount >= 0 else { throw AnimatedImageError(.parameter, "byte_count is too large") }
+    guard byteCount >= 0 else {
+      throw AnimatedImageError(
+        .parameter, "byte_count is \(UInt(bitPattern: byteCount)), more than there can be")
+    }
     guard byteCount > 0 else { return try AnimatedImage(bytes: [], options: options) }
     let start = try unsafe required(bytes, "bytes")
     try PixelMemory.require(byteCount)
@@ -60,7 +63,9 @@ public func openReader(
     let whole = try unsafe read(given, over: zoetrope_reader(), "zoetrope_reader")
     // Half a pointer is none.
     guard unsafe whole.size >= MemoryLayout<zoetrope_reader>.size else {
-      throw AnimatedImageError(.parameter, "zoetrope_reader.size is \(unsafe whole.size)")
+      throw AnimatedImageError(
+        .parameter,
+        "zoetrope_reader.size is \(unsafe whole.size): set it to sizeof(zoetrope_reader)")
     }
     let source = try unsafe ForeignSource(whole)
     return try AnimatedImage(source: source, options: options)
@@ -90,6 +95,13 @@ public func close(_ animation: OpaquePointer?) {
   unsafe _ = release(animation, AnimationHandle.self)
 }
 
+/// `zoetrope_cancel` of the header.
+@c(zoetrope_cancel)
+public func cancel(_ animation: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
+  (try? unsafe object(animation, AnimationHandle.self, "animation"))?.cancel()
+}
+
 /// Bytes that a C function reads.
 @safe
 private final class ForeignSource: ByteSource, @unchecked Sendable {
@@ -101,8 +113,12 @@ private final class ForeignSource: ByteSource, @unchecked Sendable {
 
   /// - Throws: `parameter` without a function or with a negative size.
   init(_ reader: zoetrope_reader) throws(AnimatedImageError) {
-    guard unsafe reader.read != nil, unsafe reader.byte_count >= 0 else {
-      throw AnimatedImageError(.parameter, "reader.read is NULL, or reader.byte_count negative")
+    guard unsafe reader.read != nil else {
+      throw AnimatedImageError(.parameter, "reader.read is NULL")
+    }
+    guard unsafe reader.byte_count >= 0 else {
+      throw AnimatedImageError(
+        .parameter, "reader.byte_count is \(unsafe reader.byte_count), must be 0 or more")
     }
     unsafe self.reader = reader
     unsafe byteCount = Int(reader.byte_count)
@@ -132,7 +148,9 @@ private final class ForeignSource: ByteSource, @unchecked Sendable {
         }
       }
       guard count >= 0, count <= Int64(bytes.count - done) else {
-        throw AnimatedImageError(.io, "the caller's reader returned \(count)", byteOffset: offset)
+        throw AnimatedImageError(
+          .io, "reader.read returned \(count), asked for \(bytes.count - done) bytes",
+          byteOffset: offset)
       }
       if count == 0 { break }
       done += Int(count)

@@ -78,8 +78,10 @@ public func readFrames(
 ) -> zoetrope_status {
   unsafe attempt(error) { () throws(AnimatedImageError) in
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+    guard count != 0 else { return }
     guard count > 0, count <= 1 << 24 else {
-      throw AnimatedImageError(.parameter, "\(count) frames")
+      throw AnimatedImageError(
+        .parameter, "count is \(UInt(bitPattern: count)), must be 0 to \(1 << 24)")
     }
     var wanted: [Int] = []
     if let indices = unsafe indices {
@@ -87,7 +89,10 @@ public func readFrames(
         wanted.append(try handle.checkFrame(index))
       }
     } else {
-      _ = try handle.checkFrame(Int64(count - 1))
+      guard count <= handle.image.frames.count else {
+        throw AnimatedImageError(
+          .parameter, "count is \(count), there are \(handle.image.frames.count) frames")
+      }
       wanted = Array(0..<count)
     }
     try unsafe draw(wanted, of: handle, frameRequest(rendering, handle), buffer, frames)
@@ -114,7 +119,8 @@ public func sampleIndices(
   _ indices: UnsafeMutablePointer<Int64>?, _ found: UnsafeMutablePointer<Int>?,
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe attempt(error) { () throws(AnimatedImageError) in
+  unsafe write(0, to: found)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
     let policy = try value(delays, of: delayPolicies, "delays")
     let target = try unsafe required(indices, "indices")
@@ -133,7 +139,8 @@ public func sample(
   _ frames: UnsafeMutablePointer<zoetrope_frame>?, _ found: UnsafeMutablePointer<Int>?,
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe attempt(error) { () throws(AnimatedImageError) in
+  unsafe write(0, to: found)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
     let policy = try value(delays, of: delayPolicies, "delays")
     let counter = try unsafe required(found, "found")

@@ -6,6 +6,7 @@ internal import Zoetrope
 final class Player: Sendable {
   private let scheduler: FrameScheduler
   private let thread: CallbackThread
+  private let frameCount: Int
   private let isStopped = Atomic(false)
   /// Nil while it plays.
   private let ending = Monitor<Ending?>(nil)
@@ -20,6 +21,7 @@ final class Player: Sendable {
       throw AnimatedImageError(.limitExceeded, "the system has no thread left")
     }
     self.thread = thread
+    frameCount = image.frames.count
     scheduler = FrameScheduler(image, rendering: rendering, options: options)
   }
 
@@ -65,7 +67,34 @@ final class Player: Sendable {
 
   func resume() { scheduler.resume() }
 
-  func seek(_ index: Int) throws(AnimatedImageError) { try scheduler.seek(toFrame: index) }
+  /// - Throws: `parameter` if there is no such frame, or if playback has ended.
+  func seek(toFrame index: Int64) throws(AnimatedImageError) {
+    guard index >= 0, index < Int64(frameCount) else {
+      throw AnimatedImageError(.parameter, "no frame \(index), there are \(frameCount)")
+    }
+    try checkOpen()
+    try scheduler.seek(toFrame: Int(index))
+  }
+
+  /// - Throws: `parameter` if playback has ended.
+  func seek(to time: Duration) throws(AnimatedImageError) {
+    try checkOpen()
+    scheduler.seek(to: time)
+  }
+
+  /// - Throws: `parameter` if playback has ended.
+  func setRate(_ rate: Double) throws(AnimatedImageError) {
+    try checkOpen()
+    scheduler.rate = rate
+  }
+
+  var state: PlaybackState { scheduler.state }
+
+  private func checkOpen() throws(AnimatedImageError) {
+    guard !scheduler.state.isEnded else {
+      throw AnimatedImageError(.parameter, "playback has ended")
+    }
+  }
 
   /// Whether the caller is one of the player's callbacks.
   var isCurrent: Bool { thread.isCurrent }

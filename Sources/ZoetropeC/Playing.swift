@@ -20,7 +20,8 @@ public func play(
     let given = try unsafe read(rendering, over: zoetrope_rendering(), "zoetrope_rendering")
     let request = try FrameRequest(given, of: handle.image)
     guard request.bytesPerPixel != 3 else {
-      throw AnimatedImageError(.parameter, "frames are not played as rgb8, but as rgbx8")
+      throw AnimatedImageError(
+        .parameter, "format is ZOETROPE_RGB8, which is not for playback; use ZOETROPE_RGBX8")
     }
     let wanted = try unsafe read(playback, over: zoetrope_playback(), "zoetrope_playback")
     let options = try wanted.options(of: handle)
@@ -38,9 +39,13 @@ extension zoetrope_playback {
     var options = try value(late, of: policies, "late")
     options.delayPolicy = try value(delays, of: delayPolicies, "delays")
     options.startIndex = try handle.checkFrame(start_frame)
-    guard plays >= -1 else { throw AnimatedImageError(.parameter, "\(plays) plays") }
+    guard plays >= -1 else {
+      throw AnimatedImageError(.parameter, "plays is \(plays), must be -1 or more")
+    }
     if plays != 0 { options.playCount = plays < 0 ? .indefinite : .finite(Int(plays)) }
-    guard rate >= 0 else { throw AnimatedImageError(.parameter, "a rate of \(rate)") }
+    guard rate >= 0 else {
+      throw AnimatedImageError(.parameter, "rate is \(rate), must be 0 or more")
+    }
     if rate > 0 { options.rate = rate }
     return options
   }
@@ -64,7 +69,7 @@ private struct ForeignCallbacks: @unchecked Sendable {
     unsafe shownFrame.height = Int64(frame.bitmap.height)
     unsafe shownFrame.index = Int64(frame.index)
     unsafe shownFrame.play = Int64(frame.play)
-    unsafe shownFrame.presentation_ns = frame.presentationTime.wholeNanoseconds
+    unsafe shownFrame.presentation_ns = frame.presentationTime.nanosecondsRoundedUp
     unsafe shownFrame.duration_ns = frame.duration.wholeNanoseconds
     unsafe shownFrame.lateness_ns = frame.lateness.wholeNanoseconds
     unsafe shownFrame.skipped = Int64(frame.skipped)
@@ -114,8 +119,45 @@ public func playerSeek(
 ) -> zoetrope_status {
   unsafe attempt(error) { () throws(AnimatedImageError) in
     let held = try unsafe object(player, Player.self, "player")
-    try held.seek(Int(index))
+    try held.seek(toFrame: index)
   }
+}
+
+/// `zoetrope_player_seek_time` of the header.
+@c(zoetrope_player_seek_time)
+public func playerSeekTime(
+  _ player: OpaquePointer?, _ time: Int64, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let held = try unsafe object(player, Player.self, "player")
+    try held.seek(to: .nanoseconds(time))
+  }
+}
+
+/// `zoetrope_player_set_rate` of the header.
+@c(zoetrope_player_set_rate)
+public func playerSetRate(
+  _ player: OpaquePointer?, _ rate: Double, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let held = try unsafe object(player, Player.self, "player")
+    // Also false for NaN.
+    guard rate > 0 else {
+      throw AnimatedImageError(.parameter, "rate is \(rate), must be more than 0")
+    }
+    try held.setRate(rate)
+  }
+}
+
+/// `zoetrope_player_state` of the header.
+@c(zoetrope_player_state)
+public func playerState(_ player: OpaquePointer?) -> Int32 {
+  guard !ForkGuard.isForked,
+    let held = try? unsafe object(player, Player.self, "player")
+  else { return Int32(ZOETROPE_ENDED) }
+  let state = held.state
+  if state.isEnded { return Int32(ZOETROPE_ENDED) }
+  return Int32(state == .paused ? ZOETROPE_PAUSED : ZOETROPE_PLAYING)
 }
 
 /// `zoetrope_player_wait` of the header.
@@ -126,7 +168,8 @@ public func playerWait(
   unsafe attempt(error) { () throws(AnimatedImageError) in
     let held = try unsafe object(player, Player.self, "player")
     guard !held.isCurrent else {
-      throw AnimatedImageError(.parameter, "a player's callback waits for its own end")
+      throw AnimatedImageError(
+        .parameter, "zoetrope_player_wait in a callback of this player would never return")
     }
     if let failure = held.wait() { throw failure }
   }

@@ -12,13 +12,14 @@ extension AnimationHandle {
     _ by: Int32, count: Int, _ policy: DelayPolicy
   ) throws(AnimatedImageError) -> [Int] {
     guard count > 0, count <= Self.maximumSample else {
-      throw AnimatedImageError(.parameter, "a sample of \(count) frames")
+      throw AnimatedImageError(
+        .parameter, "count is \(UInt(bitPattern: count)), must be 1 to \(Self.maximumSample)")
     }
     switch Int(by) {
     case ZOETROPE_BY_TIME: return indicesByTime(count, policy)
     case ZOETROPE_BY_INDEX: return indicesByIndex(count)
     case ZOETROPE_BY_DISTINCT: return try distinctIndices(count)
-    default: throw AnimatedImageError(.parameter, "a sample by \(by), not 0 to 2")
+    default: throw AnimatedImageError(.parameter, "by is \(by), must be 0 to 2")
     }
   }
 
@@ -39,9 +40,15 @@ extension AnimationHandle {
   }
 
   private func distinctIndices(_ count: Int) throws(AnimatedImageError) -> [Int] {
-    var distinct = DistinctFrames()
-    let reader = FrameReader(image)
-    while let frame = try reader.next() { distinct.add(frame.bitmap.converted(to: .rgba8)) }
-    return distinct.choose(count)
+    try cancellable { (isCancelled) throws(AnimatedImageError) in
+      var distinct = DistinctFrames()
+      let reader = FrameReader(image)
+      while !isCancelled(), let frame = try reader.next() {
+        distinct.add(frame.bitmap.converted(to: .rgba8))
+      }
+      let chosen = distinct.choose(count, isCancelled: isCancelled)
+      if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
+      return chosen
+    }
   }
 }

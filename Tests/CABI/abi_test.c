@@ -1,7 +1,9 @@
 /* Tests of the C ABI: abi_test DELAYS.gif DAMAGED.gif METADATA.png FILE...
    Runs under the address sanitizer and valgrind too: `make test-lib WITH=address`. */
 #define _DEFAULT_SOURCE
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -75,9 +77,16 @@ static void test_bad_arguments(const char *path) {
   CHECK(error.code == ZOETROPE_PARAMETER && !strcmp(error.name, "parameter") && strstr(error.message, "path"));
   CHECK(zoetrope_open_file(path, NULL, NULL, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_open_file("/nonexistent.gif", NULL, &animation, &error) == ZOETROPE_IO);
-  CHECK(strstr(error.message, "/nonexistent.gif"));
+  CHECK(strstr(error.message, "/nonexistent.gif") && error.system_error == ENOENT);
+  CHECK(zoetrope_open_file("/", NULL, &animation, &error) == ZOETROPE_IO && error.system_error == EISDIR);
+  /* A path that fills the message leaves room for the reason, and is shown without control characters. */
+  char name[1000] = "/\a\xff";
+  memset(name + 3, 'n', sizeof name - 4);
+  CHECK(zoetrope_open_file(name, NULL, &animation, &error) == ZOETROPE_IO);
+  CHECK(error.system_error == ENAMETOOLONG && strstr(error.message, "…") && strstr(error.message, "too long"));
+  for (const char *c = error.message; *c; c++) CHECK((unsigned char)*c >= ' ');
   CHECK(zoetrope_open_bytes("hello, no image", 15, NULL, &animation, &error) == ZOETROPE_NOT_AN_IMAGE);
-  CHECK(error.byte_offset >= 0 && error.frame == -1);
+  CHECK(error.byte_offset >= 0 && error.frame == -1 && error.system_error == 0);
   CHECK(zoetrope_open_bytes(NULL, 0, NULL, &animation, NULL) == ZOETROPE_TRUNCATED);
   CHECK(zoetrope_open_bytes(NULL, 5, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_open_bytes("x", SIZE_MAX, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
@@ -93,6 +102,7 @@ static void test_bad_arguments(const char *path) {
   CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_PARAMETER);
   options = (zoetrope_options){.size = sizeof options, .frame_count = 1};
   CHECK(zoetrope_open_file(path, &options, &animation, &error) == ZOETROPE_LIMIT_EXCEEDED);
+  CHECK(strstr(error.message, "frame_count"));
   /* An older caller knows fewer fields, a newer one more. */
   options = (zoetrope_options){.size = sizeof(size_t) + sizeof(int32_t), .limits = 77};
   CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_OK);
@@ -108,7 +118,11 @@ static void test_bad_arguments(const char *path) {
   CHECK(zoetrope_bytes_count(NULL) == 0);
   CHECK(zoetrope_get_info(NULL, NULL, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_frame_at_index(NULL, 0, NULL, NULL, NULL, &error) == ZOETROPE_PARAMETER);
+  zoetrope_cancel(NULL);
   zoetrope_player_stop(NULL);
+  CHECK(zoetrope_player_state(NULL) == ZOETROPE_ENDED);
+  CHECK(zoetrope_player_seek_time(NULL, 0, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_player_set_rate(NULL, 1, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_player_wait(NULL, NULL) == ZOETROPE_PARAMETER);
 }
 
@@ -143,6 +157,7 @@ static void test_facts(const char *path) {
   CHECK(zoetrope_get_frames(animation, 0, 0, 2, (void *)rects, sizeof rects[0], NULL) == ZOETROPE_OK);
   CHECK(rects[1][2] == frames[1].width);
   CHECK(zoetrope_get_frames(animation, 0, 0, count + 1, frames, sizeof *frames, &error) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_frames(animation, 0, 0, 0, NULL, sizeof *frames, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_get_frames(animation, 0, -1, 1, frames, sizeof *frames, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_get_frames(animation, 0, INT64_MAX, SIZE_MAX, frames, sizeof *frames, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_get_frames(animation, 0, 0, 1, NULL, sizeof *frames, NULL) == ZOETROPE_PARAMETER);
@@ -246,12 +261,15 @@ static void test_pixels(const char *path) {
   }
   single.byte_count--;
   CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, &error) == ZOETROPE_PARAMETER);
+  CHECK(strstr(error.message, "1 frame needs"));
+  /* Any size_t is a size. */
   single = (zoetrope_buffer){one, SIZE_MAX, 0, 0};
-  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_OK);
   single = (zoetrope_buffer){one, size, layout.bytes_per_row - 1, 0};
   CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
   single = (zoetrope_buffer){one, size, SIZE_MAX, 0};
-  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, &error) == ZOETROPE_PARAMETER);
+  CHECK(strstr(error.message, "18446744073709551615"));
   single = (zoetrope_buffer){one, size, SIZE_MAX / 4, 0};
   CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_PARAMETER);
   single = (zoetrope_buffer){NULL, size, 0, 0};
@@ -266,7 +284,7 @@ static void test_pixels(const char *path) {
   several.bytes_per_frame = SIZE_MAX / 3;
   CHECK(zoetrope_read_frames(animation, NULL, count, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
   several.bytes_per_frame = 0;
-  CHECK(zoetrope_read_frames(animation, NULL, 0, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_read_frames(animation, NULL, 0, NULL, NULL, NULL, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_read_frames(animation, NULL, count + 1, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_read_frames(animation, NULL, SIZE_MAX, NULL, &several, NULL, NULL) == ZOETROPE_PARAMETER);
   int64_t bad[2] = {0, info.frame_count};
@@ -327,7 +345,8 @@ static void test_renderings(const char *path) {
       {.size = sizeof(zoetrope_rendering), .format = 9}, {.size = sizeof(zoetrope_rendering), .fit = 4},
       {.size = sizeof(zoetrope_rendering), .filter = 5}, {.size = sizeof(zoetrope_rendering), .width = -1},
       {.size = sizeof(zoetrope_rendering), .height = 65536},
-      {.size = sizeof(zoetrope_rendering), .linear_light = 2}, {.size = 3}};
+      {.size = sizeof(zoetrope_rendering), .linear_light = 2},
+      {.size = sizeof(zoetrope_rendering), .reserved = 1}, {.size = 3}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     CHECK(zoetrope_get_layout(animation, &wrong[i], &layout, NULL) == ZOETROPE_PARAMETER);
   zoetrope_rendering huge = {.size = sizeof huge, .width = 65535, .height = 65535, .fit = ZOETROPE_FILL};
@@ -360,11 +379,13 @@ static void test_sampling(const char *path) {
     }
   }
   int64_t index;
-  CHECK(zoetrope_sample_indices(animation, 3, 0, 1, &index, &found, NULL) == ZOETROPE_PARAMETER);
+  found = 99;
+  CHECK(zoetrope_sample_indices(animation, 3, 0, 1, &index, &found, NULL) == ZOETROPE_PARAMETER && found == 0);
+  found = 99;
   CHECK(zoetrope_sample_indices(animation, 0, 0, 0, &index, &found, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_sample_indices(animation, 0, 0, SIZE_MAX, &index, &found, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_sample_indices(animation, 0, 0, 1, NULL, &found, NULL) == ZOETROPE_PARAMETER);
-  CHECK(zoetrope_sample(animation, 0, 0, 9, &box, &buffer, NULL, &found, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_sample(animation, 0, 0, 9, &box, &buffer, NULL, &found, NULL) == ZOETROPE_PARAMETER && found == 0);
   free(pixels);
   zoetrope_close(animation);
 }
@@ -378,6 +399,7 @@ static void test_png(const char *path) {
   CHECK(zoetrope_bytes_copy(bytes, file, 3) == 3);
   CHECK(zoetrope_bytes_copy(bytes, NULL, 3) == 0);
   CHECK(zoetrope_bytes_copy(bytes, file, count) == count);
+  CHECK(zoetrope_bytes_copy(bytes, file, SIZE_MAX) == count);
   zoetrope_bytes_free(bytes);
   CHECK(zoetrope_open_bytes(file, count, NULL, &again, NULL) == ZOETROPE_OK);
   free(file);
@@ -397,11 +419,19 @@ static void test_png(const char *path) {
 
 /* ---- Reading through callbacks ---- */
 
-typedef struct { const uint8_t *bytes; size_t count; int64_t result; int released; } memory;
+typedef struct {
+  const uint8_t *bytes;
+  size_t count;
+  int64_t result;
+  int released;
+  zoetrope_animation *cancelled; /* the next read cancels calls on it */
+} memory;
 
 static int64_t read_memory(void *context, int64_t offset, void *buffer, size_t count) {
   memory *from = context;
   if (from->result) return from->result;
+  zoetrope_cancel(from->cancelled);
+  from->cancelled = NULL;
   size_t left = (size_t)offset < from->count ? from->count - (size_t)offset : 0;
   if (count > left) count = left;
   if (count > 1000) count = 1000; /* a short read is no end */
@@ -429,7 +459,28 @@ static void test_reader(const char *path) {
   }
   from.result = -5;
   zoetrope_status status = zoetrope_frame_at_index(animation, 0, NULL, &to_left, NULL, &error);
-  CHECK(status == ZOETROPE_IO && error.byte_offset >= 0);
+  CHECK(status == ZOETROPE_IO && error.byte_offset >= 0 && error.frame == 0);
+  from.result = 0;
+  CHECK(zoetrope_frame_at_index(animation, 0, NULL, &to_left, NULL, &error) == ZOETROPE_OK);
+  from.result = -5;
+  CHECK(zoetrope_frame_at_index(animation, 7, NULL, &to_left, NULL, &error) == ZOETROPE_IO);
+  CHECK(error.frame > 0 && error.frame <= 7);
+  /* Cancelled while the first frame is read; the next call is not affected. */
+  from.result = 0;
+  size_t count = (size_t)info_of(animation).frame_count, found = 99;
+  uint8_t *all = malloc(count * layout.byte_count);
+  zoetrope_buffer to_all = {all, count * layout.byte_count, 0, 0};
+  int64_t indices[4];
+  from.cancelled = animation;
+  CHECK(zoetrope_read_frames(animation, NULL, count, NULL, &to_all, NULL, &error) == ZOETROPE_CANCELLED);
+  CHECK(error.code == ZOETROPE_CANCELLED && *error.message);
+  CHECK(zoetrope_read_frames(animation, NULL, count, NULL, &to_all, NULL, NULL) == ZOETROPE_OK);
+  from.cancelled = animation;
+  CHECK(zoetrope_sample_indices(animation, ZOETROPE_BY_DISTINCT, 0, 4, indices, &found, NULL) == ZOETROPE_CANCELLED);
+  CHECK(found == 0);
+  CHECK(zoetrope_sample_indices(animation, ZOETROPE_BY_DISTINCT, 0, 4, indices, &found, NULL) == ZOETROPE_OK);
+  free(all);
+  from.result = -5;
   CHECK(from.released == 0);
   zoetrope_close(animation);
   CHECK(from.released == 1);
@@ -555,13 +606,24 @@ static void test_playback(const char *path) {
   viewer more = {.in_order = true};
   CHECK(zoetrope_play(animation, NULL, &endless, show, end, &more, &player, NULL) == ZOETROPE_OK);
   while (atomic_load(&more.shown) < 3) usleep(1000);
+  CHECK(zoetrope_player_state(player) == ZOETROPE_PLAYING);
   zoetrope_player_pause(player);
+  CHECK(zoetrope_player_state(player) == ZOETROPE_PAUSED);
   zoetrope_player_resume(player);
   CHECK(zoetrope_player_seek(player, 0, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_player_seek_time(player, 100000000, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_player_seek_time(player, INT64_MIN, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_player_set_rate(player, 50, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_player_set_rate(player, 0, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_player_set_rate(player, NAN, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_player_seek(player, count, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_player_seek(player, INT64_MIN, NULL) == ZOETROPE_PARAMETER);
   zoetrope_player_stop(player);
   CHECK(zoetrope_player_wait(player, NULL) == ZOETROPE_CANCELLED);
+  CHECK(zoetrope_player_state(player) == ZOETROPE_ENDED);
+  CHECK(zoetrope_player_seek(player, 0, &error) == ZOETROPE_PARAMETER && strstr(error.message, "ended"));
+  CHECK(zoetrope_player_seek_time(player, 0, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_player_set_rate(player, 2, NULL) == ZOETROPE_PARAMETER);
   zoetrope_player_stop(player);
   CHECK(more.ended == 1);
   zoetrope_player_free(player);
@@ -656,6 +718,31 @@ static void test_fork(const char *path) {
   zoetrope_close(inherited);
 }
 
+/* Starts and durations add up, and a frame's start shows that frame. */
+static void test_times(const char *path) {
+  zoetrope_animation *animation;
+  if (zoetrope_open_file(path, NULL, &animation, NULL)) return;
+  size_t count = (size_t)info_of(animation).frame_count;
+  zoetrope_frame_info *frames = calloc(count, sizeof *frames);
+  for (int32_t delays = 0; delays <= ZOETROPE_DELAYS_IMAGE_IO; delays++) {
+    int64_t now = 0, index = -1;
+    CHECK(zoetrope_get_frames(animation, delays, 0, count, frames, sizeof *frames, NULL) == ZOETROPE_OK);
+    for (size_t i = 0; i < count; i++) {
+      CHECK(frames[i].start_ns == now && frames[i].duration_ns >= 0);
+      now += frames[i].duration_ns;
+      if (frames[i].duration_ns == 0) continue;
+      CHECK(zoetrope_frame_index_at(animation, delays, frames[i].start_ns, &index, NULL) == ZOETROPE_OK);
+      CHECK(index == (int64_t)i);
+      CHECK(zoetrope_frame_index_at(animation, delays, now - 1, &index, NULL) == ZOETROPE_OK);
+      CHECK(index == (int64_t)i);
+    }
+    int64_t duration = -1;
+    CHECK(zoetrope_get_duration(animation, delays, &duration, NULL) == ZOETROPE_OK && duration == now);
+  }
+  free(frames);
+  zoetrope_close(animation);
+}
+
 /* Reads everything of a file, and of copies of it that are cut or have a byte changed. */
 static void test_file(const char *path) {
   size_t count;
@@ -713,7 +800,10 @@ int main(int count, char **arguments) {
   test_playback(delays);
   test_dirty(delays);
   test_fork(delays);
-  for (int i = 4; i < count; i++) test_file(arguments[i]);
+  for (int i = 4; i < count; i++) {
+    test_times(arguments[i]);
+    test_file(arguments[i]);
+  }
   printf("%d checks, %d failed\n", checks, failures);
   return failures != 0;
 }

@@ -12,7 +12,8 @@ public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
   /// Whether the thread sanitizer has nothing to find in the cases.
   fileprivate let isSequential: Bool
 
-  /// Programs that compete for processors would miss the times that tests expect of them.
+  /// More programs at a time would miss the times that tests expect of them; fewer leave processors idle
+  /// while one waits.
   fileprivate static let programs = Turns(
     max(2, ProcessInfo.processInfo.activeProcessorCount * 3 / 2))
 

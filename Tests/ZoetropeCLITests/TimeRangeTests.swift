@@ -1,4 +1,5 @@
 import Testing
+import Zoetrope
 
 @testable import ZoetropeCLI
 
@@ -21,6 +22,25 @@ import Testing
   ])
   func `other text is refused`(_ text: String) {
     #expect(TimeRange(text) == nil)
+  }
+
+  @Test(arguments: [12, 24, 30, 7, 100])
+  func `the printed start of a frame selects that frame`(perSecond: Int) throws {
+    let frames = (0..<3 * perSecond).map { index in
+      FrameControl(
+        index: index, rect: PixelRect(x: 0, y: 0, width: 1, height: 1),
+        delay: FrameDelay(numerator: 1, denominator: UInt32(perSecond)))
+    }
+    let starts = frames.starts(.exact)
+    #expect(frames.duration(.exact) == Decimal(thousandths: 3_000_000))
+    for (index, start) in starts.enumerated() {
+      var selection = FrameSelection(time: TimeRange("\(start)ms"))
+      #expect(try selection.indices(in: frames, policy: .exact) == [index])
+      guard index > 0 else { continue }
+      // The end of a range is not part of it.
+      selection.time = TimeRange("\(starts[index - 1])ms-\(start)ms")
+      #expect(try selection.indices(in: frames, policy: .exact) == [index - 1])
+    }
   }
 
   @Test func `a frame belongs to a range while it is on screen`() throws {

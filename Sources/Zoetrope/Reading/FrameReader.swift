@@ -101,7 +101,8 @@ public final class FrameReader {
       return dirty
     } catch {
       resume(at: control.index)
-      throw error
+      // A source knows bytes, not frames.
+      throw error.code == .io ? error.inFrame(control.index) : error
     }
   }
 

@@ -18,14 +18,10 @@ struct FrameSelection: Hashable, Sendable {
   ) throws(FrameSelector.MissingFrame) -> [Int] {
     var chosen = try self.frames?.indices(count: frames.count) ?? Array(frames.indices)
     if let time {
-      var shown: [(start: Duration, end: Duration)] = []
-      var now = Duration.zero
-      for frame in frames {
-        let end = now + policy.shownDuration(of: frame.delay)
-        shown.append((now, end))
-        now = end
+      let timeline = PlaybackTimeline(frames, policy: policy)
+      chosen = chosen.filter {
+        time.overlaps(from: timeline.printedStart($0), to: timeline.printedStart($0 + 1))
       }
-      chosen = chosen.filter { time.overlaps(from: shown[$0].start, to: shown[$0].end) }
     }
     if every > 1 {
       chosen = stride(from: 0, to: chosen.count, by: every).map { chosen[$0] }
@@ -42,28 +38,42 @@ extension FrameSelection {
 /// Selects frames one by one, as ``FrameSelection/indices(in:policy:)`` does all at once.
 struct OrderedSelection {
   private let selection: FrameSelection
-  private let policy: DelayPolicy
-  /// When the next frame starts.
-  private var now = Duration.zero
+  /// The frames so far, if they are selected by time.
+  private var timeline: PlaybackTimeline
   private var matchCount = 0
   private var takenCount = 0
 
   /// - Parameter selection: One that ``FrameSelection/isDecidedInOrder``.
   init(_ selection: FrameSelection, policy: DelayPolicy) {
-    (self.selection, self.policy) = (selection, policy)
+    self.selection = selection
+    timeline = PlaybackTimeline([], policy: policy)
   }
 
   /// Whether `frame` is selected; called for every frame, in order.
   mutating func takes(_ frame: FrameControl) -> Bool {
-    let start = now
-    now += policy.shownDuration(of: frame.delay)
-    guard selection.frames?.contains(frame.index) ?? true,
-      selection.time?.overlaps(from: start, to: now) ?? true
-    else { return false }
+    let isOnTime = isOnTime(frame)
+    guard isOnTime, selection.frames?.contains(frame.index) ?? true else { return false }
     defer { matchCount += 1 }
     guard matchCount % selection.every == 0, takenCount < selection.maximum else { return false }
     takenCount += 1
     return true
+  }
+
+  private mutating func isOnTime(_ frame: FrameControl) -> Bool {
+    guard let time = selection.time else { return true }
+    timeline.append([frame])
+    let last = timeline.frameCount - 1
+    return time.overlaps(from: timeline.printedStart(last), to: timeline.printedStart(last + 1))
+  }
+}
+
+extension PlaybackTimeline {
+  /// When frame `index` starts, rounded up to a microsecond as in reports, so that a range of printed times
+  /// has exactly the frames between them.
+  fileprivate func printedStart(_ index: Int) -> Duration {
+    let (seconds, attoseconds) = startTime(index).components
+    let microsecond: Int64 = 1_000_000_000_000
+    return .seconds(seconds) + .microseconds((attoseconds + microsecond - 1) / microsecond)
   }
 }
 

@@ -31,14 +31,10 @@ struct AnimationReport {
   }
 
   /// The sum of the stored delays.
-  var storedDuration: Decimal { image.frames.storedDuration }
+  var storedDuration: Decimal { image.frames.duration(.exact) }
 
   /// The time that one play takes under ``policy``.
-  var shownDuration: Decimal { duration(policy) }
-
-  private func duration(_ policy: DelayPolicy) -> Decimal {
-    image.frames.total { Decimal(policy.shownDuration(of: $0)) }
-  }
+  var shownDuration: Decimal { image.frames.duration(policy) }
 
   /// All damage, structural damage first.
   var damage: [Damage] { image.damage + frameDamage }
@@ -86,7 +82,7 @@ extension AnimationReport {
         $0.field("policy", policy.description)
         if !policies.isEmpty {
           $0.object("by_policy") {
-            for named in policies { $0.field(named.name, duration(named.policy)) }
+            for named in policies { $0.field(named.name, image.frames.duration(named.policy)) }
           }
         }
       }
@@ -98,16 +94,13 @@ extension AnimationReport {
   }
 
   private func frames(_ json: inout JSONWriter) {
-    var start = Decimal(thousandths: 0)
-    for frame in image.frames {
-      let at = start
+    for (frame, start) in zip(image.frames, image.frames.starts(policy)) {
       let shown = Decimal(policy.shownDuration(of: frame.delay))
-      start += shown
       let picture = showings?.pictures[frame.index] ?? frame.index
       if let outputs, outputs[picture] == nil { continue }
       json.object { json in
         json.field("index", frame.index)
-        json.field("start_ms", at)
+        json.field("start_ms", start)
         json.object("delay") {
           $0.field("num", Int(frame.delay.numerator))
           $0.field("den", Int(frame.delay.denominator))
@@ -251,8 +244,9 @@ extension AnimationReport {
 
   private var durations: String {
     guard policies.isEmpty else {
-      return policies.map { "\(duration($0.policy)) ms \($0.name.description)" }.joined(
-        separator: ", ")
+      return policies.map { "\(image.frames.duration($0.policy)) ms \($0.name.description)" }
+        .joined(
+          separator: ", ")
     }
     let shown = shownDuration
     let stored = storedDuration
@@ -318,8 +312,7 @@ extension AnimationReport {
       widths.append(0)
     }
     var text = "  " + Self.line(titles, widths) + "\n"
-    var start = Decimal(thousandths: 0)
-    for frame in image.frames {
+    for (frame, start) in zip(image.frames, image.frames.starts(policy)) {
       let shown = Decimal(policy.shownDuration(of: frame.delay))
       var cells = ["\(frame.index)\(frame.isIndependent ? "*" : "")"]
       if policies.isEmpty {
@@ -337,7 +330,6 @@ extension AnimationReport {
           hashes.indices.contains(frame.index) ? hashes[frame.index].description : "")
       }
       text += "  " + Self.line(cells, widths) + "\n"
-      start += shown
     }
     return text + "  * can be decoded without an earlier frame\n"
   }

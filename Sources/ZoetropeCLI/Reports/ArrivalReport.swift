@@ -9,13 +9,15 @@ struct ArrivalReport {
   private let stream: StreamedImage
   private let policy: DelayPolicy
   private var progress: StreamProgress?
-  private var stored = Decimal(thousandths: 0)
-  private var shown = Decimal(thousandths: 0)
-  /// How many frames are in the sums.
-  private var frameCount = 0
+  private var stored: PlaybackTimeline
+  private var shown: PlaybackTimeline
+
+  private var frameCount: Int { shown.frameCount }
 
   init(input: InputFile, stream: StreamedImage, policy: DelayPolicy) {
     (self.input, self.stream, self.policy) = (input, stream, policy)
+    stored = PlaybackTimeline([], policy: .exact)
+    shown = PlaybackTimeline([], policy: policy)
   }
 
   /// Takes note of a change; returns whether it is worth a line: the first, and new frames.
@@ -24,9 +26,8 @@ struct ArrivalReport {
     self.progress = progress
     let frames = stream.core.arrival(after: frameCount).frames.prefix(
       progress.frameCount - frameCount)
-    frameCount += frames.count
-    stored += frames.storedDuration
-    shown += frames.total { Decimal(policy.shownDuration(of: $0)) }
+    stored.append(Array(frames))
+    shown.append(Array(frames))
     return true
   }
 
@@ -42,8 +43,8 @@ struct ArrivalReport {
       json.field("frame_count", frameCount)
       json.field("announced_frames", progress?.announcedFrames)
       json.object("duration_ms") {
-        $0.field("exact", stored)
-        $0.field("effective", shown)
+        $0.field("exact", Decimal(stored.startTime(frameCount)))
+        $0.field("effective", Decimal(shown.startTime(frameCount)))
         $0.field("policy", policy.description)
       }
     }

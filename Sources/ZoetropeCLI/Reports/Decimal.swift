@@ -18,6 +18,13 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
     thousandths = Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
   }
 
+  /// The start time of a frame in milliseconds, rounded up to the microsecond: an earlier time would be
+  /// one of the frame before it.
+  init(start: Duration) {
+    self.init(start)
+    if start.components.attoseconds % 1_000_000_000_000 > 0 { thousandths += 1 }
+  }
+
   var description: String {
     let fraction = thousandths % 1000
     guard fraction != 0 else { return String(thousandths / 1000) }
@@ -67,13 +74,38 @@ extension Sequence<FrameControl> {
     if let last { body(last, count) }
   }
 
-  /// The sum of `time` over each frame's delay.
-  func total(_ time: (FrameDelay) -> Decimal) -> Decimal {
+  /// Whether all delays are whole microseconds, so that their sums may be added up as decimals.
+  fileprivate var haveWholeMicroseconds: Bool {
+    var areWhole = true
+    forEachDelay { delay, _ in
+      areWhole = areWhole && UInt64(delay.numerator) * 1_000_000 % UInt64(delay.denominator) == 0
+    }
+    return areWhole
+  }
+}
+
+extension [FrameControl] {
+  /// The time that one play takes under `policy`, rounded down.
+  func duration(_ policy: DelayPolicy) -> Decimal {
+    guard haveWholeMicroseconds else {
+      let timeline = PlaybackTimeline(self, policy: policy)
+      return Decimal(timeline.startTime(count))
+    }
     var total = Decimal(thousandths: 0)
-    forEachDelay { total.thousandths += time($0).thousandths * $1 }
+    forEachDelay { total.thousandths += Decimal(policy.shownDuration(of: $0)).thousandths * $1 }
     return total
   }
 
-  /// The sum of the stored delays.
-  var storedDuration: Decimal { total { Decimal($0) } }
+  /// When each frame starts under `policy`.
+  func starts(_ policy: DelayPolicy) -> [Decimal] {
+    guard haveWholeMicroseconds else {
+      let timeline = PlaybackTimeline(self, policy: policy)
+      return indices.map { Decimal(start: timeline.startTime($0)) }
+    }
+    var now = Decimal(thousandths: 0)
+    return map { frame in
+      defer { now += Decimal(policy.shownDuration(of: frame.delay)) }
+      return now
+    }
+  }
 }

@@ -44,6 +44,8 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
   public let byteOffset: Int?
   /// A plain clause that describes the error.
   public let detail: String
+  /// The `errno` of the system call that failed, if one did.
+  package var systemError: Int32?
 
   /// Creates an error.
   public init(
@@ -55,6 +57,16 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
     self.format = format
     self.frameIndex = frameIndex
     self.byteOffset = byteOffset
+  }
+}
+
+extension AnimatedImageError {
+  /// The same error, in frame `index` if it names none.
+  package func inFrame(_ index: Int) -> Self {
+    guard frameIndex == nil else { return self }
+    var error = Self(code, detail, format: format, frameIndex: index, byteOffset: byteOffset)
+    error.systemError = systemError
+    return error
   }
 }
 

@@ -59,7 +59,9 @@ package final class FileSource: ByteSource {
           checkingStart: checkingStart))
     } catch {
       guard error.code == .io else { throw error }
-      throw AnimatedImageError(.io, "\(name): \(error.detail)")
+      var named = AnimatedImageError(.io, "\(name): \(error.detail)")
+      named.systemError = error.systemError
+      throw named
     }
   }
 
@@ -148,8 +150,11 @@ package final class FileSource: ByteSource {
   }
 
   static func failure(_ error: any Error, _ name: String? = nil) -> AnimatedImageError {
-    let detail = (error as? Errno).map { "\($0)" } ?? "\(error)"
-    return AnimatedImageError(.io, name.map { "\($0): \(detail)" } ?? detail)
+    let number = error as? Errno
+    let detail = number.map { "\($0)" } ?? "\(error)"
+    var failure = AnimatedImageError(.io, name.map { "\($0): \(detail)" } ?? detail)
+    failure.systemError = number?.rawValue
+    return failure
   }
 }
 

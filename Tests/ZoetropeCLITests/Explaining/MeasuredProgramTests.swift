@@ -45,7 +45,7 @@ import Zoetrope
   static let hasPillow = prints(
     "python3 -c 'import PIL; print(PIL.__version__)'", "13\\.0")
 
-  static let hasImageMagick = prints("convert -version", "Version: ImageMagick 6\\.9")
+  static let hasImageMagick = prints("convert -version", "Version: ImageMagick 6\\.9\\.11")
 
   @Test(.enabled(if: hasFFmpeg, "ffmpeg 5.1 is not installed"), arguments: folders)
   func `ffmpeg does with every fixture what is predicted`(folder: String) throws {

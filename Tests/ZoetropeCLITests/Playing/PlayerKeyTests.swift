@@ -8,8 +8,8 @@ import Testing
     frames: [(0, 200), (1, 200), (2, 200), (0, 200), (1, 250)]
   ).bytes
 
-  private func paused(_ body: (PlayerSession) throws -> Void) throws {
-    let session = try PlayerSession(files: ["cat.gif": Self.slow])
+  private func paused(rows: Int = 14, _ body: (PlayerSession) throws -> Void) throws {
+    let session = try PlayerSession(files: ["cat.gif": Self.slow], rows: rows)
     try #require(session.terminal.waitToShow("1/5"))
     try #require(session.type(" ", expecting: "‖"))
     try body(session)
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test func `the help page names the keys and goes away`() throws {
-    try paused { session in
+    try paused(rows: 24) { session in
       session.terminal.type("?")
       #expect(session.terminal.waitToShow("Ctrl-L"))
       let help = session.terminal.model.screen

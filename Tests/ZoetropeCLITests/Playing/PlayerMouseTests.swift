@@ -8,7 +8,7 @@ import Testing
   ).bytes
 
   @Test func `the mouse is reported while playing, seeks, zooms and is given back`() throws {
-    let session = try PlayerSession(files: ["cat.gif": Self.slow], columns: 100)
+    let session = try PlayerSession(files: ["cat.gif": Self.slow], columns: 100, rows: 24)
     try #require(session.terminal.waitToShow("1/5"))
     #expect(session.terminal.model.state.mouseModes == ["?1002", "?1006"])
     try #require(session.type(" ", expecting: "‖"))

@@ -146,9 +146,9 @@ import ZoetropeTerminal
       }
       #expect(session.quit() == 0)
     }
-    #expect(counts["stretch"] == 120 * 22)
+    #expect(counts["stretch"] == 120 * 12)
     #expect(counts["original", default: 0] < 12)
-    #expect((12..<120 * 22).contains(counts["contain", default: 0]))
+    #expect((12..<120 * 12).contains(counts["contain", default: 0]))
   }
 
   @Test func `several files each play once and end`() throws {

@@ -6,7 +6,7 @@ struct PlayerSession {
   /// Starts it in a directory that holds `files`; they are played in the order of their names.
   init(
     _ arguments: [String] = [], files: [String: [UInt8]] = ["cat.gif": SampleGIF().bytes],
-    columns: Int = 120, rows: Int = 24, answers: TerminalModel.Answers = .basic,
+    columns: Int = 120, rows: Int = 14, answers: TerminalModel.Answers = .basic,
     environment: [String] = ["TERM=xterm-256color"]
   ) throws {
     tool = try Tool()

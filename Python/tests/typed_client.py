@@ -1,0 +1,65 @@
+"""A client that must pass `mypy --strict`; lines that must not are marked. Never run."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import mmap
+import os
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import zoetrope
+from zoetrope import Damage, LimitError
+
+
+def sources(path: Path, raw: "os.PathLike[bytes]", data: bytearray, mapped: mmap.mmap) -> None:
+    for source in (path, raw, data, mapped, "a.gif", b"GIF", memoryview(data)):
+        zoetrope.open(source)
+    zoetrope.open(io.BytesIO())
+    zoetrope.open(gzip.open("a.gz"))
+    zoetrope.open(gzip.GzipFile("a.gz"))
+    with open("a.gif", "rb") as file:
+        zoetrope.open(file)
+    zoetrope.open("a", limits={"canvas_pixels": 4, "preset": "strict"})
+    zoetrope.open("a", limits=None)
+    zoetrope.open(3)  # type: ignore[arg-type]
+    zoetrope.open("a", limits="lax")  # type: ignore[arg-type]
+    zoetrope.open("a", delays="chrome")  # type: ignore[arg-type]
+
+
+def pixels(path: Path) -> NDArray[np.uint8]:
+    with zoetrope.open(path, limits="strict", threads=np.int64(2)) as animation:
+        batch: NDArray[np.uint8] = animation.sample(8, size=(224, 224), fit="fill", format="RGB")
+        frame = animation.at(1.5, size=(128, None), filter="lanczos")
+        animation.frame(np.int64(3), size=[64, 64], out=np.empty((1, 1, 4), np.uint8))
+        animation.read(np.array([1, 2]))
+        animation.read(range(3))
+        animation.read(index for index in (1, 2))
+        animation.sample(3, "distinct", linear_light=True, no_enlarging=True, out=batch)
+        pair: Tuple[NDArray[Any], Optional[Damage]] = animation.frame_with_damage(0)
+        for one, duration in zip(animation, animation.durations):
+            print(one.shape, duration + 1.0, pair[1], frame.dtype)
+        rect: Tuple[int, int, int, int] = animation.frames[0].rect
+        slices: NDArray[Any] = animation[1:3]
+        print(rect, slices, animation[np.int64(1)], animation.closed)
+        animation.at(1.0, sise=(3, 3))  # type: ignore[call-arg]
+        animation.frame(0, format="rgb")  # type: ignore[arg-type]
+        animation.frame(0, size=64)  # type: ignore[arg-type]
+        animation.sample(3, by="luck")  # type: ignore[arg-type]
+        return batch
+
+
+def errors() -> List[Dict[str, Any]]:
+    try:
+        zoetrope.open("x")
+    except LimitError as error:
+        code: str = error.code
+        offset: Optional[int] = error.byte_offset
+        print(code, offset)
+    except zoetrope.ReadError as error:
+        print(error.errno, error.filename)
+    return list(zoetrope.frames({"path": "a", "bytes": b""}, size=(96, 96)))
