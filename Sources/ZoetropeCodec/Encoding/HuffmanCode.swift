@@ -19,46 +19,63 @@ struct HuffmanCode {
     if keys.count < 2 {
       // Some decoders accept complete codes only: two codes of one bit.
       let symbol = keys.first.map { Int($0 & 0xffff) } ?? 0
+      let other = symbol == 0 ? 1 : 0
       lengths[symbol] = 1
-      lengths[symbol == 0 ? 1 : 0] = 1
-    } else {
-      keys.sort()
-      var symbol = 0
-      let tallies = Self.tallies(keys, limit: limit)
-      for length in (1...limit).reversed() {
-        for _ in 0..<tallies[length] {
-          lengths[Int(keys[symbol] & 0xffff)] = UInt8(length)
-          symbol += 1
-        }
+      lengths[other] = 1
+      words[max(symbol, other)] = 1
+      words[symbol] |= 1 << 16
+      words[other] |= 1 << 16
+      return
+    }
+    keys.sort()
+    let tallies = Self.tallies(keys, limit: limit)
+    var symbol = 0
+    for length in (1...limit).reversed() {
+      for _ in 0..<tallies[length] {
+        lengths[Int(keys[symbol] & 0xffff)] = UInt8(length)
+        symbol += 1
       }
     }
-    assign(limit: limit)
+    assign(tallies, limit: limit)
   }
 
   /// How many codes have each length. `keys` are counts above 16 bits, the least first.
-  private static func tallies(_ keys: [UInt64], limit: Int) -> [Int] {
-    // Leaves and inner nodes are two queues, both in order of weight.
+  ///
+  /// After Moffat and Katajainen, "In-place calculation of minimum-redundancy codes".
+  private static func tallies(_ keys: [UInt64], limit: Int) -> InlineArray<16, Int> {
     let count = keys.count
-    var weights = keys.map { $0 >> 16 }
-    weights.reserveCapacity(2 * count)
-    var parents = [Int](repeating: 0, count: 2 * count - 1)
-    var (leaf, inner) = (0, count)
-    for node in count..<2 * count - 1 {
-      var weight: UInt64 = 0
+    // Leaves, by weight. Inner nodes replace the leaves that were taken: a weight until the node is taken too,
+    // then the number of its parent, and last its depth.
+    var nodes = keys.map { Int($0 >> 16) }
+    var (leaf, inner) = (0, 0)
+    for node in 0..<count - 1 {
+      var weight = 0
       for _ in 0..<2 {
-        let takesLeaf = leaf < count && (inner >= node || weights[leaf] <= weights[inner])
-        let child = takesLeaf ? leaf : inner
-        if takesLeaf { leaf += 1 } else { inner += 1 }
-        weight += weights[child]
-        parents[child] = node
+        if leaf >= count || inner < node && nodes[inner] < nodes[leaf] {
+          weight += nodes[inner]
+          nodes[inner] = node
+          inner += 1
+        } else {
+          weight += nodes[leaf]
+          leaf += 1
+        }
       }
-      weights.append(weight)
+      nodes[node] = weight
     }
-    var depths = [Int](repeating: 0, count: 2 * count - 1)
-    var tallies = [Int](repeating: 0, count: limit + 1)
-    for node in (0..<2 * count - 2).reversed() {
-      depths[node] = depths[parents[node]] + 1
-      if node < count { tallies[min(limit, depths[node])] += 1 }
+    nodes[count - 2] = 0
+    for node in (0..<count - 2).reversed() { nodes[node] = nodes[nodes[node]] + 1 }
+    var tallies = InlineArray<16, Int>(repeating: 0)
+    // Nodes at each depth, from the root on; those that are not inner nodes are leaves.
+    var (depth, places, node) = (0, 1, count - 2)
+    while places > 0 {
+      var innerCount = 0
+      while node >= 0, nodes[node] == depth {
+        innerCount += 1
+        node -= 1
+      }
+      tallies[min(limit, depth)] += places - innerCount
+      places = 2 * innerCount
+      depth += 1
     }
     // Codes cut to the limit overfill the code: lengthening shorter ones makes room.
     var total = (1...limit).reduce(0) { $0 + tallies[$1] << (limit - $1) }
@@ -73,10 +90,8 @@ struct HuffmanCode {
   }
 
   /// Gives each symbol the code that follows from the lengths (RFC 1951, 3.2.2).
-  private mutating func assign(limit: Int) {
-    var tallies = [UInt32](repeating: 0, count: limit + 1)
-    for length in lengths where length > 0 { tallies[Int(length)] += 1 }
-    var next = [UInt32](repeating: 0, count: limit + 1)
+  private mutating func assign(_ tallies: InlineArray<16, Int>, limit: Int) {
+    var next = InlineArray<16, Int>(repeating: 0)
     for length in 1...limit { next[length] = (next[length - 1] + tallies[length - 1]) << 1 }
     for (symbol, length) in lengths.enumerated() where length > 0 {
       let code = UInt16(truncatingIfNeeded: next[Int(length)])

@@ -9,7 +9,7 @@
 public final class PNGEncoder {
   /// How much time to spend on making the file small.
   public enum Effort: Sendable, Hashable {
-    /// A third to two thirds of the time of ``balanced``, for files a sixth larger.
+    /// About half the time of ``balanced``, for files an eighth larger.
     case fast
     /// The best size per unit of time, by measurement. The default.
     case balanced
@@ -159,7 +159,8 @@ public final class PNGEncoder {
       byFilter += deflater.compress(self.filtered, range: range, form: filtered, into: packed)
     }
     // ``packed`` holds what was compressed last: nothing more to do if the sample was the whole picture.
-    // Drawings that compress this well repeat farther apart than a sample shows, and lose by filtering.
+    // Drawings that compress well repeat farther apart than a sample shows, and lose by filtering: 199 pictures
+    // of 87 animations from elsewhere take the same bytes with any limit from 1/8 to 1/20, and more without.
     if let filter, byFilter < unfiltered, unfiltered > sampled / 20 {
       if sampled == total { return byFilter }
       filter.filter(lines, rows: 0..<size.height, into: self.filtered, fixed: 4)

@@ -8,9 +8,9 @@ internal import Glibc
 ///
 /// Unsafe code: ``compress(_:range:form:into:)`` checks that `range` lies in the source and that ``bound(_:)``
 /// bytes fit the target. Eight bytes are loaded only at least eight bytes before the end of `range`, and matches
-/// never refer to bytes before its start: a distance is at most the place where it is used. A block has at most
-/// `capacity` sequences. Bits are stored eight bytes at a time, which may overrun the stream by up to eight
-/// bytes; the bound includes them.
+/// never refer to bytes before its start: a distance is at most the place where it is used, and places that the
+/// table has from other ranges are negative. A block has at most `capacity` sequences. Bits are stored eight
+/// bytes at a time, which may overrun the stream by up to eight bytes; the bound includes them.
 final class ScanlineDeflater {
   /// What the scanlines are.
   struct Form {
@@ -30,8 +30,10 @@ final class ScanlineDeflater {
   /// The most bits of a code.
   private static let limit = 12
 
-  /// The last place of each hash plus one, from the start of the range.
-  private let table = PixelStorage(byteCount: 4 << 15)
+  /// The last place of each hash, plus ``origin``. Places of ranges before are less than that, so that the
+  /// table, which is larger than many pictures, need not be cleared for each.
+  private let table = PixelStorage(byteCount: 4 << hashBits)
+  private var origin: Int
   /// `literals << 32 | length << 16 | distance - 1`
   private let sequences = PixelStorage(byteCount: 8 * capacity)
   /// Four counters per literal, so that equal neighbours do not wait for each other; then one per length symbol
@@ -41,11 +43,17 @@ final class ScanlineDeflater {
   private static let distanceTallies = lengthTallies + 29
   private static let tallyCount = distanceTallies + 30
 
+  /// - Parameter origin: What ``origin`` starts with.
+  init(origin: Int = 1) {
+    precondition(1...Int(UInt32.max) ~= origin)
+    self.origin = origin
+  }
+
   /// The room that ``compress(_:range:form:into:)`` needs for `count` bytes: a literal takes up to 12 bits and a
   /// match, of at least four bytes, up to 42. Blocks cover at least 64 KB, except the last, and their codes take
   /// less than 1 KB.
   static func bound(_ count: Int) -> Int {
-    count + count / 2 + (count >> 16 + 2) << 10 + 64
+    count + count / 2 + ((count >> 16 + 2) << 10) + 64
   }
 
   /// Compresses `range` of `source` to the start of `target`; returns the number of bytes written.
@@ -53,14 +61,18 @@ final class ScanlineDeflater {
     _ source: PixelStorage, range: Range<Int>, form: Form, into target: PixelStorage
   ) -> Int {
     precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
-    precondition(target.byteCount >= Self.bound(range.count) && range.count <= UInt32.max)
+    precondition(target.byteCount >= Self.bound(range.count) && range.count < UInt32.max)
     precondition(1...8 ~= form.bytesPerPixel && form.line > 0)
     let base = unsafe UnsafeRawPointer(source.baseAddress) + range.lowerBound
     var bits = unsafe BitWriter(target.baseAddress)
     // A window of 32 KB, the fastest level.
     bits.put(0x0178, 16)
     bits.flush()
-    if !form.isFiltered { unsafe memset(table.baseAddress, 0, table.byteCount) }
+    if origin + range.count > UInt32.max {
+      unsafe memset(table.baseAddress, 0, table.byteCount)
+      origin = 1
+    }
+    defer { origin += range.count }
     var start = 0
     repeat {
       let block = unsafe scan(base, from: start, to: range.count, form)
@@ -117,11 +129,13 @@ final class ScanlineDeflater {
     let line = form.line <= Self.window ? form.line : .max
     let searches = !form.isFiltered
     let step = searches ? 1 : pixel
-    // Short runs of indices repeat by chance: compare more bytes, and hash more places.
+    // Indices are a byte each, so that five are worth a match, and many places are noted; pixels of two bytes or
+    // more take four, and six in the row above.
     let keyShift: UInt64 = pixel == 1 ? 24 : 32
     let lineShift: UInt64 = pixel == 1 ? 24 : 16
     let noted = pixel == 1 ? 16 : 0
     let table = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
+    let origin = origin
     let sequences = unsafe sequences.baseAddress.assumingMemoryBound(to: UInt64.self)
     let tallies = unsafe tallies.baseAddress.assumingMemoryBound(to: UInt32.self)
     unsafe memset(tallies, 0, 4 * Self.tallyCount)
@@ -147,8 +161,8 @@ final class ScanlineDeflater {
       if searches {
         let key = value &<< keyShift
         let slot = Int(truncatingIfNeeded: Self.slot(key))
-        let last = unsafe Int(table[slot]) &- 1
-        unsafe table[slot] = UInt32(truncatingIfNeeded: place &+ 1)
+        let last = unsafe Int(table[slot]) &- origin
+        unsafe table[slot] = UInt32(truncatingIfNeeded: origin &+ place)
         if distance == 0, last >= 0, place &- last <= Self.window,
           unsafe Self.load(base, last) &<< keyShift == key
         {
@@ -179,7 +193,7 @@ final class ScanlineDeflater {
         while other < last {
           let key = unsafe Self.load(base, other) &<< keyShift
           unsafe table[Int(truncatingIfNeeded: Self.slot(key))] =
-            UInt32(truncatingIfNeeded: other &+ 1)
+            UInt32(truncatingIfNeeded: origin &+ other)
           other &+= 1
         }
       }
