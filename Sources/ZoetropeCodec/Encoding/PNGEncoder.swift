@@ -137,7 +137,7 @@ public final class PNGEncoder {
 
   /// Compresses ``lines`` into ``packed``, filtered if a sample is smaller that way; returns the number of bytes.
   ///
-  /// Dithered and noisy palette pictures go to libdeflate, which finds more short repetitions.
+  /// Dithered and noisy pictures that filters do not help go to libdeflate, which finds more short repetitions.
   private func packFast(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> Int {
@@ -166,7 +166,7 @@ public final class PNGEncoder {
       filter.filter(lines, rows: 0..<size.height, into: self.filtered, fixed: 4)
       return deflater.compress(self.filtered, range: 0..<total, form: filtered, into: packed)
     }
-    if filter == nil, unfiltered > sampled / 4 {
+    if unfiltered > sampled / 4 {
       let compressor = try compressors.compressor(level: 1)
       try Self.reserve(&packed, compressor.bound(total))
       return compressor.compress(lines, range: 0..<total, into: packed)
