@@ -100,7 +100,7 @@ extension ExtractionFormat {
 
 extension CompressionChoice {
   static let allValueDescriptions = [
-    "fast": "half the time of the default, files a sixth larger",
+    "fast": "half the time of the default, files an eighth larger",
     "default": "the smallest form that is cheap to find",
     "small": "files a tenth smaller, in some 30 times the time",
   ]

@@ -43,7 +43,10 @@ struct PNGChunks {
 extension UInt32 {
   /// The four bytes, most significant first, as PNG stores numbers.
   var bigEndianBytes: [UInt8] {
-    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) }
+    [
+      UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16),
+      UInt8(truncatingIfNeeded: self >> 8), UInt8(truncatingIfNeeded: self),
+    ]
   }
 }
 

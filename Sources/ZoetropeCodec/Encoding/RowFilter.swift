@@ -44,7 +44,11 @@ struct RowFilter {
     for y in range {
       let input = unsafe source.baseAddress + y * line + 1
       unsafe memcpy(current, input, rowBytes)
-      let chosenBest = unsafe choose(current: current, above: above)
+      if fixed == 4 {
+        // Alone a third of the work.
+        unsafe computePaeth(current: current, above: above)
+      }
+      let chosenBest = unsafe fixed == 4 ? 4 : choose(current: current, above: above)
       let best = fixed ?? chosenBest
       let output = unsafe target.baseAddress + y * line
       unsafe output.storeBytes(of: UInt8(best), as: UInt8.self)
@@ -125,6 +129,21 @@ struct RowFilter {
     if up.total < least { (best, least) = (2, up.total) }
     if average.total < least { (best, least) = (3, average.total) }
     return paeth.total < least ? 4 : best
+  }
+
+  /// Computes the candidate of Paeth's filter.
+  private func computePaeth(current: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer) {
+    let target = unsafe candidates.baseAddress + 3 * stride
+    var x = 0
+    while x < rowBytes {
+      let value = unsafe current.loadUnaligned(fromByteOffset: x, as: Lane.self)
+      let left = unsafe current.loadUnaligned(fromByteOffset: x &- bytesPerPixel, as: Lane.self)
+      let over = unsafe above.loadUnaligned(fromByteOffset: x, as: Lane.self)
+      let corner = unsafe above.loadUnaligned(fromByteOffset: x &- bytesPerPixel, as: Lane.self)
+      unsafe target.storeBytes(
+        of: value &- Self.paeth(left, over, corner), toByteOffset: x, as: Lane.self)
+      x &+= 16
+    }
   }
 
   @inline(always)

@@ -24,6 +24,14 @@ package enum CRC32 {
   }
 }
 
+/// The checksum of zlib streams.
+enum Adler32 {
+  static func of(_ source: PixelStorage, range: Range<Int>) -> UInt32 {
+    precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
+    return unsafe libdeflate_adler32(1, source.baseAddress + range.lowerBound, range.count)
+  }
+}
+
 /// libdeflate's decompressor for the raw data, with the checks of the zlib wrapper done here.
 @safe
 final class Inflater: @unchecked Sendable {

@@ -179,12 +179,19 @@ import ZoetropeTestSupport
   @Test func `frames and checkpoints share a budget and each keeps a part`() async throws {
     let budget = MemoryBudget(byteLimit: 40 * canvasCost)
     let image = try AnimatedImage(bytes: bytes).charged(to: budget)
-    for index in 0..<Self.count { _ = try await image.bitmap(at: index, cache: nil) }
-    #expect(budget.used(for: .checkpoints) >= budget.byteLimit / 2 - canvasCost)
+    // Checkpoints are spread by the time that frames take. One that waited for a processor seems dear
+    // until it has been drawn some times.
+    let part = budget.byteLimit / 2 - canvasCost
+    for _ in 0..<8 where budget.used(for: .checkpoints) < part {
+      for index in 0..<Self.count { _ = try await image.bitmap(at: index, cache: nil) }
+    }
+    #expect(budget.used(for: .checkpoints) >= part)
     let cache = MemoryFrameCache(budget: budget)
-    for index in 0..<Self.count {
-      _ = try await image.bitmap(at: index * 37 % Self.count, cache: cache)
-      #expect(budget.usedBytes <= budget.byteLimit)
+    for pass in 0..<8 where pass == 0 || budget.used(for: .checkpoints) < part {
+      for index in 0..<Self.count {
+        _ = try await image.bitmap(at: index * 37 % Self.count, cache: cache)
+        #expect(budget.usedBytes <= budget.byteLimit)
+      }
     }
     #expect(budget.used(for: .checkpoints) >= budget.byteLimit / 2 - canvasCost)
     #expect(cache.statistics.cost >= budget.byteLimit / 2 - 2 * canvasCost)

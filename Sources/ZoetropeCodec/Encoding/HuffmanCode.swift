@@ -1,0 +1,137 @@
+/// A prefix code for Deflate: the codes of symbols by how often they occur.
+struct HuffmanCode {
+  /// The length of each symbol's code in bits; 0 for a symbol that does not occur.
+  private(set) var lengths: [UInt8]
+  /// Each symbol's code, first bit lowest, and its length from bit 16 on.
+  private(set) var words: [UInt32]
+
+  /// - Parameters:
+  ///   - counts: How often each of up to 65,536 symbols occurs.
+  ///   - limit: The most bits of a code, up to 15: at least the logarithm of the number of symbols.
+  init(counts: [UInt32], limit: Int) {
+    lengths = [UInt8](repeating: 0, count: counts.count)
+    words = [UInt32](repeating: 0, count: counts.count)
+    var keys: [UInt64] = []
+    keys.reserveCapacity(counts.count)
+    for (symbol, count) in counts.enumerated() where count > 0 {
+      keys.append(UInt64(count) << 16 | UInt64(symbol))
+    }
+    if keys.count < 2 {
+      // Some decoders accept complete codes only: two codes of one bit.
+      let symbol = keys.first.map { Int($0 & 0xffff) } ?? 0
+      let other = symbol == 0 ? 1 : 0
+      lengths[symbol] = 1
+      lengths[other] = 1
+      words[max(symbol, other)] = 1
+      words[symbol] |= 1 << 16
+      words[other] |= 1 << 16
+      return
+    }
+    keys.sort()
+    let tallies = Self.tallies(keys, limit: limit)
+    var symbol = 0
+    for length in (1...limit).reversed() {
+      for _ in 0..<tallies[length] {
+        lengths[Int(keys[symbol] & 0xffff)] = UInt8(length)
+        symbol += 1
+      }
+    }
+    assign(tallies, limit: limit)
+  }
+
+  /// How many codes have each length. `keys` are counts above 16 bits, the least first.
+  ///
+  /// After Moffat and Katajainen, "In-place calculation of minimum-redundancy codes".
+  private static func tallies(_ keys: [UInt64], limit: Int) -> InlineArray<16, Int> {
+    let count = keys.count
+    // Leaves, by weight. Inner nodes replace the leaves that were taken: a weight until the node is taken too,
+    // then the number of its parent, and last its depth.
+    var nodes = keys.map { Int($0 >> 16) }
+    var (leaf, inner) = (0, 0)
+    for node in 0..<count - 1 {
+      var weight = 0
+      for _ in 0..<2 {
+        if leaf >= count || inner < node && nodes[inner] < nodes[leaf] {
+          weight += nodes[inner]
+          nodes[inner] = node
+          inner += 1
+        } else {
+          weight += nodes[leaf]
+          leaf += 1
+        }
+      }
+      nodes[node] = weight
+    }
+    nodes[count - 2] = 0
+    for node in (0..<count - 2).reversed() { nodes[node] = nodes[nodes[node]] + 1 }
+    var tallies = InlineArray<16, Int>(repeating: 0)
+    // Nodes at each depth, from the root on; those that are not inner nodes are leaves.
+    var (depth, places, node) = (0, 1, count - 2)
+    while places > 0 {
+      var innerCount = 0
+      while node >= 0, nodes[node] == depth {
+        innerCount += 1
+        node -= 1
+      }
+      tallies[min(limit, depth)] += places - innerCount
+      places = 2 * innerCount
+      depth += 1
+    }
+    // Codes cut to the limit overfill the code: lengthening shorter ones makes room.
+    var total = (1...limit).reduce(0) { $0 + tallies[$1] << (limit - $1) }
+    while total > 1 << limit {
+      guard let length = (1..<limit).last(where: { tallies[$0] > 0 }) else { break }
+      tallies[limit] -= 1
+      tallies[length] -= 1
+      tallies[length + 1] += 2
+      total -= 1
+    }
+    return tallies
+  }
+
+  /// Gives each symbol the code that follows from the lengths (RFC 1951, 3.2.2).
+  private mutating func assign(_ tallies: InlineArray<16, Int>, limit: Int) {
+    var next = InlineArray<16, Int>(repeating: 0)
+    for length in 1...limit { next[length] = (next[length - 1] + tallies[length - 1]) << 1 }
+    for (symbol, length) in lengths.enumerated() where length > 0 {
+      let code = UInt16(truncatingIfNeeded: next[Int(length)])
+      next[Int(length)] += 1
+      words[symbol] = UInt32(code.reversedBits >> (16 - UInt16(length))) | UInt32(length) << 16
+    }
+  }
+}
+
+/// The symbol of a length or distance, and the bits that follow it (RFC 1951, 3.2.5).
+struct DeflateSymbol {
+  let number: Int
+  let extra: Int
+  let extraBits: Int
+
+  /// - Parameter length: 3 to 258.
+  @inline(__always)
+  init(length: Int) {
+    let value = length &- 3
+    extraBits = length == 258 ? 0 : max(0, 61 &- (value | 1).leadingZeroBitCount)
+    number = length == 258 ? 285 : 257 &+ extraBits &<< 2 &+ value &>> extraBits
+    extra = value & (1 &<< extraBits &- 1)
+  }
+
+  /// - Parameter distance: 1 to 32768.
+  @inline(__always)
+  init(distance: Int) {
+    let value = distance &- 1
+    extraBits = max(0, 62 &- (value | 1).leadingZeroBitCount)
+    number = extraBits &<< 1 &+ value &>> extraBits
+    extra = value & (1 &<< extraBits &- 1)
+  }
+}
+
+extension UInt16 {
+  fileprivate var reversedBits: UInt16 {
+    var bits = self
+    bits = bits >> 1 & 0x5555 | (bits & 0x5555) << 1
+    bits = bits >> 2 & 0x3333 | (bits & 0x3333) << 2
+    bits = bits >> 4 & 0x0f0f | (bits & 0x0f0f) << 4
+    return bits.byteSwapped
+  }
+}
