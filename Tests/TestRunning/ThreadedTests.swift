@@ -15,7 +15,7 @@ public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
   /// More programs at a time would miss the times that tests expect of them; fewer leave processors idle
   /// while one waits.
   fileprivate static let programs = Turns(
-    max(2, ProcessInfo.processInfo.activeProcessorCount * 3 / 2))
+    max(2, ProcessInfo.processInfo.activeProcessorCount * 2))
 
   /// Suites hand the trait on to their tests.
   public var isRecursive: Bool { true }
@@ -46,7 +46,7 @@ extension Trait where Self == ThreadedTests {
   /// Cases start threads and block or compute beside them: each runs on a thread of its own.
   public static var startsThreads: Self { Self(turns: nil, isSequential: false) }
 
-  /// Cases start programs and wait for them: each runs on a thread of its own, and no more than three
+  /// Cases start programs and wait for them: each runs on a thread of its own, and no more than four
   /// for two processors at a time. Left out under the thread sanitizer.
   public static var runsPrograms: Self { Self(turns: ThreadedTests.programs, isSequential: true) }
 }

@@ -94,7 +94,7 @@ import Zoetrope
   }
 
   @Test func `an interrupted warming keeps what it stored, and the next one goes on`() throws {
-    var gif = SampleGIF(width: 250, height: 250)
+    var gif = SampleGIF(width: 160, height: 160)
     gif.frames = (0..<60).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
     try withTool(gif) { (tool: Tool) throws in

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `extraction says how far it came, ends by the signal, and resumes`() throws {
-    var gif = SampleGIF(width: 250, height: 250)
+    var gif = SampleGIF(width: 160, height: 160)
     gif.frames = (0..<100).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
     try withTool(gif) { tool in
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `the bar is taken away before the line that says how far it came`() throws {
-    var gif = SampleGIF(width: 250, height: 250)
+    var gif = SampleGIF(width: 160, height: 160)
     gif.frames = (0..<100).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
     try withTool(gif) { tool in

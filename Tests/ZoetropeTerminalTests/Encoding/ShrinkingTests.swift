@@ -35,7 +35,7 @@ struct ShrinkingTests {
   func `kitty gets as many pixels as it shows, and every change of them`(
     _ graphics: GraphicsProtocol
   ) throws {
-    let size = PixelSize(width: 200, height: 160)
+    let size = PixelSize(width: 100, height: 80)
     var encoder = encoder(.graphics(graphics), size)
     #expect(encoder.pixelSize == PixelSize(width: 50, height: 40))
     let scaler = FrameScaler(from: size, to: encoder.pixelSize)

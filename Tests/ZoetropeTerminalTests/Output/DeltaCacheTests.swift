@@ -38,8 +38,8 @@ struct DeltaCacheTests {
   ) {
     var writer = Self.writer(mode, threshold: threshold)
     var bytes: [UInt8] = []
-    let followers = Self.frames(32).suffix(2)
-    for (number, frame) in Self.frames(30).enumerated() {
+    let followers = Self.frames(20).suffix(2)
+    for (number, frame) in Self.frames(18).enumerated() {
       writer.frame(frame, into: &bytes)
       guard number % 6 == 0 else { continue }
       var other = writer
@@ -64,6 +64,14 @@ struct DeltaCacheTests {
     var cache = DeltaCache()
     var screen = EmulatedScreen(Self.screen)
     var encodedCount = 0
+    let wanted = frames.map { frame in
+      var fresh = Self.writer(mode, threshold: 0)
+      var bytes: [UInt8] = []
+      fresh.frame(frame, into: &bytes)
+      var screen = EmulatedScreen(Self.screen)
+      screen.apply(bytes)
+      return screen
+    }
     func show(_ index: Int) {
       var bytes: [UInt8] = []
       if let kept = cache.bytes(forFrame: index, showing: frames[index], writer: &writer) {
@@ -74,11 +82,7 @@ struct DeltaCacheTests {
         cache.insert(bytes, forFrame: index, writer: writer)
       }
       screen.apply(bytes)
-      var fresh = Self.writer(mode, threshold: 0)
-      var wanted = EmulatedScreen(Self.screen)
-      fresh.frame(frames[index], into: &bytes)
-      wanted.apply(bytes)
-      #expect(screen.looksLike(wanted), "frame \(index)")
+      #expect(screen.looksLike(wanted[index]), "frame \(index)")
     }
     // The first frame is met twice, on an empty screen and after the last one; kitty's two images
     // may take their turns the other way round in the second play; then the ring is closed.

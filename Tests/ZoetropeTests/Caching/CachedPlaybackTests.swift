@@ -121,7 +121,7 @@ import ZoetropeTestSupport
 
   @Test func `scaled frames by their dirty part are those of whole scaling`() throws {
     let image = try AnimatedImage(
-      bytes: DeltaGIF.make(width: 60, height: 44, frameCount: 40, patch: 9))
+      bytes: DeltaGIF.make(width: 42, height: 31, frameCount: 40, patch: 9))
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))
     let rendering = Rendering(target: TargetSize(width: 25), filter: .lanczos3, format: .grey8)
     let reader = CachedFrameReader(

@@ -1,9 +1,10 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
 /// Hit rates of lists that are scrolled, beside the best that any policy could have.
-@Suite(.timeLimit(.minutes(1))) struct ScrollingTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct ScrollingTests {
   private static let count = 20
   private static let frameCount = 12
   private static let files = (0..<count).map {
@@ -19,7 +20,7 @@ import ZoetropeTestSupport
     let cache = MemoryFrameCache(budget: budget)
     let images = try Self.files.map { try AnimatedImage(bytes: $0).charged(to: budget) }
     let rendering = Rendering(target: TargetSize(width: 20, height: 20), fit: .fill)
-    let list = ScrolledList(count: Self.count, visible: 3, frames: shown, passes: 5, turns: turns)
+    let list = ScrolledList(count: Self.count, visible: 3, frames: shown, passes: 3, turns: turns)
     var players: [Int: (reader: CachedFrameReader, next: Int)] = [:]
     var requests: [Int] = []
     var hits: [Bool] = []

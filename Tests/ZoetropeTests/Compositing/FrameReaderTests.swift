@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
@@ -5,7 +6,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1))) struct FrameReaderTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct FrameReaderTests {
   /// `count` frames of one pixel that cover the canvas and have no data.
   static func damaged(_ count: Int) -> [UInt8] {
     var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [9, 9, 9, 7, 7, 7]

@@ -79,7 +79,7 @@ struct IndexedBlitterTests {
   @Test(arguments: 0..<8)
   func `random rectangles are drawn as pixel by pixel, and nothing else is touched`(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
-    for round in 0..<600 {
+    for round in 0..<400 {
       let sample = Case(random: &random)
       #expect(sample.drawn() == sample.plainlyDrawn(), "round \(round)")
     }

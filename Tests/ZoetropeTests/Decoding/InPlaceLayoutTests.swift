@@ -12,7 +12,7 @@ import ZoetropeTestSupport
   private static func film(_ type: PNGLayout.ColorType, seed: UInt64) -> [UInt8] {
     var random = SplitMix64(seed: seed)
     func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
-    let (width, height) = (1 + below(80), 1 + below(40))
+    let (width, height) = (1 + below(48), 1 + below(24))
     var file = APNGBuilder()
     file.png.signature()
     file.png.chunk(

@@ -117,7 +117,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `a reader that was asked for single frames keeps no memory for more`() throws {
-    let bytes = DeltaGIF.make(width: 256, height: 256, frameCount: 30, patch: 256)
+    let bytes = DeltaGIF.make(width: 100, height: 100, frameCount: 30, patch: 100)
     let image = try AnimatedImage(bytes: bytes, options: Self.options)
     let memory = DecodeMemory(byteLimit: 1 << 30)
     let reader = FrameReader(image, sharingAbove: 0, memory: memory)

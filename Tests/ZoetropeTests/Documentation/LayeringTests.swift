@@ -1,9 +1,10 @@
 import SystemPackage
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
 /// Which folder of a module may name types of which other: layers point one way.
-@Suite(.timeLimit(.minutes(1))) struct LayeringTests {
+@Suite(.timeLimit(.minutes(1)), .computes) struct LayeringTests {
   /// A folder's types that another may name although the layers point the other way, and why.
   struct Exception: Sendable {
     let from: String

@@ -81,9 +81,11 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     _ effort: PNGEncoder.Effort
   ) throws {
     let encoder = PNGEncoder(effort: effort)
-    for item in EncodingCase.all + EncodingCase.all.reversed() {
-      let bytes = try encoder.encode(item.bitmap)
-      #expect(bytes == (try PNGEncoder(effort: effort).encode(item.bitmap)))
+    let items = EncodingCase.all
+    let wanted = try items.map { try PNGEncoder(effort: effort).encode($0.bitmap) }
+    for index in Array(items.indices) + items.indices.reversed() {
+      let bytes = try encoder.encode(items[index].bitmap)
+      #expect(bytes == wanted[index], "\(items[index].name)")
     }
   }
 

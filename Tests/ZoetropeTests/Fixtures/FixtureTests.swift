@@ -4,11 +4,14 @@ import Zoetrope
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(1)), .computes) struct FixtureTests {
-  /// Compiled once; empty when a recipe cannot be compiled, which the first test reports.
-  static let recipes = (try? FixtureLibrary().recipes()) ?? []
+  private static let compiled = Result { try FixtureLibrary().recipes() }
+
+  /// Compiled once for the tests of all suites; empty when a recipe cannot be compiled, which the
+  /// first test reports.
+  static let recipes = (try? compiled.get()) ?? []
 
   @Test func `every recipe compiles`() throws {
-    let recipes = try FixtureLibrary().recipes()
+    let recipes = try Self.compiled.get()
     #expect(recipes.count > 250)
     #expect(Set(recipes.map(\.name)).count == recipes.count)
   }

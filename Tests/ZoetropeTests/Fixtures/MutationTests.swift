@@ -21,7 +21,7 @@ import ZoetropeTestSupport
     // getenv returns a string that ends with a zero byte; it is copied at once.
     guard let value = unsafe getenv("ZOETROPE_MUTATIONS"),
       let count = Int(unsafe String(cString: value))
-    else { return (60, 15) }
+    else { return (40, 10) }
     return (count, count)
   }()
 

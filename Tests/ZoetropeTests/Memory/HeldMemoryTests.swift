@@ -4,7 +4,7 @@ import ZoetropeTestSupport
 
 /// All that is kept is charged to the budget and given back.
 @Suite(.timeLimit(.minutes(1))) struct HeldMemoryTests {
-  @Test(arguments: 0..<8 as Range<UInt64>)
+  @Test(arguments: 0..<6 as Range<UInt64>)
   func
     `after any operations nothing is held once all is idle, and nothing kept once all is removed`(
       seed: UInt64
@@ -20,7 +20,7 @@ import ZoetropeTestSupport
     }
     var shared: [SharedFrames] = []
     var players: [(scheduler: FrameScheduler, consumer: Task<Void, Never>)] = []
-    for _ in 0..<120 {
+    for _ in 0..<100 {
       let image = images[Int.random(in: 0..<images.count, using: &generator)]
       let index = Int.random(in: 0..<12, using: &generator)
       let some = shared.randomElement(using: &generator)
@@ -52,7 +52,7 @@ import ZoetropeTestSupport
               var count = 0
               for await _ in stream {
                 count += 1
-                if count == 30 { break }
+                if count == 15 { break }
               }
             }
           ))
@@ -103,9 +103,9 @@ import ZoetropeTestSupport
   func `readers that went back together hold no more than the budget, and less under pressure`()
     throws
   {
-    let budget = MemoryBudget(byteLimit: 2 << 20)
+    let budget = MemoryBudget(byteLimit: 800 << 10)
     let bytes = DeltaGIF.make(width: 100, height: 100, frameCount: 60, patch: 30)
-    let readers = try (0..<30).map { _ in
+    let readers = try (0..<12).map { _ in
       SeekingReader(try AnimatedImage(bytes: bytes).charged(to: budget))
     }
     for reader in readers {

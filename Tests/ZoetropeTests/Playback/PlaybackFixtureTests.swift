@@ -71,7 +71,7 @@ import ZoetropeTestSupport
   @Test func `outside of the dirty rect nothing differs from the picture before`() async throws {
     for (name, image) in try images() {
       var options = PlaybackOptions.everyFrame
-      options.playCount = .finite(3)
+      options.playCount = .finite(2)
       options.bounces = true
       let scheduler = FrameScheduler(image, options: options, clock: ManualClock(.jumping))
       var previous: Bitmap?

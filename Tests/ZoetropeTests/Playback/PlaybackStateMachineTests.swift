@@ -30,10 +30,10 @@ import Zoetrope
   @Test(arguments: [
     FrameDelay.part(1, 3), .part(1001, 30000), .part(1, 65535),
   ])
-  func `a hundred thousand frames drift by nothing`(delay: FrameDelay) throws {
+  func `thirty thousand frames drift by nothing`(delay: FrameDelay) throws {
     let frames = 100
     var run = try MachineRun(
-      delays: Array(repeating: delay, count: frames), playCount: .finite(1000),
+      delays: Array(repeating: delay, count: frames), playCount: .finite(300),
       options: PlaybackOptions(delayPolicy: .exact))
     var count = 0
     var worst = Duration.zero
@@ -53,8 +53,8 @@ import Zoetrope
       }
     }
     #expect(worst == .zero)
-    #expect(count == 100_000)
-    let numerator = 100_000 * Int64(delay.numerator)
+    #expect(count == 30_000)
+    let numerator = 30_000 * Int64(delay.numerator)
     let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: Int64(delay.denominator))
     let attoseconds = Int128(rest) * 1_000_000_000_000_000_000 / Int128(delay.denominator)
     #expect(

@@ -7,9 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1)), .computes) struct ImageIndexTests {
-  static let recipes = ((try? FixtureLibrary().recipes()) ?? []).filter {
-    $0.expectations.errorCode == nil
-  }
+  static let recipes = FixtureTests.recipes.filter { $0.expectations.errorCode == nil }
 
   @Test(arguments: recipes) func `an index comes back as it was stored`(recipe: Recipe) throws {
     let image = try AnimatedImage(bytes: recipe.bytes)

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1))) struct RemoteImageTests {
-  static let recipes = (try? FixtureLibrary().recipes()) ?? []
+  static let recipes = FixtureTests.recipes
   static let readable = recipes.filter { $0.expectations.errorCode == nil }
 
   /// Every other request costs more than any gap.

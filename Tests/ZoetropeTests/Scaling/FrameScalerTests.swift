@@ -6,12 +6,12 @@ import ZoetropeTestSupport
 @Suite(.timeLimit(.minutes(1)), .computes)
 struct FrameScalerTests {
   static let sizes: [(PixelSize, PixelSize)] = [
-    (PixelSize(width: 24, height: 18), PixelSize(width: 17, height: 11)),
-    (PixelSize(width: 24, height: 18), PixelSize(width: 37, height: 29)),
-    (PixelSize(width: 7, height: 60), PixelSize(width: 29, height: 13)),
-    (PixelSize(width: 60, height: 7), PixelSize(width: 13, height: 29)),
-    (PixelSize(width: 33, height: 33), PixelSize(width: 33, height: 20)),
-    (PixelSize(width: 33, height: 33), PixelSize(width: 20, height: 33)),
+    (PixelSize(width: 17, height: 12), PixelSize(width: 13, height: 7)),
+    (PixelSize(width: 13, height: 9), PixelSize(width: 23, height: 17)),
+    (PixelSize(width: 5, height: 40), PixelSize(width: 19, height: 9)),
+    (PixelSize(width: 40, height: 5), PixelSize(width: 9, height: 19)),
+    (PixelSize(width: 21, height: 21), PixelSize(width: 21, height: 13)),
+    (PixelSize(width: 21, height: 21), PixelSize(width: 13, height: 21)),
     (PixelSize(width: 1, height: 1), PixelSize(width: 5, height: 3)),
     (PixelSize(width: 5, height: 3), PixelSize(width: 1, height: 1)),
     (PixelSize(width: 2, height: 2), PixelSize(width: 3, height: 3)),

@@ -33,7 +33,7 @@ import ZoetropeTestSupport
     let (reader, store) = makeReader(rooms: rooms)
     var random = SplitMix64(seed: UInt64(rooms + 1))
     var orders: [Int] = Array(0..<120) + (0..<120).reversed()
-    orders += (0..<200).map { _ in Int.random(in: 0..<120, using: &random) }
+    orders += (0..<80).map { _ in Int.random(in: 0..<120, using: &random) }
     for index in orders {
       let frame = try reader.frame(at: index)
       #expect(frame.index == index)

@@ -9,7 +9,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(1)), .computes) struct StreamedImageTests {
-  static let recipes = (try? FixtureLibrary().recipes()) ?? []
+  static let recipes = FixtureTests.recipes
   static let demos = recipes.filter { $0.name.hasPrefix("Demo/") }
 
   /// The lengths of the chunks that a file is split into.

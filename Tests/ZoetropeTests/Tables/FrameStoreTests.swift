@@ -1,9 +1,10 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct FrameStoreTests {
+@Suite(.timeLimit(.minutes(1)), .startsThreads) struct FrameStoreTests {
   private let scratch: ScratchDirectory
   private let size = PixelSize(width: 40, height: 30)
 
@@ -123,7 +124,7 @@ import Zoetrope
     var expected: [FrameKey: Int] = [:]
     var random = SystemRandomNumberGenerator()
     var hits = 0
-    for step in 0..<3000 {
+    for step in 0..<1500 {
       let store = stores[Int.random(in: 0..<2, using: &random)]
       let key = key(Int.random(in: 0..<4, using: &random), Int.random(in: 0..<30, using: &random))
       switch Int.random(in: 0..<40, using: &random) {

@@ -1,10 +1,11 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 import Zoetrope
 
 /// A store in a directory that also has other files.
-@Suite(.timeLimit(.minutes(1))) struct StoreFilesTests {
+@Suite(.timeLimit(.minutes(1)), .startsThreads) struct StoreFilesTests {
   private let size = PixelSize(width: 40, height: 30)
 
   @Test func `files of others are neither counted nor removed`() throws {

@@ -1,11 +1,12 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 
 @testable import Zoetrope
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1))) struct StoreIndexTests {
+@Suite(.timeLimit(.minutes(1)), .startsThreads) struct StoreIndexTests {
   private let scratch: ScratchDirectory
 
   init() throws { scratch = try ScratchDirectory() }

@@ -1,10 +1,11 @@
 import Foundation
 import SystemPackage
+import TestRunning
 import Testing
 import Zoetrope
 
 /// Several processes at one store. `table-churn` checks every pixel that it is given.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct StoreProcessTests {
+@Suite(.timeLimit(.minutes(2)), .startsThreads) struct StoreProcessTests {
   private static let program: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -35,8 +36,8 @@ import Zoetrope
     for number in 0..<8 {
       processes.append(
         number < 5
-          ? try start(directory, "\(number)", "2")
-          : try start(directory, "\(number)", "2", "readers"))
+          ? try start(directory, "\(number)", "1")
+          : try start(directory, "\(number)", "1", "readers"))
     }
     for process in processes {
       process.waitUntilExit()
@@ -120,7 +121,7 @@ import Zoetrope
         let store = try FrameStore(at: FilePath(directory))
         #expect(try store.verify().dropped == 0, "call \(place)")
       }
-      let checker = try start(directory, "7", "0.5")
+      let checker = try start(directory, "7", "0.2")
       checker.waitUntilExit()
       #expect(checker.terminationStatus == 0)
     }
@@ -129,8 +130,8 @@ import Zoetrope
   @Test func `writers that are killed leave no wrong frame behind`() throws {
     let scratch = try ScratchDirectory()
     let directory = scratch.path.appending("store").string
-    let reader = try start(directory, "1000", "4", "readers")
-    for round in 0..<60 {
+    let reader = try start(directory, "1000", "2", "readers")
+    for round in 0..<40 {
       let writer = try start(directory, "\(round)", "20")
       usleep(UInt32.random(in: 3_000...40_000))
       kill(writer.processIdentifier, SIGKILL)
@@ -139,7 +140,7 @@ import Zoetrope
     }
     reader.waitUntilExit()
     #expect(reader.terminationStatus == 0)
-    let checker = try start(directory, "7", "0.5")
+    let checker = try start(directory, "7", "0.2")
     checker.waitUntilExit()
     #expect(checker.terminationStatus == 0)
   }

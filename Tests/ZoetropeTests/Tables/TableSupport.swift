@@ -11,7 +11,8 @@ final class ScratchDirectory: Sendable {
   init(inMemory: Bool = false) throws {
     let isThere = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm")
     let parent = isThere ? "/dev/shm" : "/tmp"
-    var template = Array("\(parent)/zoetrope-store-XXXXXX".utf8CString)
+    // Short: every call of a store walks the path, which in a debug build is much of what it costs.
+    var template = Array("\(parent)/zs-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
     path = FilePath(
       String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
