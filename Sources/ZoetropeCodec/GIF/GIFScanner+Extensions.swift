@@ -1,6 +1,20 @@
 extension GIFScanner {
+  /// Reads the sub-blocks of an extension from a length byte on, as far as they are available.
+  mutating func readSubBlocks(_ bytes: borrowing RawSpan, at position: inout Int) {
+    while position < bytes.byteCount {
+      let size = Int(bytes[position])
+      position += 1
+      if size == 0 { return endExtension() }
+      extensionBlock?.beginBlock(size: size)
+      let count = min(size, bytes.byteCount - position)
+      extensionBlock?.append(bytes.extracting(position..<position + count))
+      position += count
+      if count < size { return next(.extensionBody(remaining: size - count)) }
+    }
+  }
+
   /// Handles a complete extension, after its terminator.
-  mutating func endExtension() {
+  private mutating func endExtension() {
     defer {
       extensionBlock = nil
       next(.introducer)
@@ -14,39 +28,87 @@ extension GIFScanner {
     }
   }
 
-  /// Reads a graphic control in place, if all of it is available and there is nothing to report.
+  /// Reads a graphic control in place, if all of it is available and has the usual form.
   ///
   /// Nearly every frame has one and most have no other extension; collecting it like other
   /// extensions takes longer than the rest of the frame's structure.
   mutating func readPlainControl(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
     let start = position
-    guard control == nil, bytes.hasPlainControl(at: start) else { return false }
-    let parsed = GIFGraphicControl(
+    guard bytes.hasPlainControl(at: start) else { return false }
+    use(
       flags: bytes[start + 3],
-      delay: UInt16(bytes[start + 4]) | UInt16(bytes[start + 5]) << 8, index: bytes[start + 6])
-    guard !parsed.hasReservedDisposal else { return false }
-    control = parsed
+      delay: UInt16(bytes[start + 4]) | UInt16(bytes[start + 5]) << 8, index: bytes[start + 6],
+      at: blockOffset)
     position = start + 8
     return true
   }
 
+  /// Reads a control or a loop count, or passes over an extension of which nothing is kept, in place
+  /// if all of it is available; else does nothing and returns false.
+  ///
+  /// A file may hold thousands of them before each frame.
+  mutating func readInPlace(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
+    let start = position
+    guard start <= bytes.byteCount - 3, bytes[start] == 0x21 else { return false }
+    let label = bytes[start + 1]
+    switch label {
+    case GIFExtension.graphicControl:
+      // Not plain: of an unusual size.
+      let size = bytes[start + 2]
+      guard size >= 4, let end = bytes.endOfSubBlocks(at: start + 2) else { return false }
+      noteControlSize(Int(size), at: blockOffset)
+      use(
+        flags: bytes[start + 3],
+        delay: UInt16(bytes[start + 4]) | UInt16(bytes[start + 5]) << 8, index: bytes[start + 6],
+        at: blockOffset)
+      position = end
+      return true
+    case GIFExtension.application where bytes.hasLoopIdentifier(at: start + 2):
+      guard bytes.hasPlainLoopCount(at: start + 14) else { return false }
+      setLoopCount(
+        UInt32(bytes[start + 16]) | UInt32(bytes[start + 17]) << 8, at: blockOffset)
+      position = start + 19
+      return true
+    case GIFExtension.application, GIFExtension.comment:
+      guard metadataBudget.isFull, let end = bytes.endOfSubBlocks(at: start + 2) else {
+        return false
+      }
+      leaveOutMetadata(at: blockOffset)
+      position = end
+      return true
+    default:
+      guard let end = bytes.endOfSubBlocks(at: start + 2) else { return false }
+      position = end
+      return true
+    }
+  }
+
   private mutating func readControl(_ block: GIFExtension) {
     if block.firstBlockSize != 4 || block.blockCount != 1 {
-      note(
-        .gifControlSize, "graphic control of \(block.firstBlockSize) bytes",
-        frame: image.frames.count, at: block.offset)
+      noteControlSize(block.firstBlockSize, at: block.offset)
     }
-    guard block.firstBlock.count >= 4 else { return }
+    let bytes = block.firstBlock
+    guard bytes.count >= 4 else { return }
+    use(flags: bytes[0], delay: bytes.littleEndian16(at: 1), index: bytes[3], at: block.offset)
+  }
+
+  private mutating func noteControlSize(_ size: Int, at offset: Int) {
+    note(
+      .gifControlSize, "graphic control of \(size) bytes", frame: image.frames.count, at: offset)
+  }
+
+  /// Takes the values of a graphic control for the next image.
+  private mutating func use(flags: UInt8, delay: UInt16, index: UInt8, at offset: Int) {
     if control != nil {
       note(
         .gifControlUnused, "two graphic controls before one image", frame: image.frames.count,
-        at: block.offset)
+        at: offset)
     }
-    let parsed = GIFGraphicControl(parsing: block.firstBlock)
+    let parsed = GIFGraphicControl(flags: flags, delay: delay, index: index)
     if parsed.hasReservedDisposal {
       note(
-        .gifReservedDisposal, "disposal method \(block.firstBlock[0] >> 2 & 7)",
-        frame: image.frames.count, at: block.offset)
+        .gifReservedDisposal, "disposal method \(flags >> 2 & 7)", frame: image.frames.count,
+        at: offset)
     }
     control = parsed
   }
@@ -87,18 +149,27 @@ extension GIFScanner {
     if block.payloadSize != 3 {
       note(.gifLoopBlock, "a loop block of \(block.payloadSize) bytes", at: block.offset)
     }
+    setLoopCount(count, at: block.offset)
+  }
+
+  private mutating func setLoopCount(_ count: UInt32, at offset: Int) {
     if image.storedLoopCount != nil {
-      note(.gifLoopTwice, "another loop count, \(count)", at: block.offset)
+      note(.gifLoopTwice, "another loop count, \(count)", at: offset)
     }
     image.storedLoopCount = count
   }
 
   private mutating func admits(_ block: GIFExtension) -> Bool {
     let isAdmitted = !block.isCut && metadataBudget.admits(byteCount: block.payloadSize)
-    if !isAdmitted, metadataBudget.leaveOut() {
-      note(.metadataLimit, "metadata past the limits is not kept", at: block.offset)
-    }
+    if !isAdmitted { leaveOutMetadata(at: block.offset) }
     return isAdmitted
+  }
+
+  /// Drops metadata past the limits, which is reported once.
+  private mutating func leaveOutMetadata(at offset: Int) {
+    if metadataBudget.leaveOut() {
+      note(.metadataLimit, "metadata past the limits is not kept", at: offset)
+    }
   }
 }
 
@@ -109,6 +180,32 @@ extension RawSpan {
     offset <= byteCount - 8 && self[offset] == 0x21
       && self[offset + 1] == GIFExtension.graphicControl && self[offset + 2] == 4
       && self[offset + 7] == 0
+  }
+
+  /// Whether a complete sub-block at `offset` holds an identifier of loop blocks.
+  fileprivate func hasLoopIdentifier(at offset: Int) -> Bool {
+    guard offset <= byteCount - 12, self[offset] == 11 else { return false }
+    let identifier = extracting(offset + 1..<offset + 12)
+    for known in GIFExtension.loopIdentifiers where identifier.hasSameBytes(as: known.rawBytes) {
+      return true
+    }
+    return false
+  }
+
+  /// Whether a complete sub-block of a loop count, and the terminator, lie at `offset`.
+  fileprivate func hasPlainLoopCount(at offset: Int) -> Bool {
+    offset <= byteCount - 5 && self[offset] == 3 && self[offset + 1] == 1 && self[offset + 4] == 0
+  }
+
+  /// Where the sub-blocks at `offset` end, behind their terminator; nil if it is not available.
+  fileprivate func endOfSubBlocks(at offset: Int) -> Int? {
+    var place = offset
+    while place < byteCount {
+      let size = Int(self[place])
+      place += 1 + size
+      if size == 0 { return place }
+    }
+    return nil
   }
 }
 
@@ -126,11 +223,6 @@ struct GIFGraphicControl: Sendable {
   var hasReservedDisposal = false
 
   init() {}
-
-  /// Reads the first four bytes of the block.
-  init(parsing bytes: [UInt8]) {
-    self.init(flags: bytes[0], delay: bytes.littleEndian16(at: 1), index: bytes[3])
-  }
 
   init(flags: UInt8, delay: UInt16, index: UInt8) {
     let method = flags >> 2 & 7
@@ -175,6 +267,8 @@ struct GIFExtension: Sendable {
   static let comment: UInt8 = 0xfe
   static let application: UInt8 = 0xff
   static let plainText: UInt8 = 0x01
+  /// The identifiers of application extensions that hold a loop count.
+  static let loopIdentifiers = ["NETSCAPE2.0", "ANIMEXTS1.0"].map { Array($0.utf8) }
 
   /// Whether this is an XMP packet; known once the first sub-block is complete.
   private(set) var isXMP = false
@@ -229,7 +323,6 @@ struct GIFExtension: Sendable {
   }
 
   var isLoopBlock: Bool {
-    label == Self.application
-      && (firstBlock == Array("NETSCAPE2.0".utf8) || firstBlock == Array("ANIMEXTS1.0".utf8))
+    label == Self.application && Self.loopIdentifiers.contains(firstBlock)
   }
 }

@@ -102,7 +102,7 @@ package struct GIFScanner: Scanning {
       next(.introducer)
     case .introducer:
       blockOffset = base + position
-      if readPlainControl(bytes, at: &position) { return }
+      if readPlainControl(bytes, at: &position) || readInPlace(bytes, at: &position) { return }
       let introducer = bytes[position]
       position += 1
       readIntroducer(introducer)
@@ -113,14 +113,7 @@ package struct GIFScanner: Scanning {
       position += 1
       next(.extensionLength)
     case .extensionLength:
-      let size = Int(bytes[position])
-      position += 1
-      if size == 0 {
-        endExtension()
-      } else {
-        extensionBlock?.beginBlock(size: size)
-        next(.extensionBody(remaining: size))
-      }
+      readSubBlocks(bytes, at: &position)
     case .extensionBody(let remaining):
       let count = min(remaining, bytes.byteCount - position)
       extensionBlock?.append(bytes.extracting(position..<position + count))
@@ -174,9 +167,9 @@ package struct GIFScanner: Scanning {
 
   /// Records a deviation.
   mutating func note(
-    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int
+    _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil, at offset: Int
   ) {
-    image.note(kind, detail, frame: frame, at: offset)
+    image.note(kind, detail(), frame: frame, at: offset)
   }
 
   /// Palette bytes as words, opaque.
@@ -280,6 +273,7 @@ extension GIFScanner {
     guard grown != screen else { return }
     try workBudget.checkCanvas(grown, at: blockOffset)
     image.header?.canvasSize = grown
+    let screen = screen
     note(.gifCanvasGrown, "screen \(screen), canvas \(grown)", frame: 0, at: blockOffset)
   }
 

@@ -1,14 +1,11 @@
 /// A chunk's four-letter type, as one number.
+///
+/// The known ones are literals: each chunk is compared with several, and computed ones would be
+/// checked for being initialized every time.
 struct PNGChunkType: Sendable, Hashable {
   let code: UInt32
 
   init(code: UInt32) { self.code = code }
-
-  private init(_ name: StaticString) {
-    var code: UInt32 = 0
-    name.description.utf8.forEach { code = code << 8 | UInt32($0) }
-    self.code = code
-  }
 
   /// Whether a decoder that does not know the chunk must give up (5.4: bit 5 of the first byte).
   var isCritical: Bool { code & 0x2000_0000 == 0 }
@@ -21,32 +18,37 @@ struct PNGChunkType: Sendable, Hashable {
       as: UTF8.self)
   }
 
-  static let header = PNGChunkType("IHDR")
+  static let header = PNGChunkType(code: 0x4948_4452)  // IHDR
   /// Precedes IHDR in files that Xcode converted for iPhones: raw deflate data, premultiplied BGRA.
-  static let appleHeader = PNGChunkType("CgBI")
-  static let palette = PNGChunkType("PLTE")
-  static let transparency = PNGChunkType("tRNS")
-  static let imageData = PNGChunkType("IDAT")
-  static let end = PNGChunkType("IEND")
-  static let animationControl = PNGChunkType("acTL")
-  static let frameControl = PNGChunkType("fcTL")
-  static let frameData = PNGChunkType("fdAT")
-  static let gamma = PNGChunkType("gAMA")
-  static let chromaticities = PNGChunkType("cHRM")
-  static let srgb = PNGChunkType("sRGB")
-  static let iccProfile = PNGChunkType("iCCP")
-  static let cicp = PNGChunkType("cICP")
-  static let pixelDensity = PNGChunkType("pHYs")
-  static let exif = PNGChunkType("eXIf")
-  static let text = PNGChunkType("tEXt")
-  static let compressedText = PNGChunkType("zTXt")
-  static let internationalText = PNGChunkType("iTXt")
+  static let appleHeader = PNGChunkType(code: 0x4367_4249)  // CgBI
+  static let palette = PNGChunkType(code: 0x504c_5445)  // PLTE
+  static let transparency = PNGChunkType(code: 0x7452_4e53)  // tRNS
+  static let imageData = PNGChunkType(code: 0x4944_4154)  // IDAT
+  static let end = PNGChunkType(code: 0x4945_4e44)  // IEND
+  static let animationControl = PNGChunkType(code: 0x6163_544c)  // acTL
+  static let frameControl = PNGChunkType(code: 0x6663_544c)  // fcTL
+  static let frameData = PNGChunkType(code: 0x6664_4154)  // fdAT
+  static let gamma = PNGChunkType(code: 0x6741_4d41)  // gAMA
+  static let chromaticities = PNGChunkType(code: 0x6348_524d)  // cHRM
+  static let srgb = PNGChunkType(code: 0x7352_4742)  // sRGB
+  static let iccProfile = PNGChunkType(code: 0x6943_4350)  // iCCP
+  static let cicp = PNGChunkType(code: 0x6349_4350)  // cICP
+  static let pixelDensity = PNGChunkType(code: 0x7048_5973)  // pHYs
+  static let exif = PNGChunkType(code: 0x6558_4966)  // eXIf
+  static let text = PNGChunkType(code: 0x7445_5874)  // tEXt
+  static let compressedText = PNGChunkType(code: 0x7a54_5874)  // zTXt
+  static let internationalText = PNGChunkType(code: 0x6954_5874)  // iTXt
 
-  /// Chunks whose data the scanner reads; the others are skipped.
-  static let collected: Set<PNGChunkType> = [
-    header, palette, transparency, animationControl, frameControl, gamma, chromaticities, srgb,
-    iccProfile, cicp, pixelDensity, exif, text, compressedText, internationalText,
-  ]
+  /// Whether the scanner reads the chunk's data; other chunks are skipped.
+  var isCollected: Bool {
+    switch self {
+    case .header, .palette, .transparency, .animationControl, .frameControl, .gamma,
+      .chromaticities, .srgb, .iccProfile, .cicp, .pixelDensity, .exif, .text, .compressedText,
+      .internationalText:
+      true
+    default: false
+    }
+  }
 }
 
 /// The CRC-32 of a chunk's type and data (PNG 3rd edition, 5.3).

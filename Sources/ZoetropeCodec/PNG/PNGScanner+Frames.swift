@@ -25,7 +25,8 @@ extension PNGScanner {
       try closePicture(at: chunkOffset)
       animation.phase = .frames
       guard !animation.isListEnded else {
-        note(.pngFrameCount, "more frames than the \(animation.announcedFrames ?? 0) announced")
+        let announced = animation.announcedFrames ?? 0
+        note(.pngFrameCount, "more frames than the \(announced) announced")
         return
       }
     }
@@ -128,6 +129,44 @@ extension PNGScanner {
     } else if animation.lastType != .frameData {
       note(.pngSplitData, "fdAT after another chunk", frame: image.frames.count)
     }
+  }
+
+  /// Passes over chunks that continue the data of the open picture, as many as are available whole.
+  ///
+  /// A file may consist of chunks of one byte; taking the steps of the scanner for each would cost
+  /// more than decoding.
+  mutating func passOverData(_ bytes: borrowing RawSpan, at position: inout Int, base: Int) {
+    guard collector.bytes.isEmpty, animation.openPicture != nil, !animation.isListEnded else {
+      return
+    }
+    let type = animation.lastType
+    let isSequenced = type == .frameData
+    guard
+      isSequenced
+        ? animation.phase == .frames && animation.isAnimated && animation.pendingControl == nil
+        : type == .imageData && animation.phase == .staticData
+    else { return }
+    var sequence = animation.nextSequence
+    var place = position
+    var last = position
+    while bytes.byteCount - place >= (isSequenced ? 16 : 12) {
+      let start = UInt64(bigEndian: bytes.load(UInt64.self, at: place))
+      let length = Int(start >> 32)
+      guard UInt32(truncatingIfNeeded: start) == type.code, length <= bytes.byteCount - place - 12
+      else { break }
+      if isSequenced {
+        guard length >= 4, UInt32(bigEndian: bytes.load(UInt32.self, at: place + 8)) == sequence
+        else { break }
+        sequence &+= 1
+      }
+      last = place
+      place += length + 12
+    }
+    guard place > position else { return }
+    animation.nextSequence = sequence
+    animation.openPicture?.end = base + place
+    chunkOffset = base + last
+    position = place
   }
 
   /// Whether the current chunk holds pixels of the open picture.

@@ -1,8 +1,10 @@
 extension PNGScanner {
   /// Keeps the contents of an ancillary chunk (11.3.2 to 11.3.5), the first of each kind.
   mutating func readMetadata() {
-    guard metadataBudget.admits(byteCount: chunkData.count) else { return leaveOutMetadata() }
-    switch chunkType {
+    let type = chunkType
+    let size = chunkData.count
+    guard metadataBudget.admits(byteCount: size) else { return leaveOutMetadata() }
+    switch type {
     case .gamma where chunkData.count == 4:
       keep(\.gamma, chunkData.bigEndian32(at: 0))
     case .chromaticities where chunkData.count == 32:
@@ -21,7 +23,7 @@ extension PNGScanner {
       keep(\.exif, chunkData)
     case .iccProfile: readProfile()
     case .text, .compressedText, .internationalText: readText()
-    default: note(.pngAncillaryChunk, "\(chunkType.name) of \(chunkData.count) bytes")
+    default: note(.pngAncillaryChunk, "\(type.name) of \(size) bytes")
     }
   }
 
@@ -62,14 +64,15 @@ extension PNGScanner {
   /// tEXt: key, 0, Latin-1. zTXt: key, 0, method, zlib stream of Latin-1. iTXt: key, 0, compressed
   /// flag, method, language, 0, translated key, 0, UTF-8 that may be a zlib stream.
   private mutating func readText() {
+    let type = chunkType
     let parts = chunkData.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else {
-      note(.pngAncillaryChunk, "\(chunkType.name) without a key")
+      note(.pngAncillaryChunk, "\(type.name) without a key")
       return
     }
     let key = Self.latin1(parts[0])
     var value: String?
-    switch chunkType {
+    switch type {
     case .text: value = Self.latin1(parts[1])
     case .compressedText:
       value = inflate(parts[1].dropFirst()).map { Self.latin1($0[...]) }
@@ -82,7 +85,7 @@ extension PNGScanner {
       }
     }
     guard let value else {
-      note(.pngAncillaryChunk, "\(chunkType.name) is damaged or too large")
+      note(.pngAncillaryChunk, "\(type.name) is damaged or too large")
       return
     }
     if key == "XML:com.adobe.xmp" {

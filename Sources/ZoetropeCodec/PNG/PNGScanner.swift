@@ -30,6 +30,7 @@ package struct PNGScanner: Scanning {
   private var hasTrailingData = false
 
   package static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+  private static let signatureSize = 8
 
   package init(limits: DecodingLimits = .default) {
     metadataBudget = MetadataBudget(limits: limits)
@@ -75,7 +76,8 @@ package struct PNGScanner: Scanning {
     var position = 0
     let base = image.byteCount
     while position < bytes.byteCount, !isAtEnd {
-      try step(bytes, at: &position, base: base)
+      if case .chunkHeader = state { passOverData(bytes, at: &position, base: base) }
+      if position < bytes.byteCount { try step(bytes, at: &position, base: base) }
     }
     if isAtEnd, position < bytes.byteCount, !hasTrailingData {
       hasTrailingData = true
@@ -89,18 +91,21 @@ package struct PNGScanner: Scanning {
   ) throws(AnimatedImageError) {
     switch state {
     case .signature:
-      guard collector.collect(8, from: bytes, at: &position) else { return }
+      guard collector.collect(Self.signatureSize, from: bytes, at: &position) else { return }
       guard collector.bytes == Self.signature else {
         throw AnimatedImageError(.notAnImage, "no PNG signature", byteOffset: 0)
       }
       next(.chunkHeader)
     case .chunkHeader:
       if collector.bytes.isEmpty { chunkOffset = base + position }
-      guard collector.collect(8, from: bytes, at: &position) else { return }
+      guard let start = collector.bigEndian(UInt64.self, from: bytes, at: &position) else { return }
+      chunkLength = Int(start >> 32)
+      chunkType = PNGChunkType(code: UInt32(truncatingIfNeeded: start))
       try beginChunk()
     case .collect(let length):
+      if try readCollected(length, bytes, at: &position) { return }
       guard collector.collect(length, from: bytes, at: &position) else { return }
-      chunkData = collector.bytes
+      collector.move(to: &chunkData)
       if chunkType == .frameData {
         try readSequenceNumber()
         next(chunkLength == 4 ? .crcOfSkipped : .skip(remaining: chunkLength - 4))
@@ -112,13 +117,13 @@ package struct PNGScanner: Scanning {
       position += count
       next(count == remaining ? .crcOfSkipped : .skip(remaining: remaining - count))
     case .checksum:
-      guard collector.collect(4, from: bytes, at: &position) else { return }
-      let isValid =
-        collector.bytes.bigEndian32(at: 0) == ChunkCRC.compute(type: chunkType, data: chunkData)
+      guard let stored = collector.bigEndian(UInt32.self, from: bytes, at: &position) else {
+        return
+      }
       next(.chunkHeader)
-      try endChunk(hasValidCRC: isValid)
+      try endChunk(hasValidCRC: stored == ChunkCRC.compute(type: chunkType, data: chunkData))
     case .crcOfSkipped:
-      guard collector.collect(4, from: bytes, at: &position) else { return }
+      guard collector.bigEndian(UInt32.self, from: bytes, at: &position) != nil else { return }
       next(.chunkHeader)
       try endSkippedChunk(at: base + position)
     }
@@ -126,10 +131,8 @@ package struct PNGScanner: Scanning {
 
   /// Begins a chunk, whose length and type were read.
   private mutating func beginChunk() throws(AnimatedImageError) {
-    chunkLength = Int(collector.bytes.bigEndian32(at: 0))
-    chunkType = PNGChunkType(code: collector.bytes.bigEndian32(at: 4))
-    chunkData = []
-    if image.header == nil {
+    if !chunkData.isEmpty { chunkData.removeAll(keepingCapacity: chunkData.count <= 4096) }
+    if chunkOffset == Self.signatureSize {
       guard chunkType != .appleHeader else {
         throw AnimatedImageError(
           .unsupported, "an iPhone PNG (CgBI), whose pixels only Apple's decoder reads",
@@ -151,9 +154,9 @@ package struct PNGScanner: Scanning {
     case .frameData where chunkLength >= 4:
       // The sequence number is collected; the rest is skipped.
       next(.collect(length: 4))
-    case _ where PNGChunkType.collected.contains(chunkType) && isWorthCollecting:
+    case _ where chunkType.isCollected && isWorthCollecting:
       next(chunkLength == 0 ? .checksum : .collect(length: chunkLength))
-    case _ where PNGChunkType.collected.contains(chunkType):
+    case _ where chunkType.isCollected:
       leaveOutMetadata()
       next(.skip(remaining: chunkLength))
     default:
@@ -165,6 +168,25 @@ package struct PNGScanner: Scanning {
     chunkLength <= max(min(metadataBudget.limits.metadataBytes, 1 << 26), 1024)
   }
 
+  /// Reads a chunk whose data begins at `position` in place, if all of it is available; else does
+  /// nothing and returns false.
+  private mutating func readCollected(
+    _ length: Int, _ bytes: borrowing RawSpan, at position: inout Int
+  ) throws(AnimatedImageError) -> Bool {
+    let end = position + length
+    guard chunkType != .frameData, collector.bytes.isEmpty, position >= 4,
+      end <= bytes.byteCount - 4
+    else { return false }
+    chunkData.append(copying: bytes.extracting(position..<end))
+    // The type lies before the data.
+    let sum = CRC32.of(bytes.extracting(position - 4..<end))
+    let stored = UInt32(bigEndian: bytes.load(UInt32.self, at: end))
+    position = end + 4
+    next(.chunkHeader)
+    try endChunk(hasValidCRC: sum == stored)
+    return true
+  }
+
   mutating func next(_ state: State) {
     collector.reset()
     self.state = state
@@ -172,24 +194,26 @@ package struct PNGScanner: Scanning {
 
   /// Records a deviation in the current chunk, or at `offset`.
   mutating func note(
-    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int? = nil
+    _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil,
+    at offset: Int? = nil
   ) {
-    image.note(kind, detail, frame: frame, at: offset ?? chunkOffset)
+    image.note(kind, detail(), frame: frame, at: offset ?? chunkOffset)
   }
 }
 
 extension PNGScanner {
   /// Handles a complete collected chunk.
   mutating func endChunk(hasValidCRC: Bool) throws(AnimatedImageError) {
-    defer { animation.lastType = chunkType }
-    switch chunkType {
+    let type = chunkType
+    defer { animation.lastType = type }
+    switch type {
     case .header: try readHeader(hasValidCRC: hasValidCRC)
     case .palette: readPalette(hasValidCRC: hasValidCRC)
     case .animationControl: readAnimationControl(hasValidCRC: hasValidCRC)
     case .frameControl: try readFrameControl(hasValidCRC: hasValidCRC)
     case .transparency where hasValidCRC: readTransparency()
     case _ where hasValidCRC: readMetadata()
-    default: note(.pngAncillaryChunk, "the CRC of \(chunkType.name) is wrong")
+    default: note(.pngAncillaryChunk, "the CRC of \(type.name) is wrong")
     }
   }
 
@@ -214,10 +238,11 @@ extension PNGScanner {
   /// PLTE (11.2.2): 1 to 256 colours of three bytes; bytes past the last whole one are ignored, as
   /// in Chromium. Only palette images use it.
   private mutating func readPalette(hasValidCRC: Bool) {
+    let size = chunkData.count
     guard image.header?.colorType == 3, animation.phase == .beforeData,
-      image.header?.palette.isEmpty == true, (3...768).contains(chunkData.count)
+      image.header?.palette.isEmpty == true, (3...768).contains(size)
     else { return }
-    if chunkData.count % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(chunkData.count) bytes") }
+    if size % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(size) bytes") }
     if !hasValidCRC { note(.pngPaletteCRC, "the CRC of PLTE is wrong") }
     image.header?.palette = GIFScanner.palette(chunkData)
   }
@@ -248,9 +273,10 @@ extension PNGScanner {
     guard size == byteCount || size > byteCount && bitDepth < 16 else {
       return note(.pngAncillaryChunk, "tRNS of \(size) bytes, which do not fit")
     }
-    if byteCount == 2, bitDepth < 8, chunkData[1] >> bitDepth > 0 {
+    let low = chunkData[1]
+    if byteCount == 2, bitDepth < 8, low >> bitDepth > 0 {
       // No sample can have this value. libpng masks it to the depth; browsers find no match.
-      return note(.pngAncillaryChunk, "tRNS \(chunkData[1]) at \(bitDepth) bits")
+      return note(.pngAncillaryChunk, "tRNS \(low) at \(bitDepth) bits")
     }
     if size > byteCount { note(.pngAncillaryChunk, "tRNS of \(size) bytes") }
     image.header?.transparency = Array(chunkData.prefix(byteCount))
@@ -259,7 +285,7 @@ extension PNGScanner {
 
   /// Checks a skipped chunk that is not image data: only an unknown critical one matters.
   mutating func checkUnknownChunk() throws(AnimatedImageError) {
-    guard chunkType.isCritical, !PNGChunkType.collected.contains(chunkType),
+    guard chunkType.isCritical, !chunkType.isCollected,
       chunkType != .imageData, chunkType != .end
     else { return }
     guard animation.phase != .beforeData else {
@@ -270,8 +296,8 @@ extension PNGScanner {
     guard animation.isAnimated, !animation.isListEnded else { return }
     try closePicture(at: chunkOffset)
     animation.isListEnded = true
-    note(
-      .pngCriticalChunk, "unknown critical chunk \(chunkType.name)", frame: image.frames.count)
+    let type = chunkType
+    note(.pngCriticalChunk, "unknown critical chunk \(type.name)", frame: image.frames.count)
   }
 
   package mutating func finish() throws(AnimatedImageError) {
@@ -293,11 +319,12 @@ extension PNGScanner {
   /// Ends a file without IEND: decoding shows whether the open picture is complete.
   private mutating func finishEarly() throws(AnimatedImageError) {
     let end = image.byteCount
+    let type = chunkType
     var isBetweenChunks = false
     if case .chunkHeader = state { isBetweenChunks = collector.bytes.isEmpty }
     note(
       isBetweenChunks ? .missingTrailer : .cutBlock,
-      isBetweenChunks ? "the data ends without IEND" : "the data ends inside \(chunkType.name)",
+      isBetweenChunks ? "the data ends without IEND" : "the data ends inside \(type.name)",
       at: end)
     guard var picture = animation.openPicture, !animation.isListEnded else {
       try closePicture(at: end)

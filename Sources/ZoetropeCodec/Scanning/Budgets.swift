@@ -57,6 +57,9 @@ struct MetadataBudget: Sendable {
   /// The most bytes that the next item may have.
   var itemBytes: Int { min(limits.metadataBytes, limits.metadataTotalBytes - byteCount) }
 
+  /// Whether no further item is admitted, whatever its size.
+  var isFull: Bool { count >= limits.metadataCount }
+
   /// Reserves room for an item of `byteCount` bytes; false if it does not fit.
   mutating func admits(byteCount: Int) -> Bool {
     guard count < limits.metadataCount, byteCount <= itemBytes else { return false }

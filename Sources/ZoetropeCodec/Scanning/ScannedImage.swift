@@ -76,11 +76,13 @@ package struct ScannedImage: Sendable, Hashable {
 
   /// Records a deviation. After a thousand, only those that cost something are kept: a file of
   /// empty blocks could produce any number and hide a lost frame among them.
+  ///
+  /// - Parameter detail: Evaluated only if the deviation is kept: a text takes longer than a block.
   package mutating func note(
-    _ kind: Damage.Kind, _ detail: String, frame: Int? = nil, at offset: Int
+    _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil, at offset: Int
   ) {
     guard damage.count < 1000 || kind.isRefusedByStrict && damage.count < 2000 else { return }
-    damage.append(Damage(kind, detail, frameIndex: frame, byteOffset: offset))
+    damage.append(Damage(kind, detail(), frameIndex: frame, byteOffset: offset))
   }
 }
 
@@ -92,11 +94,31 @@ struct ByteCollector: Sendable {
   mutating func collect(
     _ count: Int, from input: borrowing RawSpan, at position: inout Int
   ) -> Bool {
-    while bytes.count < count, position < input.byteCount {
-      bytes.append(input[position])
-      position += 1
+    let taken = min(count - bytes.count, input.byteCount - position)
+    if taken > 0 {
+      bytes.append(copying: input.extracting(position..<position + taken))
+      position += taken
     }
     return bytes.count >= count
+  }
+
+  /// Reads a number, most significant byte first, in place if all of it is available; nil until it is.
+  mutating func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Number.Type, from input: borrowing RawSpan, at position: inout Int
+  ) -> Number? {
+    let size = MemoryLayout<Number>.size
+    if bytes.isEmpty, position <= input.byteCount - size {
+      defer { position += size }
+      return Number(bigEndian: input.load(type, at: position))
+    }
+    guard collect(size, from: input, at: &position) else { return nil }
+    return Number(bigEndian: bytes.rawBytes.load(type, at: 0))
+  }
+
+  /// Moves the record to `target`, whose memory takes the next one.
+  mutating func move(to target: inout [UInt8]) {
+    swap(&bytes, &target)
+    reset()
   }
 
   /// Discards the record, so that the next one can be collected.

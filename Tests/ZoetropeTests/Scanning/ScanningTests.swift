@@ -52,6 +52,94 @@ struct ScanningTests {
     }
   }
 
+  /// The image that `scanner` finds in pieces of `size` bytes.
+  private func scan(
+    _ bytes: [UInt8], in size: Int, by start: some Scanning
+  ) throws -> ScannedImage {
+    var scanner = start
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      try unsafe scanner.feed(bytes[start..<min(start + size, bytes.count)].span.bytes)
+    }
+    try scanner.finish()
+    return scanner.image
+  }
+
+  @Test func `small blocks scan alike in place and in pieces`() throws {
+    var limits = DecodingLimits.default
+    limits.metadataCount = 3
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 9, height: 9, palette: GIFPalette([.black, .black]))
+    for index in 0..<3 as Range<UInt8> {
+      gif.raw([0x21, 0xfe, 0, 0x21, 0xfe, 1, 65, 2, 66, 67, 0])
+      gif.application("WhoKnows1.0", payload: [1, 2, 3])
+      for identifier in ["NETSCAPE2.0", "ANIMEXTS1.0"] {
+        for payload in [[1, index, 2], [1, 7], [1, index, 0, 4]] as [[UInt8]] {
+          gif.application(identifier, payload: payload)
+        }
+      }
+      gif.plainText([65])
+      gif.raw([0x21, 7, 1, 2, 0, 0x21, 7, 0])
+      gif.raw([0x21, 0xf9, 4, 4, 1, 0, 0, 0, 0x21, 0xf9, 4, 0x1d, 2, 0, 1, 0])
+      gif.raw([0x21, 0xf9, 3, 4, 1, 0, 0, 0x21, 0xf9, 5, 5, 3 + index, 0, 1, 0, 0])
+      gif.raw([0x2c, 0, 0, 0, 0, 9, 0, 9, 0, 0, 2, 1, 1, 0])
+    }
+    gif.trailer()
+    let whole = try scan(gif.bytes, in: gif.bytes.count, by: GIFScanner(limits: limits))
+    #expect(whole.frames.map(\.delay) == [3, 4, 5].map { FrameDelay(centiseconds: $0) })
+    #expect(whole.storedLoopCount == 2)
+    #expect(whole.metadata.texts.map(\.value) == ["", "ABC"])
+    #expect(whole.metadata.applicationBlocks.count == 1)
+    #expect(whole.damage.count { $0.kind == .metadataLimit } == 1)
+    #expect(whole.damage.count { $0.kind == .gifControlSize } == 6)
+    #expect(whole.damage.count { $0.kind == .gifReservedDisposal } == 3)
+    #expect(whole.damage.count { $0.kind == .gifLoopTwice } == 11)
+    for size in [1, 2, 3, 5, 7, 18, 19, 20, 64] {
+      let pieces = try scan(gif.bytes, in: size, by: GIFScanner(limits: limits))
+      #expect(pieces == whole, "pieces of \(size) bytes")
+    }
+  }
+
+  @Test func `small chunks scan alike in place and in pieces`() throws {
+    var limits = DecodingLimits.default
+    limits.metadataCount = 3
+    var png = PNGBuilder()
+    png.signature()
+    png.chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0, 0, 0])
+    png.chunk("acTL", [0, 0, 0, 9, 0, 0, 0, 0])
+    var sequence: UInt8 = 0
+    func next() -> [UInt8] {
+      defer { sequence += 1 }
+      return [0, 0, 0, sequence]
+    }
+    for index in 0..<4 {
+      for value in 0..<2 as Range<UInt8> { png.chunk("tEXt", [65, 0, 66 + value]) }
+      // A wrong CRC.
+      png.raw([0, 0, 0, 3] + Array("tEXt".utf8) + [65, 0, 65, 0, 0, 0, 0])
+      png.chunk("abCd", [1])
+      png.chunk(
+        "fcTL", next() + [0, 0, 0, 1, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 14))
+      for part in 0..<6 as Range<UInt8> {
+        let data = [UInt8](repeating: part, count: Int(part % 3))
+        if index == 0 { png.chunk("IDAT", data) } else { png.chunk("fdAT", next() + data) }
+        if part == 3 { png.chunk("abCd") }
+      }
+    }
+    // Out of sequence: the last frame is lost.
+    png.chunk("fdAT", [0, 0, 0, 0, 1])
+    png.chunk("IEND")
+    let whole = try scan(png.bytes, in: png.bytes.count, by: PNGScanner(limits: limits))
+    #expect(whole.frames.count == 3)
+    #expect(whole.metadata.texts.count == 3)
+    #expect(whole.damage.count { $0.kind == .pngSplitData } == 4)
+    #expect(whole.damage.count { $0.kind == .pngAncillaryChunk } == 4)
+    #expect(whole.damage.count { $0.kind == .pngFrameInvalid } == 1)
+    for size in [1, 2, 3, 5, 7, 12, 13, 17, 64] {
+      let pieces = try scan(png.bytes, in: size, by: PNGScanner(limits: limits))
+      #expect(pieces == whole, "pieces of \(size) bytes")
+    }
+  }
+
   /// Sub-blocks of one size are passed over eight at a time, then one by one, others by their lengths.
   @Test(arguments: [0, 1, 254], [255, 254, 64])
   func `a frame scans alike wherever its file is cut in two`(rest: Int, blockSize: Int) throws {
