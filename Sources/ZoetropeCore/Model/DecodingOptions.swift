@@ -44,7 +44,7 @@ public enum PixelDecoder: String, Sendable, Hashable {
   /// This package's own decoders, with libdeflate for inflating.
   case fast
   /// giflib's and libpng's own decoders, for comparison. Of a damaged GIF frame, giflib gives complete
-  /// rows only, where ``fast`` keeps every pixel before the damage.
+  /// rows only, where ``fast`` keeps every pixel before the damage, and it accepts some invalid codes.
   case reference
 }
 
