@@ -11,7 +11,7 @@ struct ChatThumbnails {
     var limits = DecodingLimits.strict
     limits.liveBytes = 64 << 20
     limits.pixelsPerPlay = 1 << 28
-    // All frames, canvases and compressed bytes that are kept for later.
+    // Frames, canvases and compressed bytes kept for later; work in progress comes on top.
     let budget = MemoryBudget(byteLimit: 64 << 20)
     loader = FrameLoader(
       cache: MemoryFrameCache(budget: budget), budget: budget, maxConcurrentLoads: 2,
@@ -40,8 +40,10 @@ struct ChatThumbnails {
   static func run(_ arguments: [String]) async throws {
     guard !arguments.isEmpty else { throw Usage("chat-thumbnails FILE...") }
     let bot = ChatThumbnails()
-    await withTaskGroup { group in
-      for path in arguments {
+    await withTaskGroup(of: String.self) { group in
+      for (number, path) in arguments.enumerated() {
+        // A few at a time: those that wait would hold memory, and their two seconds would pass.
+        if number >= 4, let answer = await group.next() { print(answer) }
         group.addTask {
           do {
             let png = try await bot.thumbnail(of: path) { _ in

@@ -54,8 +54,13 @@ package struct RandomPlayback {
     if happens(oneIn: 4) {
       options.startIndex = number(range.lowerBound...range.upperBound - 1)
     }
-    if happens(oneIn: 8) { options.fixedDelay = .milliseconds(number(0...40)) }
+    if happens(oneIn: 8) {
+      options.fixedDelay = happens(oneIn: 2) ? .milliseconds(number(0...40)) : enormousDelay()
+    }
     options.delayPolicy = happens(oneIn: 3) ? .browser : .exact
+    if happens(oneIn: 20) {
+      options.delayPolicy = .minimum(.seconds(number(0...60)), replacement: enormousDelay())
+    }
     options.rate = happens(oneIn: 2) ? 1 : rate()
     options.direction = happens(oneIn: 3) ? .backward : .forward
     options.bounces = happens(oneIn: 4)
@@ -66,6 +71,16 @@ package struct RandomPlayback {
     options.buffering = happens(oneIn: 2) ? .newest : .lossless
     options.decodeAhead = [1, 2, 3, .max, .min][number(0...4)]
     return options
+  }
+
+  /// As given by programs that never want the next frame.
+  package mutating func enormousDelay() -> Duration {
+    let fractions = (number(0...999_999_999), number(0...999_999_999))
+    let fraction = Duration(
+      secondsComponent: 0, attosecondsComponent: Int64(fractions.0 * 1_000_000_000 + fractions.1))
+    let most = Duration.seconds(Int64.max)
+    return [.seconds(86400), .seconds(9_999_999_999), .seconds(1e17), most / 3, most, most * 18][
+      number(0...5)] + fraction
   }
 
   /// A short time as a rule, sometimes none, sometimes a stall of hours.
@@ -94,7 +109,9 @@ package final class MachineSequence {
   private var machine: PlaybackStateMachine
   private let options: PlaybackOptions
   private let frames: [FrameControl]
-  private var now = Duration.zero
+  private var now = Duration.zero {
+    didSet { now = min(now, PlaybackStateMachine.endOfTime) }
+  }
   private var hasBegun = false
   private var doing = Doing.nothing
   private var last: PlaybackStateMachine.Presentation?
@@ -124,6 +141,9 @@ package final class MachineSequence {
     options = choices.options(for: frames.count)
     machine = try PlaybackStateMachine(
       frames: frames, playCount: choices.playCount(), options: options)
+    if choices.happens(oneIn: 10) {
+      now = PlaybackStateMachine.endOfTime - .seconds(choices.number(0...100_000))
+    }
     // Before the first frame as well.
     for _ in 0..<choices.number(0...3) { control() }
   }

@@ -19,7 +19,8 @@ struct PlayerLife {
     var random = SplitMix64(seed: seed)
     let options = PlaybackOptions(
       playCount: Int.random(in: 0..<4, using: &random) == 0 ? .finite(1) : .indefinite,
-      fixedDelay: [nil, nil, .zero, .milliseconds(7)].randomElement(using: &random) ?? nil,
+      fixedDelay: [nil, nil, .zero, .milliseconds(7), .seconds(Int64.max)]
+        .randomElement(using: &random) ?? nil,
       delayPolicy: Bool.random(using: &random) ? .exact : .browser,
       rate: [1, 0.25, 7].randomElement(using: &random) ?? 1,
       direction: Bool.random(using: &random) ? .forward : .backward,

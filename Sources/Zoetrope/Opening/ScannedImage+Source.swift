@@ -50,6 +50,9 @@ extension ScannedImage {
   ) throws(AnimatedImageError) {
     guard let control = cutFrame else { return }
     let pixels = FramePixels()
+    // Not giflib, which counts complete rows only: which frames there are does not depend on the decoder.
+    var options = options
+    options.decoder = .fast
     var decoder = FrameDecoder(header: header, options: options)
     try decoder.decode(control, from: source, into: pixels)
     let all = control.rect.size.area

@@ -10,8 +10,8 @@ public struct PlaybackOptions: Sendable, Hashable {
   ///
   /// Each play goes from one end of the range to the other.
   public var range: Range<Int>?
-  /// Shows every frame for this long at rate 1 instead of its stored delay. Must not be negative. Default:
-  /// nil.
+  /// Shows every frame for this long at rate 1 instead of its stored delay. Must not be negative; clamped to
+  /// 10¹⁰ seconds, which is 317 years. Default: nil.
   public var fixedDelay: Duration?
   /// How stored delays are interpreted. Default: ``DelayPolicy/browser``.
   public var delayPolicy: DelayPolicy

@@ -32,17 +32,26 @@ func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
 let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
 
 extension Duration {
-  /// `numerator`/`denominator` seconds, rounded down to a whole attosecond.
+  /// `numerator`/`denominator` seconds, rounded down to a whole attosecond and clamped to ±`Int64.max` seconds.
   ///
   /// Exact for a denominator below 2⁶²: the remainder times 10¹⁸ stays below 2¹²².
   init(seconds numerator: Int128, over denominator: Int128) {
     let (whole, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
-    self = .init(
-      secondsComponent: Int64(clamping: whole),
-      attosecondsComponent: Int64(rest * attosecondsPerSecond / denominator))
+    self.init(whole, attoseconds: rest * attosecondsPerSecond / denominator)
   }
 
-  /// This time multiplied by a positive fraction, rounded down to a whole attosecond.
+  /// Clamps the sum, not only the seconds: a fraction kept beside clamped seconds would make a later time the
+  /// lesser one.
+  private init(_ seconds: Int128, attoseconds: Int128) {
+    guard let whole = Int64(exactly: seconds), abs(seconds) < Int64.max else {
+      self = .seconds(seconds > 0 ? Int64.max : -Int64.max)
+      return
+    }
+    self.init(secondsComponent: whole, attosecondsComponent: Int64(attoseconds))
+  }
+
+  /// This time multiplied by a positive fraction, rounded down to a whole attosecond and clamped to
+  /// ±`Int64.max` seconds.
   ///
   /// Multiplies seconds and attoseconds separately: days in attoseconds times a rate would overflow 128
   /// bits.
@@ -52,8 +61,7 @@ extension Duration {
     let fraction =
       (rest * attosecondsPerSecond + Int128(attoseconds) * numerator) / denominator
     let (carry, part) = fraction.quotientAndRemainder(dividingBy: attosecondsPerSecond)
-    return .init(
-      secondsComponent: Int64(clamping: whole + carry), attosecondsComponent: Int64(part))
+    return .init(whole + carry, attoseconds: part)
   }
 
   /// Like `components`, which traps if the seconds do not fit in 64 bits; these are clamped.

@@ -105,15 +105,17 @@ extension PlaybackStateMachine {
     var skipped = 0
     var hasJumped = false
     var passesInstants = 0
-    while now >= moment(order.end(of: step)) {
+    while true {
+      let end = moment(order.end(of: step))
+      guard now >= end else { break }
       if !hasJumped, let cycle = order.cycle(of: step) {
         hasJumped = true
         skipped += jump(over: cycle, from: &step, at: now)
         if skipped > choice.skipped { choice = (step, skipped) }
       }
       guard let next = order.next(after: step) else { break }
-      // In a loop of zero-duration steps, time never advances.
-      if order.end(of: step) == step.start {
+      // In a loop of zero-duration steps, time never advances; nor does it after the end of time.
+      if order.end(of: step) == step.start || end == Self.endOfTime {
         passesInstants += 1
         if passesInstants > order.range.count { break }
       } else {
@@ -166,7 +168,9 @@ extension PlaybackStateMachine {
 
 extension PlaybackStateMachine {
   /// The moment at which `ticks` have passed.
-  func moment(_ ticks: Int128) -> Duration { anchor + order.timeline.time(ticks, at: rate) }
+  func moment(_ ticks: Int128) -> Duration {
+    min(anchor + order.timeline.time(ticks, at: rate), Self.endOfTime)
+  }
 
   /// How long a step lasts on the clock. The difference of two moments, so that durations add up to
   /// deadlines.

@@ -58,6 +58,11 @@ package struct PlaybackStateMachine: Sendable {
     package var isLast: Bool
   }
 
+  /// The latest moment, and the deadline of everything later. Only clocks of tests get there.
+  ///
+  /// Sums and differences of moments then stay far from overflow, and their `components` exist.
+  package static let endOfTime = Duration.seconds(Int64.max / 2)
+
   package internal(set) var order: PlaybackOrder
   package let latePolicy: LatePolicy
   /// What happens to the schedule while ``pending`` has not arrived.
@@ -116,6 +121,7 @@ package struct PlaybackStateMachine: Sendable {
 
   package mutating func handle(_ event: Event, at now: Duration) -> Action {
     if state.isEnded { return .end(state) }
+    let now = min(now, Self.endOfTime)
     switch event {
     case .begin: return begin(at: now)
     case .ready(let ahead): return decide(at: now, ahead: ahead, wasWaiting: false)

@@ -20,10 +20,8 @@ package struct PlaybackTimeline: Sendable {
   package init(
     _ frames: [FrameControl], policy: DelayPolicy = .browser, fixedDelay: Duration? = nil
   ) {
-    // Clamp longer times, which only options can request: the products below must not overflow.
-    let most = (Int128(1) << 94) / Int128(max(frames.count, 1))
     let shown = frames.map {
-      Self.shownTime(of: $0.delay, policy: policy, fixedDelay: fixedDelay, atMost: most)
+      Self.shownTime(of: $0.delay, policy: policy, fixedDelay: fixedDelay)
     }
     var timescale: Int128 = 1
     var isInNanoseconds = false
@@ -55,11 +53,8 @@ package struct PlaybackTimeline: Sendable {
   /// most some thirty times: each one is a multiple of the one before, up to the maximum, and then nanoseconds
   /// for good.
   package mutating func append(_ frames: [FrameControl]) {
-    // As in the initialiser, for as many frames as limits allow.
-    let most = Int128(1) << 74
     for frame in frames {
-      let time = Self.shownTime(
-        of: frame.delay, policy: policy, fixedDelay: fixedDelay, atMost: most)
+      let time = Self.shownTime(of: frame.delay, policy: policy, fixedDelay: fixedDelay)
       if !isInNanoseconds {
         let divisor = greatestCommonDivisor(timescale, time.denominator)
         let multiple = timescale / divisor * time.denominator
@@ -129,20 +124,21 @@ package struct PlaybackTimeline: Sendable {
   package func position(at time: Duration, in range: Range<Int>) -> (frame: Int, offset: Duration) {
     let normal = PlaybackRate(1)
     let frame = frame(at: ticks(at: time), in: range)
-    let offset = time - self.time(starts[frame], at: normal)
+    // Clamped first: the least `Duration` minus anything would overflow.
+    let offset = max(time, .zero) - self.time(starts[frame], at: normal)
     return (frame, min(max(offset, .zero), self.time(ticks(frame), at: normal)))
   }
 
   private static func shownTime(
-    of delay: FrameDelay, policy: DelayPolicy, fixedDelay: Duration?, atMost most: Int128
+    of delay: FrameDelay, policy: DelayPolicy, fixedDelay: Duration?
   ) -> (numerator: Int128, denominator: Int128) {
     let stored = delay.duration
     let shown = fixedDelay ?? policy.shownDuration(of: delay)
     if fixedDelay == nil, shown == stored {
       return reduced(Int128(delay.numerator), Int128(delay.denominator))
     }
-    let nanoseconds = max(shown, .zero).attoseconds / 1_000_000_000
-    return reduced(min(nanoseconds, most), 1_000_000_000)
+    // Only options can ask for more than the clamp allows; the products above would overflow.
+    return reduced(DelayPolicy.clamped(shown).attoseconds / 1_000_000_000, 1_000_000_000)
   }
 
   private static func reduced(

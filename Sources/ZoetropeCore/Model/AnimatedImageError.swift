@@ -70,6 +70,11 @@ extension AnimatedImageError {
   }
 }
 
+extension AnimatedImageError.Code: CustomStringConvertible {
+  /// Same as ``name``.
+  public var description: String { name }
+}
+
 extension AnimatedImageError: CustomStringConvertible {
   /// One sentence: the code, what was found, and where.
   public var description: String {

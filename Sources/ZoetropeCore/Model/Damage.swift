@@ -41,6 +41,11 @@ public struct Damage: Sendable, Hashable {
   }
 }
 
+extension Damage.Kind: CustomStringConvertible {
+  /// Same as ``name``.
+  public var description: String { name }
+}
+
 extension Damage: CustomStringConvertible {
   /// One sentence: the kind, what was found, and where.
   public var description: String {
@@ -61,8 +66,8 @@ extension Damage {
 
 /// How to handle files that break their format's rules.
 public enum DamagePolicy: String, Sendable, Hashable {
-  /// Keep every intact frame and the decoded rows of a damaged one, unless the data ends inside
-  /// that frame; report the rest.
+  /// Keep every intact frame and the decoded rows of a damaged one; report the rest. A frame in which
+  /// the data ends is dropped, unless it is the first: then its rows are all there is to show.
   case salvage
   /// Throw at the first deviation that costs pixels, frames or the animation, or after which the
   /// pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a

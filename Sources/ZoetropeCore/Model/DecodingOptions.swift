@@ -38,11 +38,13 @@ extension DecodingOptions {
   }
 }
 
-/// Which decoders turn a frame's compressed bytes into pixels. All produce the same pixels.
+/// Which decoders turn a frame's compressed bytes into pixels. All find the same frames and give intact
+/// ones the same pixels.
 public enum PixelDecoder: String, Sendable, Hashable {
   /// This package's own decoders, with libdeflate for inflating.
   case fast
-  /// giflib's and libpng's own decoders, for comparison.
+  /// giflib's and libpng's own decoders, for comparison. Of a damaged GIF frame, giflib gives complete
+  /// rows only, where ``fast`` keeps every pixel before the damage, and it accepts some invalid codes.
   case reference
 }
 

@@ -26,8 +26,17 @@ public struct DelayPolicy: Sendable, Hashable {
   public static let imageIO = DelayPolicy(
     kind: .minimum(.milliseconds(11), replacement: .milliseconds(100)))
   /// A delay below `floor` is shown as `replacement`, or as `floor` if none is given.
+  ///
+  /// Both are clamped to 0 seconds...10¹⁰ seconds, more than any file can store.
   public static func minimum(_ floor: Duration, replacement: Duration? = nil) -> DelayPolicy {
-    DelayPolicy(kind: .minimum(floor, replacement: replacement ?? floor))
+    DelayPolicy(
+      kind: .minimum(clamped(floor), replacement: clamped(replacement ?? floor)))
+  }
+
+  /// `delay`, clamped to what a frame can be shown for: deadlines then stay exact for billions of frames at
+  /// any rate.
+  package static func clamped(_ delay: Duration) -> Duration {
+    min(max(delay, .zero), .seconds(10_000_000_000))
   }
 
   /// How long a frame with this delay is shown at normal speed.

@@ -57,6 +57,15 @@ import ZoetropeTestSupport
     #expect(pictures[0] == pictures[1])
   }
 
+  @Test(arguments: recipes.filter { referenceDiffers[$0.name] != nil })
+  func `the listed faults cost the same frames with both decoders`(recipe: Recipe) throws {
+    let images = try [PixelDecoder.fast, .reference].map {
+      try AnimatedImage(bytes: recipe.bytes, options: DecodingOptions(decoder: $0))
+    }
+    #expect(images[0].frames == images[1].frames && images[0].damage == images[1].damage)
+    #expect(throws: Never.self) { try FrameReader(images[1]).next() }
+  }
+
   @Test(arguments: recipes.filter { !$0.expectations.losses.isEmpty })
   func `strict throws where something is lost`(recipe: Recipe) {
     #expect(throws: AnimatedImageError.self) { try Self.readAll(recipe, .strict) }

@@ -127,6 +127,63 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [0.001, 1, 1000])
+  func `a frame that never ends still lasts and keeps its time when steered`(rate: Double) async {
+    let most = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999)
+    for delay in [.seconds(86400), .seconds(1e12), .seconds(1e17), most, most * 18] {
+      let clock = ManualClock()
+      let scheduler = FrameScheduler(
+        sharing: PaintedFrames.tenths(5),
+        options: PlaybackOptions(playCount: .indefinite, fixedDelay: delay, rate: rate),
+        clock: clock)
+      var frames = scheduler.frames().stream.makeAsyncIterator()
+      var last = await frames.next()
+      for step in 0..<8 {
+        clock.advance(by: .milliseconds(100))
+        scheduler.direction = step % 2 == 0 ? .backward : .forward
+        scheduler.rate = [7, 0.001, 1000, rate][step % 4]
+        switch step {
+        case 0, 4: scheduler.seek(to: .zero)
+        case 1: scheduler.seek(to: most * 18)
+        case 2: scheduler.seek(to: most * -18)
+        default: _ = try? scheduler.seek(toFrame: step % 5)
+        }
+        let frame = await frames.next()
+        #expect(frame.map { $0.duration >= .zero } == true, "\(delay) \(step)")
+        #expect(
+          frame.map { $0.presentationTime >= last?.presentationTime ?? .zero } == true,
+          "\(delay) \(step)")
+        last = frame
+      }
+    }
+  }
+
+  @Test(arguments: [LatePolicy.skip, .stretch, .latest, .catchUp(maximumRate: 3)])
+  func `at the end of time, frames follow each other at once`(policy: LatePolicy) throws {
+    for bounces in [false, true] {
+      var run = try MachineRun(
+        delays: .tenths(3), playCount: .indefinite,
+        options: PlaybackOptions(
+          fixedDelay: .seconds(Int64.max), rate: 0.001, bounces: bounces, latePolicy: policy))
+      run.now = PlaybackStateMachine.endOfTime - .seconds(100_000_000_000_000)
+      run.run(limit: 40)
+      let times = run.presentations.map(\.deadline)
+      #expect(times == times.sorted() && times.last == PlaybackStateMachine.endOfTime)
+      #expect(run.presentations.allSatisfy { $0.duration >= .zero })
+      run.now = .seconds(Int64.max)
+      run.run(limit: 40)
+      #expect(run.presentations.count == 80)
+    }
+  }
+
+  @Test func `a clamped time has no fraction, so a longer one is never less`() {
+    let rate = PlaybackRate(0.3)
+    let times = (0..<50).map { Duration.seconds(Int64.max / 8) * (10 + $0) / 20 }
+    let scaled = times.map { rate.wallTime($0 + .milliseconds(700)) }
+    #expect(scaled == scaled.sorted())
+    #expect(scaled.last == .seconds(Int64.max))
+  }
+
   @Test func `options at the ends of their ranges play or are refused`() async {
     for ahead in [Int.min, 0, 64, .max] {
       for policy in [LatePolicy.skip, .latest, .catchUp(maximumRate: .infinity)] {
