@@ -71,17 +71,19 @@ extension DecodeAhead {
         }
       }
       // Its own frame first; then any other, rather than sit idle.
-      if nextClaim <= index
-        || canClaim(for: .consumer, frames: frames, window: window, memory: memory)
-      {
-        isConsumerDecoding = true
-        return .decode(claim(for: .consumer, frames: frames, window: window))
+      let claim =
+        nextClaim <= index
+        ? claim(for: .consumer, frames: frames, window: window)
+        : claimAhead(for: .consumer, frames: frames, window: window, memory: memory)
+      guard let claim else {
+        isConsumerWaiting = true
+        return .wait
       }
-      isConsumerWaiting = true
-      return .wait
+      isConsumerDecoding = true
+      return .decode(claim)
     }
 
-    /// Whether another frame may be begun.
+    /// Whether another frame may be begun, unless another reader takes the memory first.
     func canClaim(
       for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Bool {
@@ -110,10 +112,10 @@ extension DecodeAhead {
       var claims: [Claim] = []
       var sum = 0
       while !isStopped, sum < pixels,
-        canClaim(for: .helper, frames: frames, window: window, memory: memory)
+        let claim = claimAhead(for: .helper, frames: frames, window: window, memory: memory)
       {
-        sum += frames[nextClaim].rect.size.area
-        claims.append(claim(for: .helper, frames: frames, window: window))
+        sum += frames[claim.index].rect.size.area
+        claims.append(claim)
       }
       if !claims.isEmpty { return .decode(claims) }
       if mayWait, isConsumerDecoding, !isStopped, nextClaim < min(frames.count, end) {
@@ -121,6 +123,24 @@ extension DecodeAhead {
       }
       helperCount -= 1
       return .end
+    }
+
+    /// Claims the next frame if it may be begun. New memory is charged at once: neither other readers nor the
+    /// next frames of the same batch may count on the same room.
+    private mutating func claimAhead(
+      for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
+    ) -> Claim? {
+      guard canClaim(for: side, frames: frames, window: window, memory: memory) else { return nil }
+      let (charge, spare) = charge(of: frames[nextClaim], for: side, window: window)
+      if spare == nil {
+        if heldBytes == 0 {
+          memory.charge(charge)
+        } else if !memory.reserve(charge) {
+          return nil
+        }
+        chargedBytes += charge
+      }
+      return claim(for: side, frames: frames, window: window)
     }
 
     private mutating func claim(

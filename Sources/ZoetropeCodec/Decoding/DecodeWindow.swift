@@ -158,6 +158,18 @@ package final class DecodeMemory: Sendable {
   /// Whether there is room for `byteCount` bytes more.
   func admits(_ byteCount: Int) -> Bool { usedBytes + byteCount <= byteLimit }
 
+  /// Charges `byteCount` more bytes if there is room for them; false if there is none.
+  func reserve(_ byteCount: Int) -> Bool {
+    var current = usedBytes
+    while current + byteCount <= byteLimit {
+      let result = used.weakCompareExchange(
+        expected: current, desired: current + byteCount, ordering: .relaxed)
+      if result.exchanged { return true }
+      current = result.original
+    }
+    return false
+  }
+
   /// Charges `byteCount` more bytes, or returns them if negative.
   func charge(_ byteCount: Int) {
     if byteCount != 0 { used.add(byteCount, ordering: .relaxed) }

@@ -116,6 +116,24 @@ import ZoetropeTestSupport
     #expect(memory.usedBytes == 0)
   }
 
+  @Test func `a thread that claims several small frames at once stays within that memory`() throws {
+    let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 30, patch: 64)
+    let image = try AnimatedImage(bytes: bytes, options: Self.options)
+    let window = DecodeWindow(image.frames, header: image.header, options: image.options)
+    let memory = DecodeMemory(byteLimit: 4 * window.largestByteCount)
+    var queue = DecodeAhead.Queue()
+    guard
+      case .decode(let claims) = queue.helperStep(
+        frames: image.frames, window: window, memory: memory, pixels: .max, mayWait: false)
+    else {
+      Issue.record("the window is empty")
+      return
+    }
+    #expect(claims.count == 4)
+    #expect(memory.usedBytes == 4 * window.largestByteCount)
+    #expect(queue.chargedBytes == queue.byteCount)
+  }
+
   @Test func `a reader that was asked for single frames keeps no memory for more`() throws {
     let bytes = DeltaGIF.make(width: 100, height: 100, frameCount: 30, patch: 100)
     let image = try AnimatedImage(bytes: bytes, options: Self.options)
