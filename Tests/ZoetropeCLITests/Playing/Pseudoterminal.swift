@@ -55,10 +55,11 @@ final class Pseudoterminal {
     unsafe posix_spawnattr_setsigmask(&attributes, &mask)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let cleared = ["TMUX", "COLORTERM", "NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "TERM_PROGRAM"]
+    // On a busy machine this terminal answers late; over SSH the tool waits a second for answers.
+    let patient = model.answers == .none ? [] : ["SSH_TTY=\(path)"]
     let command =
-      ["setsid", "-c", "env", "-C", directory] + cleared.flatMap { ["-u", $0] } + environment + [
-        program
-      ] + arguments
+      ["setsid", "-c", "env", "-C", directory] + cleared.flatMap { ["-u", $0] } + environment
+      + patient + [program] + arguments
     var pointers = unsafe command.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }
     let result = unsafe posix_spawnp(
