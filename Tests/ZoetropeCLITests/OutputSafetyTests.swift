@@ -345,6 +345,15 @@ import Testing
     }
   }
 
+  @Test func `a file where a directory should be is no directory`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write([], to: "taken")
+      let result = try tool.run("extract", "cat.gif", "-o", "taken/")
+      #expect(result.status == 4)
+      #expect(result.errors.contains("taken: Not a directory"))
+    }
+  }
+
   @Test func `a refused file is told without words of the program's own`() {
     #expect(
       "\(WriteFailure.system(.readOnlyFileSystem, "cat-0000.png"))"

@@ -12,7 +12,8 @@ struct ZoetropeCommand: ParsableCommand {
     discussion: """
       Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
       decoded, 4 output could not be written, 5 refused by a limit, 6 damaged under a strict option, \
-      7 the terminal cannot be used, 130 interrupted. Several inputs give the status they share, else 1.
+      7 the terminal cannot be used, 128 and the signal's number when one ended it, as 130 for \
+      Ctrl-C. Several inputs give the status they share, else 1.
 
       zoetrope FILE is zoetrope play FILE.
 

@@ -26,7 +26,7 @@ extension ScalingArguments {
 }
 
 extension ArgumentHelp {
-  static var size: Self { "Scale to 320x240, a width (320x) or a height (x240)." }
+  static var size: Self { "Scale to 320x240, a width (320x) or a height (x240), of up to 65535." }
   static var fit: Self { "With --size: how other proportions are handled." }
   static var filter: Self { "With --size: the resampling filter." }
   static var linearLight: Self {

@@ -266,7 +266,6 @@ struct GIFExtension: Sendable {
   static let graphicControl: UInt8 = 0xf9
   static let comment: UInt8 = 0xfe
   static let application: UInt8 = 0xff
-  static let plainText: UInt8 = 0x01
   /// The identifiers of application extensions that hold a loop count.
   static let loopIdentifiers = ["NETSCAPE2.0", "ANIMEXTS1.0"].map { Array($0.utf8) }
 

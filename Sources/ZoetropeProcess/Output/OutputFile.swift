@@ -116,7 +116,9 @@ package enum OutputFile {
     if path.isEmpty || isDirectory(path) { return }
     try makeDirectory(path.removingLastComponent())
     guard let error = FileSystem.makeDirectory(path) else { return }
-    guard error == .fileExists, isDirectory(path) else { throw .system(error, "\(path)") }
+    guard error == .fileExists else { throw .system(error, "\(path)") }
+    // Another process made it, or a file has the name.
+    if !isDirectory(path) { throw .system(.notDirectory, "\(path)") }
   }
 }
 
