@@ -428,6 +428,39 @@ def test_ctrl_c_ends_no_call_of_another_thread(fixtures):
     assert not errors and all(counts), (errors, counts)
 
 
+def test_no_thread_writes_into_memory_that_was_given_back(fixtures):
+    animation = zoetrope.open(fixtures / "Demo" / "bouncing-ball.gif")
+    animation._area = 1 << 30
+
+    def handler(_, frame):
+        while frame is not None and frame.f_code.co_name != "_decode_interruptibly":
+            frame = frame.f_back
+        if frame is not None:
+            raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for _ in range(20):
+            out = bytearray(len(animation) * 500 * 500)
+            is_resized = False
+            # Signals one after another: a second one comes while the first ends the call.
+            signal.setitimer(signal.ITIMER_REAL, 0.02, 0.002)
+            try:
+                while True:
+                    animation.read(size=(500, 500), format="L", fit="stretch", filter="lanczos", out=out)
+            except TimeoutError:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            try:
+                out.append(0)
+                is_resized = True
+            except BufferError:
+                pass
+            assert not is_resized or animation._users == 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 # ---- The program, the library and types
 
 

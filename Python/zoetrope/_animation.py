@@ -299,13 +299,16 @@ class Animation:
         if pixels < _LONG_CALL or threading.current_thread() is not threading.main_thread():
             return self._decode(call)
         errors: List[BaseException] = []
+        has_begun = threading.Event()
         is_interrupted = threading.Event()
         # Not the thread's end: an interrupted `join` may take a running thread for one that has ended.
         is_done = threading.Event()
 
         def work() -> None:
+            has_begun.set()
             try:
-                self._decode(call, is_interrupted.is_set)
+                if not is_interrupted.is_set():
+                    self._decode(call, is_interrupted.is_set)
             except BaseException as error:
                 errors.append(error)
             is_done.set()
@@ -319,18 +322,17 @@ class Animation:
                 return self._decode(call)
             is_done.wait()
         except BaseException:
-            while thread.ident is not None:
+            # From here on, a thread that has not begun calls nothing.
+            is_interrupted.set()
+            while has_begun.is_set() and not is_done.is_set():
                 try:
-                    is_interrupted.set()
-                    # Again, since the thread may not be in the library yet.
-                    while not is_done.is_set():
-                        with self._lock:
-                            if self._handle is not None:
-                                _lib.zoetrope_cancel(self._handle)
-                        is_done.wait(0.01)
-                    break
-                except KeyboardInterrupt:
-                    # It is on its way.
+                    # Again and again, since the thread may not be in the library yet.
+                    with self._lock:
+                        if self._handle is not None:
+                            _lib.zoetrope_cancel(self._handle)
+                    is_done.wait(0.01)
+                except BaseException:
+                    # The one that ended the wait is on its way.
                     continue
             raise
         if errors:
@@ -624,7 +626,8 @@ class Animation:
         last = count if chosen is None else max(chosen) + 1
         self._decode_interruptibly(
             self._area * last + count * shape[0] * shape[1],
-            lambda handle, error: _lib.zoetrope_read_frames(
+            # Holds the memory: signals can end this function while the other thread still writes.
+            lambda handle, error, held=held: _lib.zoetrope_read_frames(
                 handle, places, count, rendering, byref(buffer), None, byref(error)))
         return array
 

@@ -18,7 +18,9 @@ from typing import IO, Any, Union
 try:
     import PIL
     from PIL import Image, ImageFile
-except ImportError:
+except ModuleNotFoundError as error:
+    if error.name != "PIL":
+        raise
     raise ImportError("zoetrope.pillow needs Pillow: pip install 'pillow>=10.2'") from None
 
 from . import _animation
