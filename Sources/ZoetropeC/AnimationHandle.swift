@@ -77,10 +77,17 @@ final class AnimationHandle: Sendable {
         reading.renderer = FrameRenderer(
           request.rendering, of: image.canvasSize, options: image.options)
       }
-      guard let frame = try reading.reader?.frame(at: index, isCancelled: isCancelled),
-        let rendered = try reading.renderer?.render(frame)
-      else { return }
-      body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
+      do throws(AnimatedImageError) {
+        try reading.renderer?.check()
+        guard let frame = try reading.reader?.frame(at: index, isCancelled: isCancelled),
+          let rendered = try reading.renderer?.render(frame)
+        else { return }
+        body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
+      } catch {
+        // The next frame may be the first that the caller gets with this rendering.
+        reading.renderer = nil
+        throw error
+      }
     }
   }
 
@@ -95,6 +102,7 @@ final class AnimationHandle: Sendable {
     let reader = FrameReader(image)
     reader.limitDecodingAhead(to: indices[last])
     var renderer = FrameRenderer(request.rendering, of: image.canvasSize, options: image.options)
+    try renderer.check()
     var next = 0
     while next < places.count {
       if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }

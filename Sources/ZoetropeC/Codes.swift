@@ -124,10 +124,10 @@ struct FrameRequest: Sendable, Hashable {
     size = Rendition(result, of: image.canvasSize, options: image.options).size
     if size != image.canvasSize {
       // Before weights for all rows and columns are computed.
-      guard max(size.width, size.height) <= Self.maximumSide, size.area <= Self.maximumPixels else {
+      let allowed = min(Self.maximumPixels, image.options.limits.canvasPixels)
+      guard max(size.width, size.height) <= Self.maximumSide, size.area <= allowed else {
         throw AnimatedImageError(
-          .limitExceeded,
-          "scaled frames would be \(size), the limit is \(Self.maximumPixels) pixels")
+          .limitExceeded, "scaled frames would be \(size), the limit is \(allowed) pixels")
       }
     }
   }
