@@ -13,7 +13,7 @@ public struct TargetSize: Sendable, Hashable {
   /// The height in pixels; nil if only the width is limited.
   public var height: Int?
   /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as
-  /// wide. Source pixels are square.
+  /// wide. Source pixels are square. Values outside 0.000001...1000000 are taken as the nearest in it.
   public var pixelAspect: Double
   /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill``
   /// and ``ScalingFit/stretch``, which always yield the box.
@@ -48,11 +48,16 @@ public struct TargetSize: Sendable, Hashable {
       pixelAspect: sampleWidth / sampleHeight, allowsEnlarging: allowsEnlarging)
   }
 
+  /// ``pixelAspect`` within limits at which no product or quotient of it and a side overflows.
+  private var usedAspect: Double {
+    pixelAspect.isNaN ? 1 : min(max(pixelAspect, 1e-6), 1e6)
+  }
+
   /// Returns the scaled size of an image of `source` square pixels; each side is at least 1.
   ///
   /// Sides are rounded to nearest and never exceed the box, or a billion.
   public func size(of source: PixelSize, fit: ScalingFit) -> PixelSize {
-    let aspect = pixelAspect.isFinite && pixelAspect > 0 ? pixelAspect : 1
+    let aspect = usedAspect
     // The picture in target pixels at scale 1, where a source pixel is `1 / aspect` wide.
     let naturalWidth = Double(max(source.width, 1)) / aspect
     let naturalHeight = Double(max(source.height, 1))
@@ -77,7 +82,7 @@ public struct TargetSize: Sendable, Hashable {
     var box = SourceBox(
       x: 0, y: 0, width: Double(source.width), height: Double(source.height))
     guard fit == .fill, width != nil, height != nil else { return box }
-    let aspect = pixelAspect.isFinite && pixelAspect > 0 ? pixelAspect : 1
+    let aspect = usedAspect
     let scale = max(
       Double(size.width) * aspect / box.width, Double(size.height) / box.height)
     let (wide, high) = (box.width, box.height)

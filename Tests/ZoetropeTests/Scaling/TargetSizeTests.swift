@@ -95,10 +95,26 @@ struct TargetSizeTests {
 
   @Test func `senseless boxes still give a size`() {
     let source = PixelSize(width: 10, height: 10)
-    for aspect in [0, -1, Double.nan, .infinity] {
+    let tiny = Double.leastNonzeroMagnitude
+    for aspect in [0, -1, tiny, 1e-308, 1e308, .nan, .infinity] {
       let box = TargetSize(width: -4, height: 0, pixelAspect: aspect)
-      #expect(box.size(of: source, fit: .fit) == PixelSize(width: 1, height: 1))
-      #expect(box.size(of: source, fit: .fill) == PixelSize(width: 1, height: 1))
+      for fit in ScalingFit.allCases {
+        #expect(box.size(of: source, fit: fit) == PixelSize(width: 1, height: 1))
+      }
+    }
+  }
+
+  @Test(arguments: [0, .leastNonzeroMagnitude, 1e-308, 1e308, .infinity], ScalingFit.allCases)
+  func `pixels of senseless shapes still give a picture`(
+    _ aspect: Double, _ fit: ScalingFit
+  ) async throws {
+    let image = try AnimatedImage(
+      bytes: DeltaGIF.make(width: 16, height: 16, frameCount: 1, patch: 4))
+    let box = TargetSize(width: 10, height: 10, pixelAspect: aspect)
+    for filter in ScalingFilter.allCases {
+      let rendering = Rendering(target: box, fit: fit, filter: filter)
+      let size = try await image.bitmap(at: 0, rendering: rendering).size
+      #expect((1...10).contains(size.width) && (1...10).contains(size.height))
     }
   }
 
