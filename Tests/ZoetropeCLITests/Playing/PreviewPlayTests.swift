@@ -10,15 +10,16 @@ import Testing
   private static let gif = SampleGIF(
     width: 16, height: 32, frames: [(0, 10), (1, 10), (2, 10)]
   ).bytes
+  /// None of its frames is on its way when the size changes, to leave traces on a terminal of another size.
   private static let still = SampleGIF(width: 16, height: 32, frames: [(1, 10)]).bytes
 
   private func withTool(
-    _ arguments: [String], answers: TerminalModel.Answers = .modern,
+    _ arguments: [String], answers: TerminalModel.Answers = .modern, gif: [UInt8] = gif,
     _ body: (Pseudoterminal) throws -> Void
   ) throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
-    try tool.write(Self.gif, to: "cat.gif")
+    try tool.write(gif, to: "cat.gif")
     var model = TerminalModel(columns: 60, rows: 20)
     model.answers = answers
     try body(try Pseudoterminal(Tool.program, arguments, model: model, directory: tool.directory))
@@ -78,7 +79,8 @@ import Testing
   }
 
   @Test func `a place is used again after the screen has changed`() throws {
-    try withTool(["play", "--place", "10x4@20,5", "--protocol", "half", "cat.gif"]) { terminal in
+    let place = ["play", "--place", "10x4@20,5", "--protocol", "half", "cat.gif"]
+    try withTool(place, gif: Self.still) { terminal in
       try #require(terminal.wait { !terminal.model.cells[5 * 60 + 20].pen.isEmpty })
       terminal.resize(columns: 25, rows: 8)
       let count = terminal.output.count
@@ -91,7 +93,8 @@ import Testing
   }
 
   @Test func `nothing is drawn while the screen has no room for the place`() throws {
-    try withTool(["play", "--place", "10x4@20,5", "--protocol", "half", "cat.gif"]) { terminal in
+    let place = ["play", "--place", "10x4@20,5", "--protocol", "half", "cat.gif"]
+    try withTool(place, gif: Self.still) { terminal in
       try #require(terminal.wait { !terminal.model.cells[5 * 60 + 20].pen.isEmpty })
       terminal.resize(columns: 15, rows: 4)
       try #require(terminal.settle())
