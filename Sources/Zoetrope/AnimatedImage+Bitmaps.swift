@@ -22,6 +22,7 @@ extension AnimatedImage {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
     }
+    try Rendition(rendering, of: canvasSize, options: options).check(options.limits)
     let key: FrameKey?
     if let cache, cache.mayBlock {
       let found = try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in

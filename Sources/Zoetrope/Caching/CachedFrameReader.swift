@@ -54,6 +54,7 @@ package final class CachedFrameReader {
   package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
+    try renderer.check()
     if let cache { try findCachedFrames(in: cache, isCancelled) }
     reader.isFollowingOrder = cache != nil && index == lastIndex + 1
     lastIndex = index

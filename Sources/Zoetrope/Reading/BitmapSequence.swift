@@ -75,7 +75,8 @@ private final class LentReader: Sendable {
     at index: Int, isCancelled: @Sendable () -> Bool
   ) -> Result<CompositedFrame, AnimatedImageError> {
     Result { () throws(AnimatedImageError) in
-      try reader.withLock { (reader) throws(AnimatedImageError) in
+      try renderer.withLock { (renderer) throws(AnimatedImageError) in try renderer?.check() }
+      return try reader.withLock { (reader) throws(AnimatedImageError) in
         let frame = try reader.frame(at: index, isCancelled: isCancelled)
         return try renderer.withLock { (renderer) throws(AnimatedImageError) in
           try renderer?.render(frame, isCancelled: isCancelled) ?? frame

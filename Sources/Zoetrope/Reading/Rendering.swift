@@ -3,7 +3,7 @@ public struct Rendering: Sendable, Hashable {
   /// The box that frames are scaled into. Default: nil, the canvas size.
   ///
   /// A result of more pixels than ``DecodingLimits/canvasPixels`` allows, or with a side above 1,048,576,
-  /// throws ``AnimatedImageError/Code/limitExceeded`` when a frame is rendered.
+  /// throws ``AnimatedImageError/Code/limitExceeded`` when a frame is asked for, before it is decoded.
   public var target: TargetSize?
   /// How frames are fitted into ``target``. Default: ``ScalingFit/fit``.
   public var fit: ScalingFit
@@ -123,6 +123,11 @@ extension Rendition {
   /// As many pixels as a canvas may have whatever the limits; byte counts of more would overflow.
   private static let maximumPixels = 1 << 40
 
+  /// - Throws: `limitExceeded` if scaled frames would be too large.
+  func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
+    if let refusal = refusal(limits) { throw refusal }
+  }
+
   /// The error for a scaled size that passes `limits`; nil for one that does not.
   fileprivate func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
     guard scaling != nil else { return nil }
@@ -171,6 +176,13 @@ package struct FrameRenderer: Sendable {
     }
   }
 
+  /// Called before a frame is read, which may take long.
+  ///
+  /// - Throws: `limitExceeded` if frames would be too large.
+  package func check() throws(AnimatedImageError) {
+    if let refusal { throw refusal }
+  }
+
   /// Renders `frame`. If the last rendered frame was the one before it, its dirty rectangle must be
   /// relative to that one.
   ///
@@ -179,7 +191,7 @@ package struct FrameRenderer: Sendable {
   package mutating func render(
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
-    if let refusal { throw refusal }
+    try check()
     var bitmap = frame.bitmap
     var dirty = frame.dirtyRect
     if let scaler {

@@ -158,6 +158,8 @@ public final class RemoteImage: Sendable {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "cancelled before reading", format: format)
     }
+    let options = image.options
+    try Rendition(rendering, of: image.canvasSize, options: options).check(options.limits)
     // Calls one after another continue at one position; concurrent ones fetch at several.
     let user = users.withLock { users in
       let user = (1...).first { !users.contains($0) } ?? 1
@@ -205,7 +207,8 @@ extension SharedFrames {
         in: image.access.budget,
         ofReader: checkpoints.canvasCost + (renderer.scaler == nil ? 0 : renderer.bitmapCost))
     ) { () throws(AnimatedImageError) in
-      RemoteReader(
+      try renderer.check()
+      return RemoteReader(
         image, fetcher: fetcher, store: checkpoints, options: remoteOptions, isForeign: isForeign,
         rendering: rendering)
     }

@@ -26,6 +26,7 @@ package final class StreamReader {
   package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
+    try renderer?.check()
     let frame = try composite(index, isCancelled)
     core.noteDecoded(index)
     return try renderer?.render(frame, isCancelled: isCancelled) ?? frame

@@ -54,8 +54,8 @@ public enum PixelDecoder: String, Sendable, Hashable {
 /// before memory is allocated; the detail names the limit, the amount requested and the amount
 /// allowed. Metadata past its limits is dropped and reported as damage.
 public struct DecodingLimits: Sendable, Hashable {
-  /// Pixels of the canvas, and of any one frame. A GIF frame after the first that exceeds it ends
-  /// the list of frames and is reported as damage.
+  /// Pixels of the canvas, of any one frame, and of a scaled frame. A GIF frame after the first that
+  /// exceeds it ends the list of frames and is reported as damage.
   public var canvasPixels: Int
   /// Frames in the file.
   public var frameCount: Int

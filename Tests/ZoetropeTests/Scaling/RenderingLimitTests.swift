@@ -47,6 +47,21 @@ import ZoetropeTestSupport
     #expect(player?.code == .limitExceeded)
   }
 
+  @Test func `nothing is decoded for a frame that is refused`() async throws {
+    let source = CountingSource(DeltaGIF.make(width: 16, height: 16, frameCount: 9, patch: 4))
+    let counted = try source.open()
+    let rendering = Rendering(target: TargetSize(width: 1, height: .max), fit: .stretch)
+    await #expect(throws: AnimatedImageError.self) {
+      try await counted.bitmap(at: 8, rendering: rendering)
+    }
+    await #expect(throws: AnimatedImageError.self) {
+      for try await _ in counted.bitmaps(rendering: rendering) {}
+    }
+    let shared = SharedFrames(counted, rendering: rendering)
+    await #expect(throws: AnimatedImageError.self) { try await shared.frame(at: 8) }
+    #expect(source.count == 0)
+  }
+
   @Test func `the limits of the image decide`() async throws {
     var options = DecodingOptions()
     options.limits.canvasPixels = 1000
