@@ -622,13 +622,16 @@ class Animation:
         places = None if chosen is None else (ctypes.c_int64 * count)(*chosen)
         held = _from_buffer(array)
         buffer = c.Buffer(_addressof(held), _view(array).nbytes, 0, 0)
+
+        def call(handle: int, error: c.Error, held: Any = held) -> int:
+            # Holds the memory: signals can end `read` while the other thread still writes.
+            status: int = _lib.zoetrope_read_frames(
+                handle, places, count, rendering, byref(buffer), None, byref(error))
+            return status
+
         # Frames before the chosen ones are decoded, too.
         last = count if chosen is None else max(chosen) + 1
-        self._decode_interruptibly(
-            self._area * last + count * shape[0] * shape[1],
-            # Holds the memory: signals can end this function while the other thread still writes.
-            lambda handle, error, held=held: _lib.zoetrope_read_frames(
-                handle, places, count, rendering, byref(buffer), None, byref(error)))
+        self._decode_interruptibly(self._area * last + count * shape[0] * shape[1], call)
         return array
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
