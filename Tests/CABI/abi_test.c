@@ -462,6 +462,14 @@ static void test_reader(const char *path) {
   CHECK(status == ZOETROPE_IO && error.byte_offset >= 0 && error.frame == 0);
   from.result = 0;
   CHECK(zoetrope_frame_at_index(animation, 0, NULL, &to_left, NULL, &error) == ZOETROPE_OK);
+  /* A frame that could not be read was not given: the next one with its rendering is dirty all over. */
+  zoetrope_rendering other = {.size = sizeof other, .format = ZOETROPE_BGRA8};
+  zoetrope_frame frame = {0};
+  from.result = -5;
+  CHECK(zoetrope_frame_at_index(animation, 1, &other, &to_left, NULL, &error) == ZOETROPE_IO);
+  from.result = 0;
+  CHECK(zoetrope_frame_at_index(animation, 1, &other, &to_left, &frame, NULL) == ZOETROPE_OK);
+  CHECK(frame.dirty_width == layout.width && frame.dirty_height == layout.height);
   from.result = -5;
   CHECK(zoetrope_frame_at_index(animation, 7, NULL, &to_left, NULL, &error) == ZOETROPE_IO);
   CHECK(error.frame > 0 && error.frame <= 7);
