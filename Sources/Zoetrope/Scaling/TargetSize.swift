@@ -13,7 +13,7 @@ public struct TargetSize: Sendable, Hashable {
   /// The height in pixels; nil if only the width is limited.
   public var height: Int?
   /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as
-  /// wide. Source pixels are square. Values outside 0.000001...1000000 are taken as the nearest in it.
+  /// wide. Source pixels are square. Clamped to 0.000001...1000000 when it is used; NaN counts as 1.
   public var pixelAspect: Double
   /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill``
   /// and ``ScalingFit/stretch``, which always yield the box.
@@ -48,7 +48,7 @@ public struct TargetSize: Sendable, Hashable {
       pixelAspect: sampleWidth / sampleHeight, allowsEnlarging: allowsEnlarging)
   }
 
-  /// ``pixelAspect`` within limits at which no product or quotient of it and a side overflows.
+  /// ``pixelAspect``, clamped so that no product or quotient of it and a side overflows.
   private var usedAspect: Double {
     pixelAspect.isNaN ? 1 : min(max(pixelAspect, 1e-6), 1e6)
   }
