@@ -8,7 +8,7 @@ import Zoetrope
 @testable import ZoetropeProcess
 
 /// `zoetrope cache stat`, `warm`, `prune`, `verify` and `clear`.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct CacheCommandTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct CacheCommandTests {
   private func stat(_ tool: Tool, _ arguments: String...) throws -> JSONLine {
     try JSONLine.one(tool.run(["cache", "stat", "--json", "--cache", "c"] + arguments).output)
   }

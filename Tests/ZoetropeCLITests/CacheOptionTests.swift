@@ -6,7 +6,7 @@ import Zoetrope
 @testable import ZoetropeCLI
 
 /// `--cache` of `play`, `still` and `extract`: the same output, with or without a cache that works.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct CacheOptionTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct CacheOptionTests {
   /// What each command writes without a cache.
   static let commands: [[String]] = [
     ["extract", "cat.gif", "-o", "-", "--format", "rgba"],

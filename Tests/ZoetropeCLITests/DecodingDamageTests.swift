@@ -6,7 +6,7 @@ import Zoetrope
 @testable import ZoetropeProcess
 
 /// The end of the data in a frame is found when the file is opened, and again when that frame is decoded.
-@Suite(.timeLimit(.minutes(1))) struct DecodingDamageTests {
+@Suite(.timeLimit(.minutes(10))) struct DecodingDamageTests {
   /// A file that ends in its first frame, which is kept, with the name that its decoder has for that.
   private static func cutFiles() throws -> [(image: AnimatedImage, decoded: String)] {
     var gif = SampleGIF(width: 40, height: 40)

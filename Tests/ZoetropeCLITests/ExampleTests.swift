@@ -6,7 +6,7 @@ import Zoetrope
 
 /// `Examples/Programs`, each run as its comment says. `cat.gif` is 6x4 and shows red for 40 ms, green for
 /// 100 ms and blue for 100 ms.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ExampleTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ExampleTests {
   private static let program = Tool.program(named: "examples")
 
   /// The lines that `examples` with `arguments` writes; `input` is what the shell feeds it.

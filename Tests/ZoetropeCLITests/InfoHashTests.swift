@@ -6,7 +6,7 @@ import Zoetrope
 @testable import ZoetropeProcess
 
 /// `info --hashes` and `info --timing all`.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct InfoHashTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InfoHashTests {
   /// What `xxh128sum` prints for the bytes that `extract --format rgba` writes.
   @Test func `hashes are those of another program`() throws {
     // 1x1 red, and 6x4 red with padded rows: printed by XXH3_128bits of libxxhash.

@@ -4,7 +4,7 @@ import Zoetrope
 
 @testable import ZoetropeCLI
 
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct InfoTemplateTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InfoTemplateTests {
   @Test func `info prints a line per file as the template says`() throws {
     try withTool { (tool: Tool) throws in
       var thrice = SampleGIF()

@@ -4,7 +4,7 @@ import Testing
 
 /// What a signal leaves behind: whole results, a line that says how far it came, and an end by the
 /// signal itself.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct InterruptionTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InterruptionTests {
   @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM)])
   func `playing without drawing tells what came of it`(_ name: String, _ number: Int32) throws {
     try withTool { tool in

@@ -3,7 +3,7 @@ import ZoetropeTerminal
 
 @testable import ZoetropePlayer
 
-@Suite(.timeLimit(.minutes(1))) struct KeyReducerTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyReducerTests {
   /// The actions that the bytes of a terminal's input come to.
   private func actions(_ input: String) -> [PlayerAction] {
     var decoder = InputDecoder()

@@ -4,7 +4,7 @@ import Zoetrope
 @testable import ZoetropeCLI
 
 /// Selecting the frames of a stream, one by one.
-@Suite(.timeLimit(.minutes(1))) struct OrderedSelectionTests {
+@Suite(.timeLimit(.minutes(10))) struct OrderedSelectionTests {
   private static let frames = (0..<12).map { index in
     FrameControl(
       index: index, rect: PixelRect(x: 0, y: 0, width: 1, height: 1),
@@ -38,7 +38,7 @@ import Zoetrope
 }
 
 /// The line about a stream on a terminal.
-@Suite(.timeLimit(.minutes(1))) struct StreamLineTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamLineTests {
   @Test func `the numbers that are known are shown`() {
     func line(_ frames: Int, _ announced: Int?, done: Int?, width: Int = 79) -> String? {
       let progress = StreamProgress(

@@ -3,7 +3,7 @@ import Testing
 @testable import ZoetropeCLI
 @testable import ZoetropeProcess
 
-@Suite(.timeLimit(.minutes(1))) struct OutputTemplateTests {
+@Suite(.timeLimit(.minutes(10))) struct OutputTemplateTests {
   private let values = OutputTemplate.Values(
     name: Array("cat.gif".utf8), stem: Array("cat".utf8), index: 7, lastIndex: 9,
     timeMilliseconds: 1400, delayMilliseconds: 40, fileExtension: "png")

@@ -4,7 +4,7 @@ import Testing
 import Zoetrope
 
 /// `info --save-index`; `ExampleTests` reads what it wrote.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct SaveIndexTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct SaveIndexTests {
   @Test func `the index of a file is written beside the report`() throws {
     try withTool { (tool: Tool) throws in
       let gif = SampleGIF(width: 9, height: 3).bytes

@@ -4,7 +4,7 @@ import TestRunning
 import Testing
 
 /// `extract` while the bytes arrive: each frame is written when it is complete, as from a whole file.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct StreamedExtractionTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct StreamedExtractionTests {
   private static let gif = SampleGIF()
 
   @Test func `each frame's file is there before the next frame arrives`() throws {

@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ToolTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ToolTests {
   private let gif = SampleGIF()
 
   @Test func `info tells size, frames and plays`() throws {

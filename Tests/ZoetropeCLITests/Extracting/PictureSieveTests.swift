@@ -6,7 +6,7 @@ import Zoetrope
 @testable import ZoetropeCLI
 
 /// `extract --unique` and `--changed-only`.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PictureSieveTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PictureSieveTests {
   /// A picture of 5x4 pixels, in which those at `points` are white.
   private func picture(_ points: (Int, Int)...) -> Bitmap {
     Bitmap(size: PixelSize(width: 5, height: 4)) { y, bytes in

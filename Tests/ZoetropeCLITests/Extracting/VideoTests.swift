@@ -6,7 +6,7 @@ import Zoetrope
 @testable import ZoetropeCLI
 
 /// `extract --format y4m`.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct VideoTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct VideoTests {
   private let gif = SampleGIF()
 
   /// By the formulas of BT.601, rounded.

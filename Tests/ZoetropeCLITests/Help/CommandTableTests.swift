@@ -5,7 +5,7 @@ import Testing
 @testable import ZoetropeCLI
 
 /// The commands that README lists.
-@Suite(.timeLimit(.minutes(1))) struct CommandTableTests {
+@Suite(.timeLimit(.minutes(10))) struct CommandTableTests {
   private static func readme() throws -> String {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }

@@ -4,7 +4,7 @@ import Testing
 @testable import ZoetropeCLI
 
 /// What the help says, for every command.
-@Suite(.timeLimit(.minutes(1))) struct HelpTests {
+@Suite(.timeLimit(.minutes(10))) struct HelpTests {
   private func tool() throws -> CommandFacts { try #require(CommandFacts.tool) }
 
   @Test func `a command with titles has one for each of its options, and for no other`() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import ZoetropeCLI
 
 /// The manual pages in `Manual/`, which `make install-tool` copies.
-@Suite(.timeLimit(.minutes(1))) struct ManualTests {
+@Suite(.timeLimit(.minutes(10))) struct ManualTests {
   private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Manual")

@@ -3,7 +3,7 @@ import ZoetropeTerminal
 
 @testable import ZoetropePlayer
 
-@Suite(.timeLimit(.minutes(1))) struct FileListTests {
+@Suite(.timeLimit(.minutes(10))) struct FileListTests {
   private let list = FileList(
     entries: (1...12).map { .init(name: "file-\($0).gif", problem: $0 == 3 ? "no image" : nil) },
     current: 1)

@@ -3,7 +3,7 @@ import ZoetropeTerminal
 
 @testable import ZoetropePlayer
 
-@Suite(.timeLimit(.minutes(1))) struct HelpPageTests {
+@Suite(.timeLimit(.minutes(10))) struct HelpPageTests {
   @Test func `a screen of 80 by 24 shows everything at once, and says how to leave`() {
     let pages = HelpPage.pages(columns: 80, rows: 24)
     #expect(pages.count == 1)

@@ -3,7 +3,7 @@ import TestRunning
 import Testing
 
 /// A pipe that nothing comes from does not hold a command that is told to end.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct InterruptedReadingTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InterruptedReadingTests {
   @Test(arguments: ["info", "check", "play"], [SIGINT, SIGTERM])
   func `the first signal ends the wait`(_ command: String, _ number: Int32) throws {
     let tool = try Tool()

@@ -3,7 +3,7 @@ import TestRunning
 import Testing
 
 /// Files that are slow to open, or can be read only once.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OtherFileTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct OtherFileTests {
   private static let slow = SampleGIF(frames: [(0, 200), (1, 200), (2, 200)]).bytes
 
   /// The player on `cat.gif` and a pipe that nobody writes to, which it waits for.

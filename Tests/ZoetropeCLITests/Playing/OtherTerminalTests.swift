@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 
 /// Terminals that lack something: UTF-8, a known background, a way past the multiplexer.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OtherTerminalTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct OtherTerminalTests {
   private static let slow = SampleGIF(frames: [(0, 200), (1, 200), (2, 200)]).bytes
 
   private func withPlayer(

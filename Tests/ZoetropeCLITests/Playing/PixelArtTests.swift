@@ -4,7 +4,7 @@ import ZoetropeTerminal
 
 @testable import ZoetropePlayer
 
-@Suite(.timeLimit(.minutes(1))) struct PixelArtTests {
+@Suite(.timeLimit(.minutes(10))) struct PixelArtTests {
   private let screen = ScreenSize(columns: 80, rows: 24, cell: PixelSize(width: 9, height: 18))
   private let room = CellRect(column: 0, row: 0, columns: 80, rows: 22)
 

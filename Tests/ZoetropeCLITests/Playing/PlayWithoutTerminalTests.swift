@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 
 /// What `play` does where there is no terminal: one frame, or a message, and never escapes.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayWithoutTerminalTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayWithoutTerminalTests {
   @Test func `one frame of each file is written as characters`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }

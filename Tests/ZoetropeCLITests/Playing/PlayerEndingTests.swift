@@ -3,7 +3,7 @@ import TestRunning
 import Testing
 
 /// However and whenever playing ends, the terminal is as it was found.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerEndingTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerEndingTests {
   enum Moment: CaseIterable {
     case probing, entering, playing, paused
 

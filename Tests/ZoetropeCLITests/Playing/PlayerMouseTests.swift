@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 
 /// The mouse, the configuration file and the list of files on a terminal.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerMouseTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerMouseTests {
   private static let slow = SampleGIF(
     frames: [(0, 200), (1, 200), (2, 200), (0, 200), (1, 200)]
   ).bytes

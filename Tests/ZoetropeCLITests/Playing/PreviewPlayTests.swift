@@ -6,7 +6,7 @@ import Testing
 @testable import ZoetropeCLI
 
 /// `--place`: drawing in a part of a terminal that another program uses.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PreviewPlayTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PreviewPlayTests {
   private static let gif = SampleGIF(
     width: 16, height: 32, frames: [(0, 10), (1, 10), (2, 10)]
   ).bytes

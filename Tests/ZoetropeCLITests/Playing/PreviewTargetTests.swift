@@ -6,7 +6,7 @@ import ZoetropeProcess
 @testable import ZoetropeTerminal
 
 /// What previews decide without asking a terminal.
-@Suite(.timeLimit(.minutes(1))) struct PreviewTargetTests {
+@Suite(.timeLimit(.minutes(10))) struct PreviewTargetTests {
   private static let size = KernelSize(
     screen: ScreenSize(columns: 100, rows: 30, cell: PixelSize(width: 10, height: 20)))
 

@@ -4,7 +4,7 @@ import ZoetropeTerminal
 
 @testable import ZoetropePlayer
 
-@Suite(.timeLimit(.minutes(1))) struct StatusLineTests {
+@Suite(.timeLimit(.minutes(10))) struct StatusLineTests {
   /// A line with everything in it and a long name.
   private var full: StatusLine {
     var line = StatusLine()

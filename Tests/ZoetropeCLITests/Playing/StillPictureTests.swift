@@ -3,7 +3,7 @@ import TestRunning
 import Testing
 
 /// Pictures that stay in the text: whole on any terminal, one below the other, and never taken away.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct StillPictureTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct StillPictureTests {
   /// Noise, which no compression makes small: some seconds on a slow link.
   private static let large: [UInt8] = {
     let (width, height): (UInt8, UInt8) = (200, 160)

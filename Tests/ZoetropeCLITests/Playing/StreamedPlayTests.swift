@@ -4,7 +4,7 @@ import TestRunning
 import Testing
 
 /// `play` while the bytes arrive.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct StreamedPlayTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct StreamedPlayTests {
   private static let gif = SampleGIF(frames: [(0, 4), (1, 10), (2, 4)])
 
   /// The player on a pipe that the test feeds.

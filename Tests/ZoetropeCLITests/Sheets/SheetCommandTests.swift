@@ -4,7 +4,7 @@ import TestRunning
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct SheetCommandTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct SheetCommandTests {
   private static let red = RGBA(red: 255, green: 0, blue: 0)
   private static let green = RGBA(red: 0, green: 255, blue: 0)
   private static let blue = RGBA(red: 0, green: 0, blue: 255)

@@ -4,7 +4,7 @@ import Zoetrope
 @testable import ZoetropeTerminal
 
 /// What each terminal really answered to the questions (recorded), and what follows from it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TerminalProbeTests {
   /// Time that passes only when the probe waits.
   final class Line {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The module's documentation leaves no type out. (`SampleTests` looks at its samples.)
-@Suite(.timeLimit(.minutes(1))) struct TerminalDocumentationTests {
+@Suite(.timeLimit(.minutes(10))) struct TerminalDocumentationTests {
   private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   private static let module = here.appending(path: "../../../Sources/ZoetropeTerminal").standardized
   private static let catalog = module.appending(path: "ZoetropeTerminal.docc")

@@ -4,7 +4,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct CellEncoderTests {
   struct Mode: Sendable, CustomTestStringConvertible {
     let glyphs: CellGlyphs

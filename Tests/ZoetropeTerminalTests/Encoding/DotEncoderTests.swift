@@ -4,7 +4,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct DotEncoderTests {
   @Test(arguments: DotGlyphs.allCases, [ColorDepth.none, .full])
   func `hundreds of random deltas show what full repaints show`(

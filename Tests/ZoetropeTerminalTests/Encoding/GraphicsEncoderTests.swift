@@ -4,7 +4,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct GraphicsEncoderTests {
   let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
   let area = CellRect(column: 1, row: 1, columns: 10, rows: 4)

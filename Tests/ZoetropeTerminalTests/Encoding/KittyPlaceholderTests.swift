@@ -4,7 +4,7 @@ import Zoetrope
 @testable import ZoetropeTerminal
 
 /// kitty's images inside tmux, on screens wider than most.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct KittyPlaceholderTests {
   @Test(arguments: [40, 129, 200, 297])
   func `every cell of a wide picture is placed by marks of its own`(_ columns: Int) {

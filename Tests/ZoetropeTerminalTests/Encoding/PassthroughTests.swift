@@ -5,7 +5,7 @@ import Zoetrope
 @testable import ZoetropeTerminal
 
 /// Graphics inside tmux and screen: what comes out of them is what the terminal would get without.
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct PassthroughTests {
   let screen = ScreenSize(columns: 40, rows: 20, cell: PixelSize(width: 5, height: 10))
   let area = CellRect(column: 1, row: 1, columns: 36, rows: 16)

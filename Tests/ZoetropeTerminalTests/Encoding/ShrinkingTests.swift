@@ -5,7 +5,7 @@ import Zoetrope
 @testable import ZoetropeTerminal
 
 /// Pictures larger than they are shown are made smaller before they are sent.
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct ShrinkingTests {
   private let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
 

@@ -5,7 +5,7 @@ import Zoetrope
 @testable import ZoetropeTerminal
 
 /// Transparent pixels on a terminal whose background is not known.
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct TransparencyTests {
   private static let options = EncodingOptions(holdThreshold: 0, backdrop: .terminal)
   private static let green = RGBA(red: 0, green: 200, blue: 0)

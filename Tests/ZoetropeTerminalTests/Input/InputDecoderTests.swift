@@ -3,7 +3,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct InputDecoderTests {
   @Test(
     arguments: [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TerminalModeTests {
   @Test func `what is switched on is switched off, in the other order`() {
     let mode = TerminalMode(

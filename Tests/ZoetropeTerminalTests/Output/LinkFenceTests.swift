@@ -2,7 +2,7 @@ import Testing
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LinkFenceTests {
   @Test func `the third frame waits for the first answer`() {
     var fence = LinkFence(isEnabled: true)

@@ -3,7 +3,7 @@ import Testing
 @testable import ZoetropeTerminal
 
 /// Text is measured in columns, as terminals lay it out.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TerminalTextTests {
   @Test(arguments: [
     ("cat.gif", 7), ("ねこ.gif", 8), ("고양이", 6), ("e\u{301}te\u{301}", 3), ("🐈.gif", 6),

@@ -1,7 +1,7 @@
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct AccessPatternTests {
+@Suite(.timeLimit(.minutes(10))) struct AccessPatternTests {
   private static let forward = Array(0..<30)
   private static let backward = Array(forward.reversed())
   private static let ahead: [Int] = forward.flatMap { [$0 + 2, $0] }

@@ -2,7 +2,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct CachedPlaybackTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedPlaybackTests {
   @Test func `a hundred schedulers of different images on a small budget show every frame`()
     async throws
   {

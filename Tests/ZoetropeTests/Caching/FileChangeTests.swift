@@ -5,7 +5,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// What becomes of an image, and of what is cached for it, when its file changes while it is open.
-@Suite(.timeLimit(.minutes(1))) struct FileChangeTests {
+@Suite(.timeLimit(.minutes(10))) struct FileChangeTests {
   private let old = DeltaGIF.make(width: 40, height: 24, frameCount: 12, patch: 9)
   /// As many bytes and the same layout, in other colours.
   private let new: [UInt8]

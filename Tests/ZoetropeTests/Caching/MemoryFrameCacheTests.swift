@@ -1,7 +1,7 @@
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct MemoryFrameCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryFrameCacheTests {
   private let bitmap = makeBitmap()
 
   private func makeCache(frames: Int, countLimit: Int = .max) -> MemoryFrameCache {

@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// Compares the dirty rectangles of scaled playback with the pixels that really changed.
-@Suite(.timeLimit(.minutes(1))) struct ScaledDirtyRectTests {
+@Suite(.timeLimit(.minutes(10))) struct ScaledDirtyRectTests {
   static let renderings: [Rendering] = [
     Rendering(target: TargetSize(width: 27, height: 20)),
     Rendering(target: TargetSize(width: 21), filter: .nearest),

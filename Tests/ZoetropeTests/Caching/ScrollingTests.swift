@@ -4,7 +4,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// Hit rates of lists that are scrolled, beside the best that any policy could have.
-@Suite(.timeLimit(.minutes(1)), .computes) struct ScrollingTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct ScrollingTests {
   private static let count = 20
   private static let frameCount = 12
   private static let files = (0..<count).map {

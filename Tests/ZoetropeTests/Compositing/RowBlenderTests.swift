@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct RowBlenderTests {
   /// The rule in whole numbers: weights 255 sa and da (255 - sa), rounded half up.
   private func exact(_ over: RGBA, _ under: RGBA) -> RGBA {

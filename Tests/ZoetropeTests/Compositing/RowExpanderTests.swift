@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct RowExpanderTests {
   static let layouts: [(FramePixels.Layout, size: Int)] = [
     (.indexed8, 1), (.grey8, 1), (.greyAlpha8, 2), (.rgb8, 3), (.rgba8, 4), (.grey16, 2),

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// Frames whose memory becomes the canvas, beside the same frames drawn on it.
-@Suite(.timeLimit(.minutes(1)), .computes) struct InPlaceLayoutTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct InPlaceLayoutTests {
   /// Frames of random samples, most of them larger than half of the canvas, some damaged.
   private static func film(_ type: PNGLayout.ColorType, seed: UInt64) -> [UInt8] {
     var random = SplitMix64(seed: seed)

@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// Frames decoded on several threads, which images of the fixtures' size are otherwise too small for.
-@Suite(.timeLimit(.minutes(1))) struct ThreadedReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct ThreadedReaderTests {
   static let options = DecodingOptions(parallelism: 3)
 
   /// A reader that decodes on threads, however small the image.

@@ -9,7 +9,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// The samples of the README and of the documentation, compiled and run.
-@Suite(.timeLimit(.minutes(1))) struct DocumentationTests {
+@Suite(.timeLimit(.minutes(10))) struct DocumentationTests {
   @Test func `the sample of the README plays every frame in order`() async throws {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
     var options = PlaybackOptions.everyFrame

@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 
 /// What README says: its figures are those that were measured, and its files are there.
-@Suite(.timeLimit(.minutes(1))) struct READMETests {
+@Suite(.timeLimit(.minutes(10))) struct READMETests {
   private static let root = URL(fileURLWithPath: FixtureLibrary().root).deletingLastPathComponent()
 
   private static func text(_ path: String) throws -> String {

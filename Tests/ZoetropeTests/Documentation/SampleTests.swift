@@ -4,7 +4,7 @@ import ZoetropeTestSupport
 
 /// Every sample of the README, the documentation pages and the documentation comments is code that compiles, in
 /// `Tests/DocumentationSamples`.
-@Suite(.timeLimit(.minutes(1))) struct SampleTests {
+@Suite(.timeLimit(.minutes(10))) struct SampleTests {
   private static let root = URL(fileURLWithPath: FixtureLibrary().root).deletingLastPathComponent()
   /// The README and all pages.
   static let pages: [String] = ["README.md"] + files(in: "Sources", "md")

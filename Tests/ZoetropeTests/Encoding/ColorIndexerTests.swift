@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct ColorIndexerTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct ColorIndexerTests {
   @Test(arguments: [2, 7, 256, 300])
   func `indices are in the order in which colours occur, whatever repeats`(_ most: Int) {
     var random = SplitMix64(seed: UInt64(most))

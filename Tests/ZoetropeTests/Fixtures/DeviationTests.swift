@@ -5,7 +5,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// The page that names every deviation, against the library and the fixtures.
-@Suite(.timeLimit(.minutes(1))) struct DeviationTests {
+@Suite(.timeLimit(.minutes(10))) struct DeviationTests {
   /// A line of one of the page's tables.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String

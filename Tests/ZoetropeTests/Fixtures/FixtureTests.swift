@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct FixtureTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct FixtureTests {
   private static let compiled = Result { try FixtureLibrary().recipes() }
 
   /// Compiled once for the tests of all suites; empty when a recipe cannot be compiled, which the

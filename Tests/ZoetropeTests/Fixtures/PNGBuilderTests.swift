@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct PNGBuilderTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PNGBuilderTests {
   @Test func `an IEND chunk has the bytes that every PNG ends with`() {
     #expect(
       PNGChunk("IEND").bytes == [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82])

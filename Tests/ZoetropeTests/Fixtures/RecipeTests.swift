@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct RecipeTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct RecipeTests {
   static let start = "about A test.\ngif GIF89a\nscreen 2 1 palette=rg\n"
 
   @Test func `a recipe compiles to the bytes that it describes`() throws {

@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct FrameCoalescerTests {
+@Suite(.timeLimit(.minutes(10))) struct FrameCoalescerTests {
   private let coalescer = FrameCoalescer<Int, Int>()
 
   @Test func `fifty askers share one run`() async throws {

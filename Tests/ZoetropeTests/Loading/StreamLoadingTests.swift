@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1))) struct StreamLoadingTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamLoadingTests {
   private let budget = MemoryBudget(byteLimit: 8 << 20)
   private let cache: MemoryFrameCache
   private let loader: FrameLoader

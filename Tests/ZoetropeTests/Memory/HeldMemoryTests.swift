@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// All that is kept is charged to the budget and given back.
-@Suite(.timeLimit(.minutes(1))) struct HeldMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct HeldMemoryTests {
   @Test(arguments: 0..<6 as Range<UInt64>)
   func
     `after any operations nothing is held once all is idle, and nothing kept once all is removed`(

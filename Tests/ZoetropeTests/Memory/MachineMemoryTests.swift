@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 
 /// What a machine says about memory, from files laid out as the kernel lays them out.
-@Suite(.timeLimit(.minutes(1))) struct MachineMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct MachineMemoryTests {
   @Test func `the tightest limit of a version 2 group and those above it counts`() throws {
     try withMachine([
       "proc/self/cgroup": "0::/outer/inner\n",

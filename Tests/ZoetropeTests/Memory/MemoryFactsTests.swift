@@ -1,7 +1,7 @@
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct MemoryFactsTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryFactsTests {
   @Test(
     arguments: [
       ("max\n", nil), ("1048576\n", 1 << 20), ("9223372036854771712", nil), ("", nil), ("-1", nil),

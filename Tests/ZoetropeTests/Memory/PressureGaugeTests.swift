@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct PressureGaugeTests {
+@Suite(.timeLimit(.minutes(10))) struct PressureGaugeTests {
   @Test(arguments: [
     (MemoryReading(), MemoryPressure.none),
     (MemoryReading(someStall: 4.9, fullStall: 0), .none),

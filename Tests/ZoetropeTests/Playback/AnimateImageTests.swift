@@ -2,7 +2,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct AnimateImageTests {
+@Suite(.timeLimit(.minutes(10))) struct AnimateImageTests {
   /// Plays with a clock that moves on whenever the handler has had a frame.
   private func play(
     _ shared: SharedFrames, _ options: AnimationOptions = .init(), stopAfter: Int = .max

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct DecodeHistoryTests {
+@Suite(.timeLimit(.minutes(10))) struct DecodeHistoryTests {
   private let small = DecodeHistory.Weight(area: 1000, bytes: 100)
 
   /// Twenty small frames in a row, each as quick as may be.

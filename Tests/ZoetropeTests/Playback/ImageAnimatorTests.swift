@@ -6,7 +6,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 @MainActor
-@Suite(.timeLimit(.minutes(1))) struct ImageAnimatorTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageAnimatorTests {
   private let clock = ManualClock()
 
   /// Waits until the animator shows another frame.

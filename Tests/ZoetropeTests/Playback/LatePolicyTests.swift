@@ -1,7 +1,7 @@
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct LatePolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct LatePolicyTests {
   typealias Shown = MachineRun.Shown
 
   /// A stall: which frame takes how many milliseconds to decode, and what is shown when.

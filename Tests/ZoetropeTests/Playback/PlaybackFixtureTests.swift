@@ -4,7 +4,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// Plays the compiled fixtures themselves.
-@Suite(.timeLimit(.minutes(1))) struct PlaybackFixtureTests {
+@Suite(.timeLimit(.minutes(10))) struct PlaybackFixtureTests {
   static let options: [PlaybackOptions] = [
     PlaybackOptions(), PlaybackOptions(delayPolicy: .exact), PlaybackOptions(delayPolicy: .ffmpeg),
     PlaybackOptions(delayPolicy: .imageIO), PlaybackOptions(rate: 2.5), PlaybackOptions(rate: 0.1),

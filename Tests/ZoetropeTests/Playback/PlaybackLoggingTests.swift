@@ -5,7 +5,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct PlaybackLoggingTests {
+@Suite(.timeLimit(.minutes(10))) struct PlaybackLoggingTests {
   /// Keeps what is logged.
   final class Lines: Sendable {
     private let lines = Mutex<[String]>([])

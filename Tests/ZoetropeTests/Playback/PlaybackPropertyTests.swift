@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 /// What holds whatever is done to a playback, over random sequences of controls.
 ///
 /// A violation names its seed, which repeats it. `make controls` runs millions of operations.
-@Suite(.timeLimit(.minutes(2)), .computes) struct PlaybackPropertyTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PlaybackPropertyTests {
   @Test(arguments: 0..<8)
   func `time never goes back, whatever is asked of the state machine`(part: UInt64) {
     for seed in part * 200..<(part + 1) * 200 {

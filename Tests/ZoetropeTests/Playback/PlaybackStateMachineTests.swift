@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct PlaybackStateMachineTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PlaybackStateMachineTests {
   @Test func `frames are shown at the sums of their delays and the last is held for its own`()
     throws
   {

@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct PlaybackTraceTests {
+@Suite(.timeLimit(.minutes(10))) struct PlaybackTraceTests {
   /// A playback with a stall of frame 2 and a process that stood still before frame 5.
   private func recordedTrace() async throws -> PlaybackTrace {
     let clock = ManualClock()

@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// A rendering at every door, without a cache and without reading the file for its identity.
-@Suite(.timeLimit(.minutes(1))) struct RenderedPlaybackTests {
+@Suite(.timeLimit(.minutes(10))) struct RenderedPlaybackTests {
   private let rendering = Rendering(target: TargetSize(width: 20, height: 12), fit: .fill)
   private let image: AnimatedImage
   private let expected: [Bitmap]

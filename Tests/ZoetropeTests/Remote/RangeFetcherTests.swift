@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1))) struct RangeFetcherTests {
+@Suite(.timeLimit(.minutes(10))) struct RangeFetcherTests {
   private let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   private func fetcher(_ ranges: CountedRanges, byteLimit: Int = 1 << 20) -> RangeFetcher {

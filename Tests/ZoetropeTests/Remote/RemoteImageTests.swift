@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1))) struct RemoteImageTests {
+@Suite(.timeLimit(.minutes(10))) struct RemoteImageTests {
   static let recipes = FixtureTests.recipes
   static let readable = recipes.filter { $0.expectations.errorCode == nil }
 

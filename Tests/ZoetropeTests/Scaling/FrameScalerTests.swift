@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct FrameScalerTests {
   static let sizes: [(PixelSize, PixelSize)] = [
     (PixelSize(width: 17, height: 12), PixelSize(width: 13, height: 7)),

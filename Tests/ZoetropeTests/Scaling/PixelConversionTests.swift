@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct PixelConversionTests {
   /// Every colour value under every alpha: red is x, alpha is y.
   static let plane = Bitmap.drawn(PixelSize(width: 256, height: 256)) { x, y, byte in

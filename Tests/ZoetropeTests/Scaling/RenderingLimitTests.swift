@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// Sizes that come from outside are refused at every door, before memory is taken for them.
-@Suite(.timeLimit(.minutes(1))) struct RenderingLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct RenderingLimitTests {
   private let image: AnimatedImage
 
   init() throws {

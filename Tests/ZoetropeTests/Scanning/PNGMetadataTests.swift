@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// What a PNG says beside its pixels: kept when it is sound, named when it is not.
-@Suite(.timeLimit(.minutes(1)), .computes) struct PNGMetadataTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PNGMetadataTests {
   /// A grey PNG of one pixel, of value `sample`, with `chunks` before its image data.
   private func image(_ chunks: [PNGChunk], depth: Int = 8, sample: UInt8 = 7) throws
     -> AnimatedImage

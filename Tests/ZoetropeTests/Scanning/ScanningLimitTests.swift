@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// What a file may ask for while it is opened.
-@Suite(.timeLimit(.minutes(1)), .computes) struct ScanningLimitTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct ScanningLimitTests {
   /// A PNG of one pixel with `chunks` before its image data.
   private func png(_ chunks: [PNGChunk], after more: [PNGChunk] = []) -> [UInt8] {
     var png = PNGBuilder()

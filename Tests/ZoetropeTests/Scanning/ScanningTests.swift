@@ -8,7 +8,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1)), .startsThreads)
+@Suite(.timeLimit(.minutes(10)), .startsThreads)
 struct ScanningTests {
   /// Bytes that `forEachBlock` reads at a time.
   private static let blockSize = 1 << 17

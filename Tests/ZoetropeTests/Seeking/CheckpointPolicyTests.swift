@@ -2,7 +2,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct CheckpointPolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct CheckpointPolicyTests {
   /// A policy over frames of these costs, all measured.
   private func makePolicy(_ costs: [Int], independent: [Int] = [0]) -> CheckpointPolicy {
     var replay = ReplayCosts(estimates: costs)

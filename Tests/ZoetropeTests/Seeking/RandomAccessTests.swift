@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct RandomAccessTests {
+@Suite(.timeLimit(.minutes(10))) struct RandomAccessTests {
   private static let count = 120
   private let bytes = DeltaGIF.make(width: 64, height: 48, frameCount: count, patch: 9)
   private let expected: [Bitmap]

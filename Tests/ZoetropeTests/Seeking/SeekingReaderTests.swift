@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct SeekingReaderTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct SeekingReaderTests {
   private static let film = DeltaGIF.make(width: 64, height: 48, frameCount: 120, patch: 9)
   private static let plainPlay = Result { () throws -> [Bitmap] in
     let reader = FrameReader(try AnimatedImage(bytes: film))

@@ -4,7 +4,7 @@ import Zoetrope
 import ZoetropeCore
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct ByteRangeCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct ByteRangeCacheTests {
   /// The cache keeps pieces of at most this many bytes.
   private static let block = 1 << 16
 

@@ -8,7 +8,7 @@ import Testing
 @testable import ZoetropeCore
 
 /// Files that stop being readable once they are open.
-@Suite(.timeLimit(.minutes(1)), .startsThreads) struct FileFaultTests {
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct FileFaultTests {
   @Test func `a descriptor that is not open has no status`() {
     let error = #expect(throws: AnimatedImageError.self) {
       try FileSource.status(of: FileDescriptor(rawValue: -1))

@@ -8,7 +8,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// What opening says when it fails, and what beside regular files can be opened.
-@Suite(.timeLimit(.minutes(1))) struct OpeningErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct OpeningErrorTests {
   private static func fault(_ bytes: [UInt8]) -> AnimatedImageError? {
     do {
       _ = try AnimatedImage(bytes: bytes)

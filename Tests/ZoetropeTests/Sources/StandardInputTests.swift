@@ -7,7 +7,7 @@ import Testing
 @testable import ZoetropeCore
 
 /// Input that comes through a pipe.
-@Suite(.timeLimit(.minutes(1)), .computes) struct StandardInputTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct StandardInputTests {
   /// What reading gives of a pipe that `bytes`, a few thousand at most, lie in.
   private func read(
     _ bytes: [UInt8], byteLimit: Int = 1 << 20, stopsAfter stops: Int = .max

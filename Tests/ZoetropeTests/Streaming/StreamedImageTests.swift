@@ -8,7 +8,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct StreamedImageTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct StreamedImageTests {
   static let recipes = FixtureTests.recipes
   static let demos = recipes.filter { $0.name.hasPrefix("Demo/") }
 

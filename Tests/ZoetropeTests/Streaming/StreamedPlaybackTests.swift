@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 
 /// The schedule of a stream, on the manual clock.
-@Suite(.timeLimit(.minutes(1))) struct StreamedPlaybackTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamedPlaybackTests {
   let clock = ManualClock()
 
   /// A stream of frames of 100 ms that the test sends, and its player.

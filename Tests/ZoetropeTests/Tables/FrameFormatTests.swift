@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct FrameFormatTests {
+@Suite(.timeLimit(.minutes(10))) struct FrameFormatTests {
   private let scratch: ScratchDirectory
   private let image: AnimatedImage
 

@@ -9,7 +9,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// Prefetches that are cancelled or fail while they run, not before.
-@Suite(.timeLimit(.minutes(1))) struct PrefetchTests {
+@Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
   private let scratch: ScratchDirectory
   private let image: AnimatedImage
 

@@ -7,7 +7,7 @@
   import Zoetrope
 
   /// Every system call of a store fails once, in every way that it may, and at every place.
-  @Suite(.timeLimit(.minutes(2)), .startsThreads) struct StoreFaultTests {
+  @Suite(.timeLimit(.minutes(10)), .startsThreads) struct StoreFaultTests {
     private static let size = PixelSize(width: 20, height: 10)
     private let film = FilePath(#filePath).removingLastComponent().removingLastComponent()
       .removingLastComponent().removingLastComponent()

@@ -6,7 +6,7 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// No call that may wait for a disk runs in a task, whose thread belongs to the cooperative pool.
-@Suite(.timeLimit(.minutes(1))) struct StoreThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreThreadTests {
   private enum Local {
     @TaskLocal static var isInTask = false
   }

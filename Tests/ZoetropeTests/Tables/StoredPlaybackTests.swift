@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct StoredPlaybackTests {
+@Suite(.timeLimit(.minutes(10))) struct StoredPlaybackTests {
   private let scratch: ScratchDirectory
   private let image: AnimatedImage
   private let rendering = Rendering(target: TargetSize(width: 20, height: 15))

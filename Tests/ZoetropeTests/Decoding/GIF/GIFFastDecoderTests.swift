@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct GIFFastDecoderTests {
   /// The bytes of one frame and what the scanner would say of it.
   struct Frame {

@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct LZWDecoderTests {
   /// Expands into memory of exactly the size that is asked for, with marks at both ends.
   static func expand(

@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct LZWSubBlockTests {
   static func join(_ source: [UInt8], in payload: inout [UInt8]) throws
     -> ([UInt8], LZWDecoder.Blocks)

@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct PNGUnfilterTests {
   /// Filtered rows, and what the specification makes of them.
   private func rows(
