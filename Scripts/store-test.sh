@@ -4,7 +4,8 @@
 # 1. Eight processes, readers and writers mixed, for SECONDS; no wrong frame, the limit held.
 # 2. ROUNDS writers killed with SIGKILL at random moments while two readers run; after each, a fresh
 #    process looks every frame up and checks its pixels.
-# 3. Eight processes hold all frames of one table of 64 MB: what each adds to memory.
+# 3. Ten sizes in turn fill a store of 32 MB: nine tenths of the latest are found.
+# 4. Eight processes hold all frames of one table of 64 MB: what each adds to memory.
 set -eu
 rounds=${1:-2000} seconds=${2:-60} churn=$(realpath "$3")
 dir=$(mktemp -d "${TMPDIR:-/tmp}/zoetrope-store-test-XXXXXX")
@@ -44,6 +45,9 @@ done
 kill "$reader1" "$reader2"
 wait "$reader1" "$reader2" 2> /dev/null || true
 echo "$rounds kills, $found frames found afterwards, all right"
+
+echo "ten sizes in turn"
+"$churn" "$dir/sizes" 0 0 sizes
 
 echo "eight readers of one table of 64 MB"
 "$churn" "$dir/held" 0 0 hold > /dev/null

@@ -12,6 +12,8 @@ extension AnimatedImage {
 
     fileprivate struct State: Sendable {
       var identity: ContentIdentity?
+      var storedIdentity: (secret: HashSecret, identity: ContentIdentity)?
+      var openingFrame: OpeningFrame?
       var checkpoints: CheckpointStore?
       var frames: SharedFrames?
       /// Frames in the cache that was used last.
@@ -35,6 +37,19 @@ extension AnimatedImage {
     package var identity: ContentIdentity? {
       get { state.withLock { $0.identity } }
       set { state.withLock { $0.identity = newValue } }
+    }
+
+    /// The identity of the image's bytes in a store, with the store's secret; nil until it has been
+    /// computed.
+    var storedIdentity: (secret: HashSecret, identity: ContentIdentity)? {
+      get { state.withLock { $0.storedIdentity } }
+      set { state.withLock { $0.storedIdentity = newValue } }
+    }
+
+    /// The pixels of the only frame, if opening had to decode it; nil once taken.
+    var openingFrame: OpeningFrame? {
+      get { state.withLock { $0.openingFrame } }
+      set { state.withLock { $0.openingFrame = newValue } }
     }
 
     /// Cached frames that replays may start from.
@@ -78,6 +93,52 @@ extension AnimatedImage {
         state.frames = frames
         return frames
       }
+    }
+  }
+}
+
+extension AnimatedImage {
+  /// Bytes of memory that the opened image holds, apart from pixels.
+  package var residentCost: Int {
+    let metadata = metadata
+    let texts = metadata.texts.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    let blocks = [metadata.iccProfile?.count, metadata.exif?.count, metadata.xmp?.utf8.count]
+    return source.residentByteCount + texts + blocks.reduce(0) { $0 + ($1 ?? 0) }
+      + metadata.applicationBlocks.count * MemoryLayout<AnimationMetadata.ApplicationBlock>.stride
+      + damage.count * Self.damageCost
+      + frames.count * (MemoryLayout<FrameControl>.stride + ReplayCosts.bytesPerFrame)
+  }
+
+  /// A deviation with its text.
+  private static let damageCost = MemoryLayout<Damage>.stride + 64
+}
+
+/// The pixels of a frame that was decoded while its image was opened, for the first reader. Copies of the
+/// image share them.
+///
+/// Charged like frames decoded ahead until they are taken, and not kept if there is no room.
+final class OpeningFrame: Sendable {
+  private let pixels: Mutex<FramePixels?>
+  private let byteCount: Int
+  private let memory: DecodeMemory
+
+  /// Nil if `memory` has no room. The caller gives `pixels` away.
+  init?(_ pixels: FramePixels, memory: DecodeMemory) {
+    byteCount = pixels.storage.byteCount
+    guard memory.reserve(byteCount) else { return nil }
+    self.memory = memory
+    self.pixels = Mutex(pixels)
+  }
+
+  deinit { _ = take() }
+
+  /// The pixels, the first time.
+  func take() -> FramePixels? {
+    pixels.withLock { kept in
+      guard let pixels = kept else { return nil }
+      kept = nil
+      memory.charge(-byteCount)
+      return pixels
     }
   }
 }

@@ -136,11 +136,11 @@ extension AnimatedImage {
   public func bitmaps(
     _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init()
   ) -> BitmapSequence {
-    // Resolve against all possible indices first: the bounds of a partial range that begins past the last
-    // frame would otherwise be reversed.
-    BitmapSequence(
-      image: self, range: range.relative(to: 0..<Int.max).clamped(to: frames.indices),
-      rendering: rendering)
+    // Not `relative(to:)`, which traps for a closed range up to `Int.max`, and reverses the bounds of a partial
+    // range that begins past the last frame.
+    let first = frames.indices.first { range.contains($0) } ?? 0
+    let last = frames.indices.last { range.contains($0) } ?? -1
+    return BitmapSequence(image: self, range: first..<last + 1, rendering: rendering)
   }
 
   /// Runs `work` on one of `threads`; the flag is raised when the task is cancelled.

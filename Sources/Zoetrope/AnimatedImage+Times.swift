@@ -22,18 +22,13 @@ extension AnimatedImage {
     PlaybackTimeline(frames, policy: policy).startTimes
   }
 
-  /// Returns the index of the frame shown `time` after the start of the first play; negative times give 0.
+  /// Returns the index of the frame shown `time` after the start of the first play; negative times count as 0.
   ///
-  /// A frame is shown from its start time up to, but not including, the next one's. Takes time linear in
-  /// the number of frames.
+  /// A frame is shown from its start time up to, but not including, the next one's. A time past one play
+  /// continues into the next, up to ``playCount``; after that the last frame stays. Takes time linear in the
+  /// number of frames.
   public func frameIndex(at time: Duration, policy: DelayPolicy = .browser) -> Int {
-    let timeline = PlaybackTimeline(frames, policy: policy)
-    let play = timeline.ticks(frames.indices)
-    let ticks = timeline.ticks(at: time)
-    guard time >= .zero, play > 0 else { return 0 }
-    if case .finite(let count) = playCount, ticks / play >= Int128(count) {
-      return frames.count - 1
-    }
-    return timeline.frame(at: ticks % play, in: frames.indices)
+    PlaybackTimeline(frames, policy: policy)
+      .position(at: time, in: frames.indices, playCount: playCount).frame
   }
 }

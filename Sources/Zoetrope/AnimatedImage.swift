@@ -5,7 +5,8 @@
 ///
 /// A value that may be used from any task. Opening scans the structure of the whole file: it takes time
 /// linear in the file's size and memory linear in the number of frames. No pixels are decoded, except those
-/// of a truncated last frame, to tell whether it is complete.
+/// of a truncated last frame, to tell whether it is complete. If it is the only frame, they are kept for the
+/// first reader, charged like frames decoded ahead.
 public struct AnimatedImage: Sendable {
   /// The file's format.
   public var format: AnimationFormat { header.format }
@@ -45,11 +46,24 @@ public struct AnimatedImage: Sendable {
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
-    let source = try FileSource.bytes(
-      at: path, byteLimit: options.limits.liveBytes,
-      checkingStart: { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start)
-      })
-    try self.init(source: source, options: options)
+    try self.init(contentsOf: path, options: options) { Task.isCancelled }
+  }
+
+  /// Like ``init(contentsOf:options:)``, for threads without a task.
+  package init(
+    contentsOf path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    try self.init(
+      source: Self.source(at: path, options: options, isCancelled: isCancelled), options: options)
+  }
+
+  /// The bytes of the file at `path`; of a pipe, once all of them are here.
+  static func source(
+    at path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> any ByteSource {
+    try FileSource.bytes(
+      at: path, byteLimit: options.limits.liveBytes, isCancelled: isCancelled
+    ) { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start) }
   }
 
   /// Opens the image in `bytes` and retains them.
@@ -76,8 +90,9 @@ public struct AnimatedImage: Sendable {
     // With the cut frame, which is about to be decoded. It may turn out to be all there is, and the
     // file no animation after all.
     try scan.checkLiveBytes(header: header, options: options)
-    try scan.settleCutFrame(header: header, source: source, options: options)
+    let pixels = try scan.settleCutFrame(header: header, source: source, options: options)
     try self.init(settled: scan, scannedAs: header.format, source: source, options: options)
+    access.openingFrame = pixels.flatMap { OpeningFrame($0, memory: .shared) }
   }
 
   /// The image in `source` that `scan` describes, when it is settled what becomes of a cut frame.
@@ -135,6 +150,8 @@ public struct AnimatedImage: Sendable {
     var image = self
     image.access = Access(budget: budget)
     image.access.identity = access.identity
+    image.access.storedIdentity = access.storedIdentity
+    image.access.openingFrame = access.openingFrame
     return image
   }
 }
@@ -146,12 +163,13 @@ extension AnimatedImage {
   ///
   /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is
-  /// cancelled; a read in progress still completes and its result is discarded.
+  /// cancelled; a read in progress still completes and its result is discarded. A pipe is read on a thread of
+  /// its own, which ends within a tenth of a second after that.
   public static func open(
     _ path: FilePath, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
-    try await opened { () throws(AnimatedImageError) in
-      try AnimatedImage(contentsOf: path, options: options)
+    try await opened(reading: path) { (flag) throws(AnimatedImageError) in
+      try AnimatedImage(contentsOf: path, options: options) { flag.isRaised }
     }
   }
 
@@ -161,16 +179,20 @@ extension AnimatedImage {
   public static func open(
     bytes: [UInt8], options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
-    try await opened { () throws(AnimatedImageError) in
+    try await opened { (_) throws(AnimatedImageError) in
       try AnimatedImage(bytes: bytes, options: options)
     }
   }
 
-  private static func opened(
-    _ open: @escaping @Sendable () throws(AnimatedImageError) -> AnimatedImage
+  /// What `open` gives on a thread of the library; one of its own, if reading `path` may wait for ever.
+  static func opened(
+    reading path: FilePath? = nil,
+    _ open: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> AnimatedImage
   ) async throws(AnimatedImageError) -> AnimatedImage {
-    let opened = await DecodeThreads.loading.resultUnlessCancelled {
-      Result { () throws(AnimatedImageError) in try open() }
+    let opened = await DecodeThreads.loading.resultUnlessCancelled(
+      mayWaitForEver: { path.map { FileSource.mayWaitForEver(at: $0) } ?? false }
+    ) { flag in
+      Result { () throws(AnimatedImageError) in try open(flag) }
     }
     guard let opened else { throw AnimatedImageError(.cancelled, "cancelled while opening") }
     return try opened.get()

@@ -7,13 +7,15 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { zt_slot_count = 64 };
 
-// The handler's view of a mapping. `start` is 0 in a free slot; `end` is set before it, and both
-// are valid as long as the mapping may be accessed.
+// The handler's view of a mapping. `start` is 0 in a free slot. `sequence` is odd while `start` and
+// `end` change.
 typedef struct {
+  _Atomic uint32_t sequence;
   _Atomic uintptr_t start, end;
   atomic_bool has_gap;
 } zt_slot;
@@ -23,47 +25,99 @@ static pthread_mutex_t zt_lock = PTHREAD_MUTEX_INITIALIZER;
 static int zt_used;
 // Whether the handler was installed, even if the host has since installed one over it.
 static bool zt_is_installed;
-static struct sigaction zt_previous;
+// What SIGBUS does where no mapping explains it. Never changed in place, since a handler may be
+// reading it: the other one is written, and then takes its place.
+static struct sigaction zt_actions[2];
+static _Atomic int zt_action;
 static uintptr_t zt_page_mask;
 
-// Runs in the faulting thread, at the faulting instruction. mmap is a plain system call, and errno
-// is restored, so nothing here can be in an inconsistent state. Two threads may fault on one page;
-// the second replaces zeros with zeros.
-static void zt_handle(int number, siginfo_t *info, void *context) {
-  uintptr_t address = (uintptr_t)info->si_addr;
-  // Otherwise a program sent the signal, and there is no address.
-  bool is_fault = info->si_code > 0;
-  for (int index = 0; is_fault && index < zt_slot_count; index++) {
+// With the lock, or in a handler.
+static void zt_set_previous(const struct sigaction *action) {
+  int other = 1 - atomic_load(&zt_action);
+  zt_actions[other] = *action;
+  atomic_store(&zt_action, other);
+}
+
+// Replaces the page at `address`, or if that fails all that follows it, with zeros.
+static bool zt_fill(uintptr_t address, uintptr_t end) {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  uintptr_t page = address & zt_page_mask, size = ~zt_page_mask + 1;
+  // A page alone, since those behind a sector that cannot be read are intact, and bitmaps may be
+  // using them. The pages behind the end of a truncated file fault one by one; the system joins
+  // their mappings.
+  if (mmap((void *)page, size, PROT_READ, flags, -1, 0) != MAP_FAILED) return true;
+  // There are too many mappings for one that divides another.
+  return mmap((void *)page, end - page, PROT_READ, flags, -1, 0) != MAP_FAILED;
+}
+
+// Whether `address` lies in a mapping, whose missing page then is zeros.
+//
+// A slot that changes while it is read is passed over: the mapping in which this thread faulted is
+// in use, so its slot does not change. Without `sequence`, the start of one mapping and the end of
+// the next one in the same slot could enclose a third.
+static bool zt_mend(uintptr_t address) {
+  for (int index = 0; index < zt_slot_count; index++) {
     zt_slot *slot = &zt_slots[index];
+    uint32_t sequence = atomic_load(&slot->sequence);
     uintptr_t start = atomic_load(&slot->start), end = atomic_load(&slot->end);
+    if (sequence % 2 != 0 || atomic_load(&slot->sequence) != sequence) continue;
     if (start == 0 || address < start || address >= end) continue;
-    int error = errno;
     // First, since other threads read the zeros as soon as they are there.
     atomic_store(&slot->has_gap, true);
-    // To the end: what follows a missing page is missing too.
-    uintptr_t page = address & zt_page_mask;
-    void *filled = mmap((void *)page, end - page, PROT_READ,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    errno = error;
-    if (filled == MAP_FAILED) break;
-    return;
+    return zt_fill(address, end);
   }
-  if (zt_previous.sa_flags & SA_SIGINFO) {
-    zt_previous.sa_sigaction(number, info, context);
-  } else if (zt_previous.sa_handler != SIG_DFL && zt_previous.sa_handler != SIG_IGN) {
-    zt_previous.sa_handler(number);
-  } else {
-    if (!is_fault && zt_previous.sa_handler == SIG_IGN) return;
-    // On return the instruction runs again, and now ends the process as it would have without this
-    // handler. A signal that was sent has to be sent again; it arrives on return.
-    signal(SIGBUS, SIG_DFL);
-    if (!is_fault) raise(SIGBUS);
+  return false;
+}
+
+// Does what the system would have done if `previous` were installed: its mask, SA_NODEFER and
+// SA_RESETHAND count.
+static void zt_call(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
+  if (previous->sa_flags & SA_RESETHAND) {
+    // A handler that raises the signal again, to end the process, must not be called for that.
+    struct sigaction once = {.sa_handler = SIG_DFL};
+    zt_set_previous(&once);
   }
+  sigset_t blocked = previous->sa_mask, bus, old;
+  sigemptyset(&bus);
+  sigaddset(&bus, SIGBUS);
+  pthread_sigmask(SIG_BLOCK, &blocked, &old);
+  if (previous->sa_flags & SA_NODEFER) pthread_sigmask(SIG_UNBLOCK, &bus, NULL);
+  if (previous->sa_flags & SA_SIGINFO)
+    previous->sa_sigaction(number, info, context);
+  else
+    previous->sa_handler(number);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 static bool zt_is_default(const struct sigaction *action) {
   return !(action->sa_flags & SA_SIGINFO) &&
          (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
+}
+
+// Runs in the faulting thread, at the faulting instruction. All that it calls are plain system
+// calls, and errno is restored, so nothing here can be in an inconsistent state. Two threads may
+// fault on one page; the second replaces zeros with zeros.
+static void zt_handle(int number, siginfo_t *info, void *context) {
+  int error = errno;
+  // Otherwise a program sent the signal, and there is no address.
+  bool is_fault = info->si_code > 0;
+  if (!(is_fault && zt_mend((uintptr_t)info->si_addr))) {
+    struct sigaction previous = zt_actions[atomic_load(&zt_action)];
+    if (!zt_is_default(&previous)) {
+      zt_call(&previous, number, info, context);
+    } else if (is_fault || previous.sa_handler == SIG_DFL) {
+      // On return the instruction runs again, and now ends the process as it would have without
+      // this handler. A signal that was sent has to be sent again; it arrives on return.
+      signal(SIGBUS, SIG_DFL);
+      if (!is_fault) raise(SIGBUS);
+    }
+  }
+  errno = error;
+}
+
+// Whether this handler is the one that the system calls.
+static bool zt_is_on_top(const struct sigaction *current) {
+  return (current->sa_flags & SA_SIGINFO) && current->sa_sigaction == zt_handle;
 }
 
 // Installs the handler unless it is. Called with the lock.
@@ -79,15 +133,35 @@ static void zt_install(void) {
   // one. If the host has set none instead, nothing chains.
   if (zt_is_installed && !zt_is_default(&current)) return;
   // Saved before the handler can run.
-  zt_previous = current;
+  zt_set_previous(&current);
   sigaction(SIGBUS, &action, NULL);
   zt_is_installed = true;
+}
+
+void zt_set_bus_handler(void (*handler)(int), int flags) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, current;
+  sigemptyset(&action.sa_mask);
+  pthread_mutex_lock(&zt_lock);
+  sigaction(SIGBUS, NULL, &current);
+  if (zt_is_on_top(&current))
+    zt_set_previous(&action);
+  else
+    sigaction(SIGBUS, &action, NULL);
+  pthread_mutex_unlock(&zt_lock);
 }
 
 static zt_slot *zt_find(uintptr_t start) {
   for (int index = 0; index < zt_slot_count; index++)
     if (atomic_load(&zt_slots[index].start) == start) return &zt_slots[index];
   return NULL;
+}
+
+// Called with the lock.
+static void zt_set_range(zt_slot *slot, uintptr_t start, uintptr_t end) {
+  atomic_fetch_add(&slot->sequence, 1);
+  atomic_store(&slot->start, start);
+  atomic_store(&slot->end, end);
+  atomic_fetch_add(&slot->sequence, 1);
 }
 
 const uint8_t *zt_map(int descriptor, size_t count) {
@@ -99,8 +173,7 @@ const uint8_t *zt_map(int descriptor, size_t count) {
     zt_used++;
     zt_install();
     atomic_store(&slot->has_gap, false);
-    atomic_store(&slot->end, (uintptr_t)bytes + count);
-    atomic_store(&slot->start, (uintptr_t)bytes);
+    zt_set_range(slot, (uintptr_t)bytes, (uintptr_t)bytes + count);
   }
   pthread_mutex_unlock(&zt_lock);
   return bytes == MAP_FAILED ? NULL : bytes;
@@ -110,15 +183,16 @@ void zt_unmap(const uint8_t *bytes) {
   pthread_mutex_lock(&zt_lock);
   zt_slot *slot = zt_find((uintptr_t)bytes);
   if (slot) {
+    size_t count = atomic_load(&slot->end) - (uintptr_t)bytes;
     // First, since the next mapping in the process may get this address.
-    atomic_store(&slot->start, 0);
-    munmap((void *)bytes, atomic_load(&slot->end) - (uintptr_t)bytes);
+    zt_set_range(slot, 0, 0);
+    munmap((void *)bytes, count);
     if (--zt_used == 0) {
       // A handler installed over this one stays; it may chain to this one, which then passes on.
       struct sigaction current;
       sigaction(SIGBUS, NULL, &current);
-      if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == zt_handle) {
-        sigaction(SIGBUS, &zt_previous, NULL);
+      if (zt_is_on_top(&current)) {
+        sigaction(SIGBUS, &zt_actions[atomic_load(&zt_action)], NULL);
         zt_is_installed = false;
       }
     }
@@ -162,10 +236,18 @@ int zt_lock_byte(int descriptor, int64_t offset, int kind) {
 #endif
 }
 
-void zt_punch_hole(int descriptor, int64_t offset, int64_t count) {
+int zt_punch_hole(int descriptor, int64_t offset, int64_t count) {
 #ifdef FALLOC_FL_PUNCH_HOLE
-  (void)!fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, count);
+  int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  return fallocate(descriptor, mode, offset, count) == 0 ? 0 : errno;
 #else
   (void)descriptor, (void)offset, (void)count;
+  return ENOSYS;
 #endif
+}
+
+int64_t zt_file_size_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur > INT64_MAX) return INT64_MAX;
+  return (int64_t)limit.rlim_cur;
 }

@@ -9,11 +9,17 @@ import Zoetrope
 
 /// Reads and writes a frame store as fast as it can, and checks every pixel that it is given.
 ///
-/// `table-churn DIRECTORY SEED SECONDS [readers | check | stop:N | hold | guard]`: several at once, some killed, show
+/// `table-churn DIRECTORY SEED SECONDS [readers | check | stop:N | hold | guard…]`: several at once, some killed, show
 /// that no frame is ever torn. Prints how many frames were found; status 1 after a wrong one. `stop:N`,
 /// in a debug build, kills the program before its system call N on a file of the store. `check` looks every frame up
 /// once and prints how many there are. `hold` reads
 /// every frame of a large table, keeps all, and prints the memory that this process takes.
+///
+/// `sizes` fills a store of 32 MB with ten sizes in turn, and prints which share of each is found at its end.
+///
+/// `table-churn DIRECTORY WIDTH BYTES load` loads the files of the directory with a loader, WIDTH at a time under a
+/// budget of BYTES, and `table-churn DIRECTORY 0 0 long` writes files for it that have long lists of frames.
+/// `table-churn DIRECTORY 0 0 threads` prints the most threads that one frame is decoded on.
 @main enum TableChurn {
   static let sizes = [PixelSize(width: 40, height: 30), PixelSize(width: 64, height: 48)]
   static let limit = 1 << 20
@@ -23,7 +29,13 @@ import Zoetrope
     guard arguments.count > 3, let seed = UInt64(arguments[2]), let time = Double(arguments[3])
     else { return fail("usage: table-churn DIRECTORY SEED SECONDS [readers]") }
     let mode = arguments.count > 4 ? arguments[4] : ""
+    if mode == "sizes" { return fillInTurn(FilePath(arguments[1])) }
     if mode == "hold" { return hold(FilePath(arguments[1]), time) }
+    if mode == "load" {
+      return load(FilePath(arguments[1]), byteLimit: Int(time), width: Int(seed))
+    }
+    if mode == "threads" { return print(DecodingOptions().threadCount) }
+    if mode == "long" { return writeLongFiles(FilePath(arguments[1])) }
     if mode.hasPrefix("guard") { return raiseFault(FilePath(arguments[1]), mode) }
     if mode == "check" { return check(FilePath(arguments[1])) }
     #if DEBUG
@@ -39,19 +51,49 @@ import Zoetrope
 
   /// Sends SIGBUS to this process while a table is mapped, or after the store was closed.
   ///
-  /// With `host` in the mode, this program has a handler of its own, which ends it with status 42.
+  /// Words in the mode: with `host`, this program has a handler of its own, which ends it with
+  /// status 42; with `once`, the handler is called once and sends the signal again, to end the
+  /// process by it; with `nested`, it may interrupt itself, and ends the process when it does. With
+  /// `fault`, the signal comes from reading behind the end of a file.
   static func raiseFault(_ path: FilePath, _ mode: String) {
-    if mode.contains("host") { signal(SIGBUS) { _ in _exit(42) } }
+    var action = sigaction()
+    if mode.contains("host") {
+      unsafe action.__sigaction_handler.sa_handler = { _ in _exit(42) }
+    } else if mode.contains("once") {
+      unsafe action.__sigaction_handler.sa_handler = { number in raise(number) }
+      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+    } else if mode.contains("nested") {
+      unsafe action.__sigaction_handler.sa_handler = { number in
+        if TableChurn.depth.add(1, ordering: .relaxed).oldValue > 0 { _exit(42) }
+        raise(number)
+        _exit(43)
+      }
+      action.sa_flags = Int32(bitPattern: UInt32(SA_NODEFER))
+    }
+    unsafe sigaction(SIGBUS, &action, nil)
     do {
       guard let store = open(path) else { return }
       let key = key(0, 0, sizes[0])
       store.store(CachedFrame(make(sizes[0], 1)), for: key)
       let frame = store.frame(for: key)
-      if !mode.contains("closed") { raise(SIGBUS) }
+      if !mode.contains("closed") { fault(path, mode) }
       guard frame != nil else { return fail("no frame") }
     }
-    if mode.contains("closed") { raise(SIGBUS) }
+    if mode.contains("closed") { fault(path, mode) }
     print("survived")
+  }
+
+  /// How many handlers of ``raiseFault(_:_:)`` were called.
+  private static let depth = Atomic(0)
+
+  private static func fault(_ path: FilePath, _ mode: String) {
+    guard mode.contains("fault") else { return _ = raise(SIGBUS) }
+    let file = unsafe creat(path.string + ".empty", 0o600)
+    let readable = unsafe Glibc.open(path.string + ".empty", O_RDONLY)
+    guard file >= 0, readable >= 0,
+      let bytes = unsafe mmap(nil, 4096, PROT_READ, MAP_SHARED, readable, 0)
+    else { return fail("no mapping") }
+    print(unsafe bytes.load(as: UInt8.self))
   }
 
   /// Every frame that may be there.
@@ -140,6 +182,23 @@ import Zoetrope
       print(line)
     }
     print("held \(frames.count), sum \(sum)")
+  }
+
+  /// Fills a store of 32 MB to nine tenths, with one size after the other.
+  static func fillInTurn(_ path: FilePath) {
+    for number in 0..<10 {
+      guard let store = open(path, 32 << 20) else { return }
+      let size = PixelSize(width: 400 + number, height: 221)
+      let animation = AnimationKey(
+        content: ContentIdentity(high: 1, low: 1), rendition: .canvas(size))
+      let frame = CachedFrame(make(size, UInt64(number)))
+      let count = (30 << 20) / frame.cost
+      for index in 0..<count { store.store(frame, for: animation[index]) }
+      let found = (0..<count).count { store.frame(for: animation[$0]) != nil }
+      let byteCount = store.statistics.byteCount
+      print("\(size): \(found) of \(count) frames found, \(byteCount) bytes on disk")
+      if found * 10 < count * 9 || byteCount > 32 << 20 { return fail("too few, or too much") }
+    }
   }
 
   /// The store; ends the program with status 3 and the reason when it cannot be used.

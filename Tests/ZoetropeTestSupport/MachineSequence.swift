@@ -209,7 +209,8 @@ package final class MachineSequence {
     let index = choices.number(range.lowerBound...range.upperBound - 1)
     let length = starts[index + 1] - starts[index]
     let time = starts[index] + (choices.happens(oneIn: 2) ? .zero : length / choices.number(2...9))
-    let (frame, offset) = timeline.position(at: time, in: range)
+    let (frame, offset) = timeline.position(
+      at: time, in: range, playCount: machine.order.playCount)
     if length > .zero { check(frame == index, "\(time) is in frame \(index), not \(frame)") }
     sought = frame
     return .seek(frame: frame, offset: offset)

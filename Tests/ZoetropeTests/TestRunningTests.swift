@@ -4,7 +4,7 @@ import TestRunning
 import Testing
 
 /// How the tests of this package run beside each other.
-@Suite(.timeLimit(.minutes(1)), .startsThreads) struct TestRunningTests {
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct TestRunningTests {
   @Test func `the number of cases that run at a time is limited`() throws {
     let value = unsafe getenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH")
     let width = try #require(unsafe value.flatMap { unsafe Int(String(cString: $0)) })
@@ -28,7 +28,7 @@ import Testing
           await TestThread.run {
             let arrival = DispatchSemaphore(value: 0)
             Task.detached { arrival.signal() }
-            return arrival.wait(timeout: .now() + 30) == .success
+            return arrival.wait(timeout: .now() + 300) == .success
           }
         }
       }

@@ -7,6 +7,7 @@ import Zoetrope
 ///     playback-timing cancel [ROUNDS]                from ending to the last work done
 ///     playback-timing cost [SECONDS] [WORK] [FILE...]  processor time of playing over decoding
 ///     playback-timing memory [FRAMES] [PARALLELISM]  resident bytes while playing
+///     playback-timing changes [FRAMES] [WxH]         playing large canvases of which little changes
 ///     playback-timing neighbours [SECONDS]           a 10 ms player beside others that ask for much
 ///     playback-timing crowd [PLAYERS...]             many players at once
 ///
@@ -33,12 +34,14 @@ import Zoetrope
         try await Cost.measure(seconds: number(1, 10), files: files.isEmpty ? [builtIn] : files)
       }
     case "memory": try await Memory.measure(frames: number(1, 100_000), parallelism: number(2, 0))
+    case "changes":
+      try await Changes.measure(frames: number(1, 300), only: arguments.dropFirst(2).first)
     case "neighbours": try await Neighbours.measure(seconds: number(1, 10))
     case "crowd":
       let counts = arguments.dropFirst().compactMap { Int($0) }
       try await Crowd.measure(counts: counts.isEmpty ? [300, 1000, 1500] : counts)
     default:
-      print("usage: playback-timing lateness|cancel|cost|memory|neighbours|crowd [NUMBER...]")
+      print("usage: playback-timing lateness|cancel|cost|memory|changes|neighbours|crowd [NUMBER...]")
       exit(64)
     }
   }

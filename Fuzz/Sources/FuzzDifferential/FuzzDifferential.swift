@@ -12,7 +12,7 @@ public func fuzzDifferential(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CIn
   let isDeep = FuzzBytes.hash(bytes) & 7 == 0
   var comparison = DecoderComparison()
   let found = comparison.difference(
-    in: bytes, options: DecoderComparison.options(pixelFormat: isDeep ? .rgba16 : .rgba8))
+    in: bytes, options: DecoderComparison.options(keeps16Bit: isDeep))
   FuzzBytes.require(found == nil, found ?? "")
   return 0
 }

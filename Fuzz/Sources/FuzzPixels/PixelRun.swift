@@ -41,8 +41,8 @@ struct PixelRun: CustomStringConvertible {
   mutating func take(_ bytes: [UInt8], from path: String) throws(FixtureFileError) {
     files += 1
     if bytes.count <= Self.largestSeed { seeds.append(bytes) }
-    for format in [PixelFormat.rgba8, .rgba16] {
-      let options = DecodingOptions(damage: .partialRows, pixelFormat: format, parallelism: 1)
+    for keeps16Bit in [false, true] {
+      let options = DecodingOptions(damage: .partialRows, keeps16Bit: keeps16Bit, parallelism: 1)
       if let found = unchanged.difference(in: bytes, options: options) {
         differences += 1
         print("\(path): \(found)")
@@ -59,7 +59,7 @@ struct PixelRun: CustomStringConvertible {
     while mutated.opened < count, differences < Self.mostDifferences {
       var mutator = ByteMutator(seed: number)
       let bytes = mutator.file(seeds[mutator.below(seeds.count)])
-      let options = DecoderComparison.options(pixelFormat: mutator.one(in: 8) ? .rgba16 : .rgba8)
+      let options = DecoderComparison.options(keeps16Bit: mutator.one(in: 8))
       if let found = mutated.difference(in: bytes, options: options) {
         differences += 1
         print("\(name) \(number): \(found)")

@@ -6,7 +6,7 @@ public enum FuzzReading {
   public static func options(_ hash: UInt64) -> DecodingOptions {
     var options = DecodingOptions(
       damage: [.salvage, .partialRows, .salvage, .strict][Int(hash % 4)],
-      pixelFormat: hash >> 2 & 7 == 0 ? .rgba16 : .rgba8, parallelism: 1)
+      keeps16Bit: hash >> 2 & 7 == 0, parallelism: 1)
     options.limits.canvasPixels = 1 << 14
     options.limits.pixelsPerPlay = 1 << 17
     options.limits.frameCount = 40

@@ -99,6 +99,8 @@ package final class CachedFrameReader {
 
   /// Ends the hold on the cached frames until the next one is read.
   package func rest() {
+    reader.rest()
+    renderer.rest()
     hold?.end()
     hold = nil
   }

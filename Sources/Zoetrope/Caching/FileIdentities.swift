@@ -83,7 +83,9 @@ extension ContentIdentity {
   ) throws(AnimatedImageError) -> Value {
     let file: FileDescriptor
     do {
-      file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      file = try IdleFiles.shared.makingRoom {
+        try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      }
     } catch {
       throw AnimatedImageError(.io, "cannot open \(path): \(error)")
     }

@@ -37,8 +37,9 @@ extension FrameLoader {
     storage: StreamStorage = .init(), chunks: @escaping @Sendable () async throws -> Chunks
   ) -> AsyncStream<LoadingPhase>
   where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
-    let source = LoadSource.stream { options in
-      try await StreamedImage(try await chunks(), options: options, storage: storage)
+    let source = LoadSource.stream { [budget] options in
+      try await StreamedImage(
+        try await chunks(), options: options, storage: storage, budget: budget)
     }
     let request = Request(
       id: LoadIdentifier(id), source: source, rendering: rendering, priority: priority)
@@ -80,10 +81,9 @@ extension FrameLoader {
       [self, streams, gate, decoding] () async throws(AnimatedImageError) in
       // Looked for again: it may have come between two runs of one name.
       if let image = await arriving(id) { return image }
-      let image = try await gate.run(streams.urgency(of: id)) {
-        () async throws(AnimatedImageError) in
-        try await LoadSource.opened(opening, decoding)
-      }
+      let place = try await gate.enter(streams.urgency(of: id))
+      let image = try await LoadSource.opened(opening, decoding)
+      withExtendedLifetime(place) {}
       await register(image, id)
       return image
     }
@@ -148,6 +148,8 @@ extension FrameLoader {
         guard let poster = cache.frame(for: old) else { continue }
         cache.store(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
       }
+      // The shelf charges its bytes from now on.
+      core.refund()
       shelf.put(opened, for: id)
       remember(
         KnownImage(identity: identity, cached: cached, canvasSize: opened.canvasSize), for: id)

@@ -10,8 +10,9 @@ public import SystemPackage
 ///
 /// The cache is checked first: an image shown before appears at once, without a loading phase.
 /// Concurrent loads of the same name share one fetch, at the highest of their priorities. At most
-/// `maxConcurrentLoads` names are fetched and opened at a time; a stream leaves its place to others
-/// once its canvas is known. Decoding runs on the library's own threads.
+/// `maxConcurrentLoads` names are fetched, opened and decoded up to their first frame at a time, and
+/// files that are together larger than a quarter of the budget one after the other; a stream leaves its
+/// place to others once its canvas is known. Decoding runs on the library's own threads.
 ///
 /// **Cancelling.** Leaving the loop, cancelling its task, or a new load into the same ``LoadSlot`` ends
 /// the phases without a failure. The fetch is cancelled when nobody waits for it any more. Decoding
@@ -36,15 +37,22 @@ public actor FrameLoader {
   let decoding: DecodingOptions
   let playback: PlaybackOptions
   let clock: any Clock<Duration>
-  let gate: LoadGate
+  package nonisolated let gate: LoadGate
   let shelf: ImageShelf
   private let progress = LoadProgress()
-  private let loads = FrameCoalescer<LoadIdentifier, AnimatedImage>()
+  private let loads = FrameCoalescer<LoadIdentifier, OpenedImage>()
   /// The identity and size of recently opened images, for posters of images no longer on the shelf.
   var known: [LoadIdentifier: KnownImage] = [:]
   let streams = FrameCoalescer<LoadIdentifier, StreamedImage>()
   /// Images whose bytes are arriving.
   var arrivals: [LoadIdentifier: Arrival] = [:]
+
+  /// An image, and its place until its first frame is decoded: what is opened and waits for that is in
+  /// memory.
+  struct OpenedImage: Sendable {
+    let image: AnimatedImage
+    let place: LoadPlace?
+  }
 
   struct KnownImage {
     let identity: ContentIdentity
@@ -73,7 +81,7 @@ public actor FrameLoader {
     self.decoding = decoding
     self.playback = playback
     self.clock = clock
-    gate = LoadGate(limit: maxConcurrentLoads)
+    gate = LoadGate(limit: maxConcurrentLoads) { budget.byteLimit / 4 }
     shelf = ImageShelf(budget: budget)
   }
 
@@ -223,25 +231,36 @@ public actor FrameLoader {
     {
       return try await show(request, opening, after: shown?.bitmap, playback, phases)
     }
-    let image = try await open(request, shown == nil ? phases : nil)
-    let shared = SharedFrames(image, rendering: request.rendering, cache: cache)
-    var isShown = false
-    if let shown { isShown = await identity(of: image) == shown.identity }
-    if !isShown {
-      phases.yield(.poster(try await shared.frame(at: 0).bitmap))
-    }
-    if image.frames.count > 1 {
+    let (shared, isAnimation) = try await show(request, shown, phases)
+    if isAnimation {
       phases.yield(
         .playing(
           FrameScheduler(sharing: shared, options: playback ?? self.playback, clock: clock)))
     }
   }
 
+  /// Reports the first frame to `phases`, unless `shown` is it. Returns the frames, and whether there is more
+  /// than one.
+  private func show(
+    _ request: Request, _ shown: (bitmap: Bitmap, identity: ContentIdentity)?,
+    _ phases: AsyncStream<LoadingPhase>.Continuation
+  ) async throws(AnimatedImageError) -> (SharedFrames, isAnimation: Bool) {
+    let opened = try await open(request, shown == nil ? phases : nil)
+    let shared = SharedFrames(opened.image, rendering: request.rendering, cache: cache)
+    var isShown = false
+    if let shown { isShown = await identity(of: opened.image) == shown.identity }
+    if !isShown {
+      phases.yield(.poster(try await shared.frame(at: 0).bitmap))
+    }
+    return withExtendedLifetime(opened) { (shared, opened.image.frames.count > 1) }
+  }
+
   private func poster(of request: Request) async throws(AnimatedImageError) -> Bitmap {
     if let known = await knownPoster(of: request) { return known.bitmap }
-    let image = try await open(request, nil)
-    let shared = SharedFrames(image, rendering: request.rendering, cache: cache)
-    return try await shared.frame(at: 0).bitmap
+    let opened = try await open(request, nil)
+    let shared = SharedFrames(opened.image, rendering: request.rendering, cache: cache)
+    let bitmap = try await shared.frame(at: 0).bitmap
+    return withExtendedLifetime(opened) { bitmap }
   }
 
   /// The cached poster, unless the file was modified, and the image's identity in the cache's keys.
@@ -283,32 +302,33 @@ public actor FrameLoader {
   /// The image from the shelf, or from a shared load whose progress is reported to `phases`.
   private func open(
     _ request: Request, _ phases: AsyncStream<LoadingPhase>.Continuation?
-  ) async throws(AnimatedImageError) -> AnimatedImage {
+  ) async throws(AnimatedImageError) -> OpenedImage {
     let (id, source) = (request.id, request.source)
-    if let image = await shelvedImage(id, source) { return image }
+    if let image = await shelvedImage(id, source) { return OpenedImage(image: image, place: nil) }
     phases?.yield(.loading(nil))
     let watcher = phases.map { progress.watch(id, $0) }
     defer { if let watcher { progress.stopWatching(id, watcher) } }
-    let image = try await loads.value(for: id, priority: request.priority) {
+    let opened = try await loads.value(for: id, priority: request.priority) {
       [self, loads, gate, progress, shelf, decoding, budget, cache]
       () async throws(AnimatedImageError) in
       // Check again here, and shelve before the run ends: otherwise a load that arrives between two
       // runs of one name would fetch again.
-      if let image = await shelvedImage(id, source) { return image }
-      let urgency = loads.urgency(of: id)
-      let image = try await gate.run(urgency) { () async throws(AnimatedImageError) in
-        try await source.open(options: decoding, budget: budget, cache: cache) {
-          progress.report($0, of: id)
-        }
+      if let image = await shelvedImage(id, source) {
+        return OpenedImage(image: image, place: nil)
+      }
+      let place = try await gate.enter(loads.urgency(of: id), byteCount: source.fileByteCount())
+      let image = try await source.open(options: decoding, budget: budget, cache: cache) {
+        progress.report($0, of: id)
       }
       shelf.put(image, for: id)
-      return image
+      return OpenedImage(image: image, place: place)
     }
+    let image = opened.image
     if let identity = image.access.identity, let cached = await self.identity(of: image) {
       remember(
         KnownImage(identity: identity, cached: cached, canvasSize: image.canvasSize), for: id)
     }
-    return image
+    return opened
   }
 
   func remember(_ image: KnownImage, for id: LoadIdentifier) {

@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// Recently opened images by the caller's names, so that showing one again needs no load.
 ///
-/// Their compressed bytes are charged to the budget and limited to a quarter of it; the least recently
-/// used image goes first. A file costs an open descriptor instead, so at most ``countLimit`` are kept.
+/// What they hold in memory (compressed bytes, lists of frames, metadata) is charged to the budget and limited to
+/// a quarter of it; the least recently used image goes first. Files also cost an open descriptor each, so at most
+/// ``countLimit`` images are kept, and those of files give way when descriptors run out.
 package final class ImageShelf: Sendable {
   package static let countLimit = 64
 
@@ -16,14 +17,13 @@ package final class ImageShelf: Sendable {
     var turn = 0
     var cost = 0
 
-    /// Removes the least recently used image, or with `withCost` the least recently used one that holds
-    /// memory.
-    mutating func removeOldest(withCost: Bool = false) -> AnimatedImage? {
-      let candidates = images.lazy.filter { !withCost || $0.value.cost > 0 }
-      guard let oldest = candidates.min(by: { $0.value.turn < $1.value.turn })?.key else {
-        return nil
-      }
-      return remove(oldest)
+    /// Removes the least recently used image of those that meet `condition`.
+    mutating func removeOldest(
+      where condition: ((image: AnimatedImage, cost: Int)) -> Bool = { _ in true }
+    ) -> AnimatedImage? {
+      let candidates = images.filter { condition(($0.value.image, $0.value.cost)) }
+      let oldest = candidates.min { $0.value.turn < $1.value.turn }
+      return oldest.flatMap { remove($0.key) }
     }
 
     mutating func remove(_ id: LoadIdentifier) -> AnimatedImage? {
@@ -33,9 +33,18 @@ package final class ImageShelf: Sendable {
     }
   }
 
-  package init(budget: MemoryBudget) { self.budget = budget }
+  /// Its number among the holders of idle files.
+  private let holder = IdleFiles.shared.newNumber()
 
-  deinit { budget.refundAll(of: share) }
+  package init(budget: MemoryBudget) {
+    self.budget = budget
+    IdleFiles.shared.add(self, holder)
+  }
+
+  deinit {
+    IdleFiles.shared.remove(holder)
+    budget.refundAll(of: share)
+  }
 
   /// Number of images.
   package var count: Int { state.withLock { $0.images.count } }
@@ -60,8 +69,7 @@ package final class ImageShelf: Sendable {
       let before = state.cost
       if let old = state.remove(id) { dropped.append(old) }
       state.turn += 1
-      // A file is read on demand and takes no memory.
-      let cost = image.source is FileSource ? 0 : image.byteCount
+      let cost = image.residentCost
       state.images[id] = (image, cost, state.turn)
       state.cost += cost
       while state.images.count > Self.countLimit, let old = state.removeOldest() {
@@ -89,12 +97,28 @@ extension ImageShelf: BudgetMember {
     var dropped: [AnimatedImage] = []
     return state.withLock { state in
       let before = state.cost
-      // Only images with a cost: closing files frees no memory.
-      while before - state.cost < byteCount, let old = state.removeOldest(withCost: true) {
+      while before - state.cost < byteCount {
+        // Images that are too small to free as much together would be opened again for nothing.
+        let least = (byteCount - (before - state.cost)) / Self.countLimit
+        guard let old = state.removeOldest(where: { $0.cost >= least }) ?? state.removeOldest()
+        else { break }
         dropped.append(old)
       }
       budget.refund(before - state.cost, of: share)
       return before - state.cost
     }
+  }
+}
+
+extension ImageShelf: IdleFileHolder {
+  package func closeIdleFile() -> Bool {
+    let closed = state.withLock { state in
+      let before = state.cost
+      // What is not in memory lies in a file.
+      let old = state.removeOldest { $0.image.source.residentByteCount < $0.image.byteCount }
+      budget.refund(before - state.cost, of: share)
+      return old
+    }
+    return closed != nil
   }
 }

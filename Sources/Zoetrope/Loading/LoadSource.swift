@@ -13,7 +13,8 @@ package enum LoadSource: Sendable {
   package typealias StreamOpening = @Sendable (DecodingOptions) async throws -> StreamedImage
 
   /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on
-  /// ``DecodeThreads/loading``. A file that the store behind `cache` knows is not scanned.
+  /// ``DecodeThreads/loading``. A file that the store behind `cache` knows is not scanned; one that is
+  /// no longer wanted is not waited for.
   package func open(
     options: DecodingOptions, budget: MemoryBudget, cache: (any FrameCaching)? = nil,
     progress: @escaping @Sendable (Double) -> Void
@@ -38,15 +39,17 @@ package enum LoadSource: Sendable {
       }
       return try await Self.identified(image, budget)
     case .file(let path):
-      return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
-        let image: AnimatedImage
-        if let store = cache?.backing {
-          image = try store.open(path, options: options).charged(to: budget)
-        } else {
-          image = try AnimatedImage(contentsOf: path, options: options).charged(to: budget)
-        }
+      return try await AnimatedImage.opened(reading: path) { (flag) throws(AnimatedImageError) in
+        let isCancelled = { flag.isRaised }
+        let opened =
+          if let store = cache?.backing {
+            try store.open(path, options: options, isCancelled: isCancelled)
+          } else {
+            try AnimatedImage(contentsOf: path, options: options, isCancelled: isCancelled)
+          }
+        let image = opened.charged(to: budget)
         // Hash the opened file: the path may name another one by now.
-        _ = try image.contentIdentity { flag.isRaised }
+        _ = try image.contentIdentity(isCancelled: isCancelled)
         return image
       }
     }
@@ -68,6 +71,12 @@ package enum LoadSource: Sendable {
       _ = try image.contentIdentity { flag.isRaised }
       return image
     }
+  }
+
+  /// The size of the file; 0 if there is none.
+  func fileByteCount() async -> Int {
+    guard case .file(let path) = self else { return 0 }
+    return await DecodeThreads.checking.result { FileStamp(at: path)?.byteCount ?? 0 }
   }
 
   /// Whether the source still has this identity. A file is checked with `stat`, and read if that has

@@ -120,74 +120,102 @@ package final class LoadUrgency: Sendable {
   }
 }
 
-/// Limits the number of concurrent loads. Others wait, ordered by urgency, then by arrival.
+/// Limits the number of concurrent loads, and the bytes of the files among them. Others wait, ordered by
+/// urgency, then by arrival.
 package final class LoadGate: Sendable {
   private let limit: Int
+  private let byteLimit: @Sendable () -> Int
   private let state = Mutex(State())
 
   private struct State: Sendable {
     var running = 0
-    var queue: [(urgency: LoadUrgency, waiter: ResultHandover<Void>)] = []
+    var byteCount = 0
+    var queue: [(urgency: LoadUrgency, byteCount: Int, waiter: ResultHandover<LoadPlace>)] = []
 
-    /// Removes the first of the most urgent waiters.
-    mutating func next() -> ResultHandover<Void>? {
+    /// The place of the first of the most urgent waiters.
+    var first: Int? {
       var place: Int?
       for other in queue.indices
       where place.map({ queue[$0].urgency.priority < queue[other].urgency.priority }) ?? true {
         place = other
       }
-      return place.map { queue.remove(at: $0).waiter }
+      return place
     }
   }
 
-  /// A gate for `limit` loads; at least one.
-  package init(limit: Int) { self.limit = max(limit, 1) }
+  /// A gate for `limit` loads, at least one, of at most `byteLimit` bytes in all unless there is only one.
+  package init(limit: Int, byteLimit: @escaping @Sendable () -> Int = { .max }) {
+    self.limit = max(limit, 1)
+    self.byteLimit = byteLimit
+  }
 
   /// Number of running loads.
   package var runningCount: Int { state.withLock { $0.running } }
   /// Number of waiting loads.
   package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-  /// Runs `work` when a place is free. Throws `cancelled` if the task is cancelled while it waits.
+  /// Returns a place when one is free, for as long as it is retained. Throws `cancelled` if the task is
+  /// cancelled while it waits.
   ///
-  /// - Parameter urgency: may rise while it waits. Default: nil, the calling task's priority.
-  package func run<Value: Sendable>(
-    _ urgency: LoadUrgency? = nil, _ work: () async throws(AnimatedImageError) -> Value
-  ) async throws(AnimatedImageError) -> Value {
-    guard await enter(urgency ?? LoadUrgency(Task.currentPriority)) else {
-      throw AnimatedImageError(.cancelled, "while waiting for its turn")
-    }
-    defer { leave() }
-    return try await work()
-  }
-
-  private func enter(_ urgency: LoadUrgency) async -> Bool {
-    if Task.isCancelled { return false }
-    let waiter = ResultHandover<Void>()
-    let isRoom = state.withLock { state in
-      if state.running < limit {
-        state.running += 1
-        return true
+  /// - Parameters:
+  ///   - urgency: may rise while it waits. Default: nil, the calling task's priority.
+  ///   - byteCount: the size of the file. Default: 0.
+  package func enter(
+    _ urgency: LoadUrgency? = nil, byteCount: Int = 0
+  ) async throws(AnimatedImageError) -> LoadPlace {
+    let waiter = ResultHandover<LoadPlace>()
+    let urgency = urgency ?? LoadUrgency(Task.currentPriority)
+    if !Task.isCancelled {
+      state.withLock { $0.queue.append((urgency, byteCount, waiter)) }
+      admit()
+      let place = await waiter.valueUnlessCancelled {
+        state.withLock { state in state.queue.removeAll { $0.waiter === waiter } }
+        // It may have been the one for which the others had to wait.
+        admit()
       }
-      state.queue.append((urgency, waiter))
-      return false
+      if let place { return place }
     }
-    if isRoom { return true }
-    return await waiter.valueUnlessCancelled {
-      state.withLock { state in state.queue.removeAll { $0.waiter === waiter } }
-    } != nil
+    throw AnimatedImageError(.cancelled, "while waiting for its turn")
   }
 
-  /// Passes the place on to the next waiter that was not cancelled, or frees it.
-  private func leave() {
-    while let next = state.withLock({ state -> ResultHandover<Void>? in
-      if let next = state.next() { return next }
-      state.running -= 1
-      return nil
-    }) {
-      if next.close(with: ()) { return }
+  /// Gives places to waiters as long as there is room.
+  private func admit() {
+    while true {
+      let next = state.withLock { state -> (ResultHandover<LoadPlace>, byteCount: Int)? in
+        guard let first = state.first, state.running < limit else { return nil }
+        let (sum, overflow) = state.byteCount.addingReportingOverflow(state.queue[first].byteCount)
+        guard state.running == 0 || !overflow && sum <= byteLimit() else { return nil }
+        let admitted = state.queue.remove(at: first)
+        state.running += 1
+        state.byteCount = sum
+        return (admitted.waiter, admitted.byteCount)
+      }
+      guard let next else { return }
+      // If it was cancelled meanwhile, the place is free again as soon as it is released.
+      next.0.close(with: LoadPlace(self, byteCount: next.byteCount))
     }
   }
+
+  fileprivate func leave(byteCount: Int) {
+    state.withLock { state in
+      state.running -= 1
+      state.byteCount -= byteCount
+    }
+    admit()
+  }
+}
+
+/// A load's place in a ``LoadGate``, free again when the last reference is gone.
+package final class LoadPlace: Sendable {
+  private let gate: LoadGate
+  private let byteCount: Int
+
+  fileprivate init(_ gate: LoadGate, byteCount: Int) {
+    self.gate = gate
+    self.byteCount = byteCount
+  }
+
+  deinit { gate.leave(byteCount: byteCount) }
 }
 
 /// Reports the progress of shared loads to all their waiters.

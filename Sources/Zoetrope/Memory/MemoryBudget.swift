@@ -104,7 +104,9 @@ public final class MemoryBudget: Sendable {
   /// quarter more room to become false: hysteresis, so that reports do not flap.
   package func lacksRoom(since before: Bool) -> Bool {
     let limit = pressedLimit
-    return ceiling.load(ordering: .relaxed) < (before ? limit + limit / 4 : limit)
+    let ceiling = ceiling.load(ordering: .relaxed)
+    // Both are 0 or more, so the difference cannot overflow.
+    return ceiling < .max && ceiling - (before ? limit / 4 : 0) < limit
   }
 
   /// Reads the room in the control group and records it. Evicts nothing.

@@ -14,9 +14,9 @@ extension ScannedImage {
       throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
     }
     if first == PNGScanner.signature[0] {
-      return try run(PNGScanner(limits: options.limits), over: source)
+      return try run(PNGScanner(limits: options.limits), over: source, &buffer)
     }
-    return try run(GIFScanner(limits: options.limits), over: source)
+    return try run(GIFScanner(limits: options.limits), over: source, &buffer)
   }
 
   /// Throws `notAnImage` if the bytes in `start`, as many as in a GIF header, do not begin an image.
@@ -31,11 +31,11 @@ extension ScannedImage {
   }
 
   private static func run(
-    _ start: some Scanning, over source: any ByteSource
+    _ start: some Scanning, over source: any ByteSource, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> ScannedImage {
     // Feed it in place: a copy would share the list of frames and force the next append to copy it.
     var scanner = start
-    try source.forEachBlock { (bytes) throws(AnimatedImageError) in
+    try source.forEachBlock(buffer: &buffer) { (bytes) throws(AnimatedImageError) in
       try scanner.feed(bytes)
       return !scanner.isAtEnd
     }
@@ -45,11 +45,15 @@ extension ScannedImage {
 
   /// Decides whether to keep a truncated last frame: if its pixels are complete, if it is the only one and
   /// has any rows, or if partial frames are requested.
+  ///
+  /// - Returns: Its pixels if it is kept and is the only frame: decoding them takes most of the time until
+  ///   it can be shown.
   mutating func settleCutFrame(
     header: ImageHeader, source: any ByteSource, options: DecodingOptions
-  ) throws(AnimatedImageError) {
-    guard let control = cutFrame else { return }
+  ) throws(AnimatedImageError) -> FramePixels? {
+    guard let control = cutFrame else { return nil }
     let pixels = FramePixels()
+    let decodesFast = options.decoder == .fast
     // Not giflib, which counts complete rows only: which frames there are does not depend on the decoder.
     var options = options
     options.decoder = .fast
@@ -58,7 +62,7 @@ extension ScannedImage {
     let all = control.rect.size.area
     if pixels.content.validPixels >= all {
       frames.append(control)
-      return
+      return decodesFast && frames.count == 1 ? pixels : nil
     }
     damage.append(
       Damage(
@@ -67,6 +71,7 @@ extension ScannedImage {
         validRows: pixels.content.validPixels / max(pixels.content.width, 1)))
     if pixels.content.validPixels > 0, frames.isEmpty || options.damage == .partialRows {
       frames.append(control)
+      return decodesFast && frames.count == 1 ? pixels : nil
     } else if frames.isEmpty, staticImage != nil {
       note(
         .pngStaticOnly, "the data ends before the first row of the first frame",
@@ -77,6 +82,7 @@ extension ScannedImage {
         .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
         byteOffset: byteCount)
     }
+    return nil
   }
 }
 

@@ -195,8 +195,7 @@ final class DecodeLane: Sendable {
   }
 
   private func serve() {
-    guard let next = nextTicket() else { return restIfAsked() }
-    live.add(.decode)
+    guard let next = beginNextTicket() else { return restIfAsked() }
     let step = decode(next.index, for: next)
     // Rest before the decode counts as finished: `idle()` promises that nothing is held any more. Count it
     // as finished before the lane can be scheduled again, so that each lane counts once.
@@ -221,6 +220,10 @@ final class DecodeLane: Sendable {
   ///
   /// The lane stays scheduled meanwhile. When nobody wants the frame any more, the fetch is cancelled and the next
   /// ticket has its turn.
+  ///
+  /// The other tickets wait, too. They are for frames close behind, which mostly draw on this one and so lack its
+  /// bytes as well; a reader that went ahead would have to come back, and to replay what it passed. Only callers at
+  /// more than four places at once share a lane and may wait for each other's bytes.
   private func goOn(after fetch: @escaping FrameFetch, for wanted: WeakTicket) {
     guard let ticket = wanted.ticket else { return threads.run { [self] in serve() } }
     ticket.begin { [self] in
@@ -245,8 +248,8 @@ final class DecodeLane: Sendable {
     _ = producer.withLockIfAvailable { $0?.rest() }
   }
 
-  /// The oldest ticket that is still held.
-  private func nextTicket() -> WeakTicket? {
+  /// The oldest ticket that is still held, counted as a decode.
+  private func beginNextTicket() -> WeakTicket? {
     // Return the ticket from the lock: this may be its last reference.
     let found = queue.withLock { queue -> FrameTicket? in
       while !queue.tickets.isEmpty {
@@ -255,7 +258,12 @@ final class DecodeLane: Sendable {
       queue.isScheduled = false
       return nil
     }
-    return found.map { WeakTicket(ticket: $0, index: $0.index) }
+    guard let found else { return nil }
+    // Counted before the ticket may be released, so that at no moment neither the ticket nor the decode counts.
+    return withExtendedLifetime(found) {
+      live.add(.decode)
+      return WeakTicket(ticket: found, index: found.index)
+    }
   }
 
   private enum Step {
@@ -379,7 +387,9 @@ extension FrameProducing {
 package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 
 extension FrameReader: FrameProducing {}
-extension SeekingReader: FrameProducing {}
+extension SeekingReader: FrameProducing {
+  package func rest() { reader.rest() }
+}
 extension CachedFrameReader: FrameProducing {}
 extension StreamReader: FrameProducing {
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {

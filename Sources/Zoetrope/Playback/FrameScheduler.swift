@@ -159,10 +159,12 @@ public final class FrameScheduler: Sendable {
     throw AnimatedImageError(.parameter, "seek to \(index) of frames \(range)")
   }
 
-  /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0.
+  /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0, in forward plays.
   ///
-  /// A frame's start time belongs to that frame. Times outside the played range are clamped. Otherwise like
-  /// ``seek(toFrame:)``.
+  /// Finds the same frame as ``AnimatedImage/frameIndex(at:policy:)``: a frame's start time belongs to that
+  /// frame, and a time past one play continues into the next, so the duration of one play is the start of the
+  /// next. A time past the last play gives the last frame, and one before the played range the first, both
+  /// for their full delay. The number of plays left does not change. Otherwise like ``seek(toFrame:)``.
   ///
   /// - Returns: whether the frame at this time has arrived, which can only be otherwise for a
   ///   ``StreamedImage``.

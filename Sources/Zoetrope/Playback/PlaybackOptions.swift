@@ -153,7 +153,8 @@ public struct SeekResult: Sendable, Hashable {
   /// The frame has arrived. Always so for a whole file.
   public static let available = SeekResult(kind: .available)
   /// The frame has not arrived. The current one stays on screen, and playback continues from the frame sought
-  /// as soon as that has arrived, or from the last one if the stream ends without it.
+  /// as soon as that has arrived. If the stream ends without it, playback continues from the last frame; a time
+  /// past the end then continues into the next play, as in a whole file.
   public static let awaited = SeekResult(kind: .awaited)
 }
 

@@ -54,12 +54,13 @@ package struct PlaybackOrder: Sendable {
   }
 
   /// The frame shown `time` after the start of frame 0; nil if that has not arrived. See
-  /// ``PlaybackTimeline/position(at:in:)``.
+  /// ``PlaybackTimeline/position(at:in:playCount:)``.
   package func position(at time: Duration) -> (frame: Int, offset: Duration)? {
     // The range may begin behind all that has arrived.
     guard !range.isEmpty else { return nil }
     let end = timeline.time(timeline.ticks(0..<range.upperBound), at: PlaybackRate(1))
-    return isOpen && time >= end ? nil : timeline.position(at: time, in: range)
+    if isOpen, max(time, .zero) >= end { return nil }
+    return timeline.position(at: time, in: range, playCount: playCount)
   }
 
   /// The frame at which a play in `direction` begins; nil if it is not known yet.

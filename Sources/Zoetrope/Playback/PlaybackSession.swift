@@ -320,7 +320,8 @@ final class PlaybackSession: Sendable {
     state.isReordered = false
     let holdings = frames.map { frame in
       if let holding = state.holding(frame) { return holding }
-      let (ticket, isNew) = shared.ticket(for: frame, user: user)
+      let (ticket, isNew, passing) = shared.ticket(for: frame, user: user)
+      aftermath.dropped += passing
       return Holding(frame: frame, ticket: ticket, isOwn: isNew)
     }
     aftermath.dropped += state.hold(holdings)

@@ -40,7 +40,7 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Shows the frame at `time` as soon as it has arrived; a time past the end is the end.
+  /// Shows the frame at `time` as soon as it has arrived.
   mutating func seek(to time: Duration) -> Action {
     if let (frame, offset) = order.position(at: time) { return seek(to: frame, offset: offset) }
     guard order.isOpen else { return .none }

@@ -249,7 +249,10 @@ extension PlaybackStateMachine {
       start = poster
     }
     if let start, !range.contains(start) {
-      throw AnimatedImageError(.parameter, "start at \(start) of frames \(range)")
+      throw AnimatedImageError(
+        .parameter,
+        all.contains(start)
+          ? "start at \(start) of frames \(range)" : "no frame \(start), there are \(all.count)")
     }
     let order = PlaybackOrder(
       timeline: PlaybackTimeline(

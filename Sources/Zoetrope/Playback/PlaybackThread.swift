@@ -33,7 +33,8 @@ final class PlaybackThread: TaskExecutor {
 
   private struct State {
     var queue = PlaybackQueue()
-    var hasThread = false
+    /// Whether the thread, or its stand-in, takes what is queued.
+    var isServed = false
     var thread: pthread_t?
 
     /// Whether the caller runs on this thread, which then need not be signalled.
@@ -43,6 +44,16 @@ final class PlaybackThread: TaskExecutor {
   private let state = Mutex(State())
   /// Whether the thread is to look at the queue again.
   private let isSignalled = Monitor(false)
+  private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
+
+  /// - Parameter start: Starts a thread; false when the system has none left.
+  init(
+    start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+      startThread(running: $0)
+    }
+  ) {
+    self.start = start
+  }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -87,13 +98,10 @@ final class PlaybackThread: TaskExecutor {
   private func add(_ change: (inout State) -> Void) {
     let (isElsewhere, startsThread) = state.withLock { state in
       change(&state)
-      defer { state.hasThread = true }
-      return (!state.isCurrent, !state.hasThread)
+      defer { state.isServed = true }
+      return (!state.isCurrent, !state.isServed)
     }
-    // If starting the thread fails, the next call tries again.
-    if startsThread, !startThread(running: { [self] in loop() }) {
-      state.withLock { $0.hasThread = false }
-    }
+    if startsThread, !start({ [self] in loop() }) { Task.detached { [self] in await standIn() } }
     if isElsewhere { isSignalled.update { $0 = true } }
   }
 
@@ -102,11 +110,43 @@ final class PlaybackThread: TaskExecutor {
     while true {
       let now = ContinuousClock.now
       switch state.withLock({ $0.queue.take(at: now) }) {
-      case .work(.call(let client, let cause)): client.goOn(after: cause)
-      case .work(.job(let job)): run(job)
-      case .work(.decode(let work)): work()
+      case .work(let work): carryOut(work)
       case .wait(let deadline): waitForSignal(until: deadline)
       }
+    }
+  }
+
+  /// Takes the thread's place on the cooperative pool until one can be started or nothing is queued: a player
+  /// that is alone makes no further call which could try again, and late is better than never.
+  private func standIn() async {
+    while true {
+      let now = ContinuousClock.now
+      let (turn, isOver) = state.withLock { state in
+        let turn = state.queue.take(at: now)
+        if case .wait(until: nil) = turn { state.isServed = false }
+        return (turn, !state.isServed)
+      }
+      if isOver { return }
+      switch turn {
+      case .work(let work):
+        carryOut(work)
+        await Task.yield()
+      case .wait(let deadline):
+        if start({ [self] in loop() }) { return }
+        // Calls from elsewhere are looked for, since no task can wait for the signal.
+        let look = now.advanced(by: Self.lookInterval)
+        try? await Task.sleep(until: min(deadline ?? look, look), clock: .continuous)
+      }
+    }
+  }
+
+  private static let lookInterval = Duration.milliseconds(5)
+
+  private func carryOut(_ work: PlaybackQueue.Work) {
+    switch work {
+    case .call(let client, let cause): client.goOn(after: cause)
+    case .job(let job): run(job)
+    case .decode(let work): work()
     }
   }
 

@@ -91,7 +91,7 @@ package struct PlaybackTimeline: Sendable {
 
   /// When each frame starts at rate 1, relative to frame 0, and when the last one ends.
   ///
-  /// Each is rounded down to a whole attosecond individually, so that ``position(at:in:)`` finds a frame at
+  /// Each is rounded down to a whole attosecond individually, so that ``position(at:in:playCount:)`` finds a frame at
   /// its start.
   var startTimes: [Duration] { starts.map { time($0, at: PlaybackRate(1)) } }
 
@@ -118,15 +118,29 @@ package struct PlaybackTimeline: Sendable {
     return low
   }
 
-  /// The frame shown `time` after the start of a forward play at rate 1, and the time since it began.
+  /// The frame shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the time
+  /// since that frame began. Everything that takes a time follows this rule.
   ///
-  /// A frame's start belongs to the frame. Times outside the play are clamped to its first or last instant.
-  package func position(at time: Duration, in range: Range<Int>) -> (frame: Int, offset: Duration) {
+  /// A frame's start belongs to the frame. A time past one play continues into the next, up to `playCount`.
+  /// A time before the range gives its first frame, one past the last play its last frame, both from their
+  /// start.
+  package func position(
+    at time: Duration, in range: Range<Int>, playCount: PlayCount
+  ) -> (frame: Int, offset: Duration) {
+    let first = starts[range.lowerBound]
+    let play = ticks(range)
+    let passed = ticks(at: time) - first
+    guard passed >= 0 else { return (frame(at: first, in: range), .zero) }
+    let last = (frame: range.upperBound - 1, offset: Duration.zero)
+    // If no frame takes any time, all plays are over at once.
+    guard play > 0 else { return last }
+    let (plays, rest) = passed.quotientAndRemainder(dividingBy: play)
+    if case .finite(let count) = playCount, plays >= Int128(count) { return last }
+    let index = frame(at: first + rest, in: range)
     let normal = PlaybackRate(1)
-    let frame = frame(at: ticks(at: time), in: range)
     // Clamped first: the least `Duration` minus anything would overflow.
-    let offset = max(time, .zero) - self.time(starts[frame], at: normal)
-    return (frame, min(max(offset, .zero), self.time(ticks(frame), at: normal)))
+    let offset = max(time, .zero) - self.time(starts[index] + plays * play, at: normal)
+    return (index, min(max(offset, .zero), self.time(ticks(index), at: normal)))
   }
 
   private static func shownTime(

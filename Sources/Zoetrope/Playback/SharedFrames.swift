@@ -104,7 +104,7 @@ public final class SharedFrames: Sendable {
       isAtHand: isLight ? isAtHand : nil, burst: isLight ? 1 : 0,
       resting: RestingCost(
         in: player.access.budget,
-        ofReader: checkpoints.canvasCost + (renderer.scaler == nil ? 0 : renderer.bitmapCost))
+        ofReader: checkpoints.canvasCost + renderer.bitmapCost)
     ) { () throws(AnimatedImageError) in
       if cache == nil, rendering == Rendering() {
         return SeekingReader(player, store: checkpoints, keepsCheckpoints: false)
@@ -118,9 +118,6 @@ public final class SharedFrames: Sendable {
   /// Until the stream has ended, a jump back decodes from the last frame that needs no other. Frames are not
   /// cached: a cache knows an image by all of its bytes.
   ///
-  /// What the decoding position and the kept frames hold while nobody plays is not charged to a
-  /// ``MemoryBudget``, as that of a whole image is.
-  ///
   /// - Parameters:
   ///   - image: the stream, which is retained.
   ///   - rendering: the size and format of the frames. Default: as decoded.
@@ -132,7 +129,11 @@ public final class SharedFrames: Sendable {
     let renderer = FrameRenderer(rendering, of: image.canvasSize, options: core.options)
     self.init(
       played: PlayedFrames(image), canvasSize: image.canvasSize, scaler: renderer.scaler,
-      playCount: .once, keeping: keeping
+      playCount: .once, keeping: keeping,
+      resting: RestingCost(
+        in: core.budget,
+        ofReader: core.options.canvasFormat.cost(of: image.canvasSize)
+          + renderer.bitmapCost)
     ) { () throws(AnimatedImageError) in StreamReader(core, rendering) }
   }
 
@@ -253,14 +254,19 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// The ticket for frame `index`, and whether this call created it.
-  func ticket(for index: Int, user: Int) -> (ticket: FrameTicket, isNew: Bool) {
-    let (ticket, isNew, passing) = state.withLock { state in
+  /// The ticket for frame `index`, whether this call created it, and tickets that were looked at.
+  ///
+  /// Those may have lost their other holders meanwhile, and releasing the last reference may call the user's
+  /// code: callers release them with no lock held.
+  func ticket(
+    for index: Int, user: Int
+  ) -> (ticket: FrameTicket, isNew: Bool, passing: [FrameTicket]) {
+    state.withLock { state in
       // A failure may be one of reading, and is not for those who ask again: somebody may still hold it.
       let known = state.live[index]?.ticket
       if let known, !known.isFailed { return (known, false, [FrameTicket]()) }
       let ticket = FrameTicket(index: index, live: live)
-      // Loading a weak ticket retains it, and the last reference must not be released under the lock.
+      // Loading a weak ticket retains it.
       var passing = known.map { [$0] } ?? []
       if state.live.count > 64 {
         passing += state.live.values.compactMap(\.ticket)
@@ -271,8 +277,6 @@ public final class SharedFrames: Sendable {
       lane(for: index, user: user, in: &state).enqueue(ticket)
       return (ticket, true, passing)
     }
-    _ = consume passing
-    return (ticket, isNew)
   }
 
   /// Keeps a decoded frame released by a consumer, for consumers slightly behind.

@@ -1,19 +1,110 @@
 /// Chooses the frames that look least alike.
 ///
-/// Each frame is judged by a picture of it of 16x16 pixels: 1 KiB of memory a frame.
+/// Each frame is judged by a picture of it of 16x16 pixels: 1 KiB of memory a frame, or none if it looks
+/// like the one before. A frame costs about as much as its decoding, however large the canvas: only what
+/// changed is scaled, each area by itself, and large canvases in two steps, since scaling one pixel of the
+/// picture takes all that it stands for.
 package struct DistinctFrames {
   private var thumbnails: [[UInt8]] = []
+  private var steps: [Step] = []
+  private let crop: Rendering?
+  /// The index of the frame added last.
+  private var last: Int?
 
-  package init() {}
+  private static let side = 16
+  /// The size of the first step's pictures, and the canvases that are worth it.
+  private static let (coarseSide, largeSide) = (128, 512)
 
-  /// Adds a frame, 8-bit RGBA.
-  package mutating func add(_ bitmap: Bitmap) {
-    let small = bitmap.scaled(
-      to: TargetSize(width: 16, height: 16), fit: .stretch, filter: .box)
+  /// One step of scaling, and its result for the last frame.
+  private struct Step {
+    let scaler: FrameScaler
+    var result: Bitmap?
+
+    /// Scales `bitmap`, which differs from the last one only in `changes`; nil means everywhere. Returns
+    /// where results differ.
+    mutating func scale(
+      _ bitmap: Bitmap, _ changes: [PixelRect]?, isCancelled: () -> Bool
+    ) throws(AnimatedImageError) -> [PixelRect]? {
+      let previous = result
+      // After an error, nothing is known of the next frame.
+      result = nil
+      guard var scaled = previous, let changes else {
+        result = try scaler.scale(bitmap, isCancelled: isCancelled)
+        return nil
+      }
+      var areas: [PixelRect] = []
+      for change in changes {
+        let area: PixelRect
+        (scaled, area) = try scaler.rescale(
+          bitmap, previous: scaled, dirty: change, isCancelled: isCancelled)
+        if !area.isEmpty { areas.append(area) }
+      }
+      result = scaled
+      return areas
+    }
+  }
+
+  /// - Parameter rendering: How frames will be shown: what that crops does not count. Default: nil, all of
+  ///   the canvas counts.
+  package init(shownAs rendering: Rendering? = nil) { crop = rendering }
+
+  /// Adds frame `index` of what `reader` reads: cheaper if it comes after the one added before.
+  ///
+  /// - Throws: the errors of ``FrameReader/frame(at:isCancelled:)``.
+  package mutating func add(
+    _ index: Int, of reader: FrameReader, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    let changes = last.flatMap { reader.image.changes(from: $0, to: index) }
+    last = index
+    try add(
+      reader.frame(at: index, isCancelled: isCancelled).bitmap, changes: changes,
+      isCancelled: isCancelled)
+  }
+
+  /// Adds a frame that differs from the one added before it only in `changes`; nil means everywhere.
+  package mutating func add(
+    _ bitmap: Bitmap, changes: [PixelRect]? = nil, isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) {
+    if steps.isEmpty { steps = makeSteps(from: bitmap.size) }
+    var (small, areas) = (bitmap, changes)
+    for place in steps.indices {
+      areas = try steps[place].scale(small, areas, isCancelled: isCancelled)
+      small = steps[place].result ?? small
+    }
+    if areas?.isEmpty == true, let thumbnail = thumbnails.last {
+      thumbnails.append(thumbnail)
+    } else {
+      thumbnails.append(Self.bytes(of: small.converted(to: .rgba8)))
+    }
+  }
+
+  private func makeSteps(from size: PixelSize) -> [Step] {
+    let picture = PixelSize(width: Self.side, height: Self.side)
+    var box = SourceBox(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
+    if let crop, let target = crop.target {
+      let shown = target.size(of: size, fit: crop.fit)
+      box = target.sourceBox(of: size, size: shown, fit: crop.fit)
+    }
+    guard max(size.width, size.height) > Self.largeSide else {
+      return [
+        Step(
+          scaler: FrameScaler(from: size, box: box, to: picture, filter: .box, linearLight: false))
+      ]
+    }
+    let coarse = PixelSize(
+      width: min(size.width, Self.coarseSide), height: min(size.height, Self.coarseSide))
+    return [
+      Step(scaler: FrameScaler(from: size, box: box, to: coarse, filter: .box, linearLight: false)),
+      Step(scaler: FrameScaler(from: coarse, to: picture, filter: .box)),
+    ]
+  }
+
+  private static func bytes(of picture: Bitmap) -> [UInt8] {
     var bytes: [UInt8] = []
-    for y in 0..<small.height {
-      let row = small.pixels(row: y)
-      for x in 0..<small.width {
+    bytes.reserveCapacity(picture.width * picture.height * 4)
+    for y in 0..<picture.height {
+      let row = picture.pixels(row: y)
+      for x in 0..<picture.width {
         // Colours that cannot be seen must not count.
         let alpha = Int(row[x].alpha)
         for channel in [row[x].red, row[x].green, row[x].blue, 255] {
@@ -21,7 +112,7 @@ package struct DistinctFrames {
         }
       }
     }
-    thumbnails.append(bytes)
+    return bytes
   }
 
   /// The places of at most `count` of the frames added, in order: the first one, then again and again
@@ -54,5 +145,31 @@ package struct DistinctFrames {
       sum += difference * difference
     }
     return sum
+  }
+}
+
+extension AnimatedImage {
+  /// Where frame `index` may differ from the earlier frame `previous`; nil if it is simplest to assume
+  /// that everything differs.
+  ///
+  /// A bitmap depends only on its frame, so only the frames between the two can have drawn or cleared
+  /// anything.
+  fileprivate func changes(from previous: Int, to index: Int) -> [PixelRect]? {
+    guard previous <= index else { return nil }
+    let canvas = PixelRect(canvasSize)
+    var areas: [PixelRect] = []
+    var pixels = 0
+    for frame in previous..<index {
+      var touched = [frames[frame + 1].rect]
+      if frames[frame].disposal != .keep { touched.append(frames[frame].rect) }
+      for rect in touched.map({ $0.intersection(canvas) }) where !rect.isEmpty && rect != areas.last
+      {
+        areas.append(rect)
+        // An area has its price, however small it is.
+        pixels += rect.size.area + 1 << 12
+      }
+      if pixels >= canvas.size.area + 1 << 14 { return nil }
+    }
+    return areas
   }
 }

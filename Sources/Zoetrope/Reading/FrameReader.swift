@@ -21,6 +21,8 @@ public final class FrameReader {
   private var isAssumedClear = false
   /// The side that decoded the canvas's block, if a frame became the canvas.
   private var canvasSide = DecodeSide.consumer
+  /// The only frame, if opening the image had to decode it and nobody has taken it; nil once asked for.
+  private var openingFrame: OpeningFrame?
   /// Nil if frames are decoded sequentially on the calling thread.
   private let ahead: DecodeAhead?
 
@@ -43,6 +45,7 @@ public final class FrameReader {
     decoder = FrameDecoder(header: image.header, options: image.options)
     noPixels = FramePixels()
     pixels = noPixels
+    openingFrame = image.access.openingFrame
     let helpers = image.options.threadCount - 1
     ahead =
       helpers > 0 && image.hasMorePixels(than: threshold)
@@ -60,29 +63,35 @@ public final class FrameReader {
   /// - Throws: with ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
   ///   `limitExceeded` if allocating the canvas or the frame fails. ``nextIndex`` is then unchanged, and
   ///   the next call decodes the same frame again.
-  public func next() throws(AnimatedImageError) -> CompositedFrame? {
+  public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
+
+  /// Like ``next()``, but throws `cancelled` once `isCancelled` returns true if other frames have to be
+  /// decoded before.
+  package func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.frames.count else { return nil }
-    return try composeNext()
+    return try composeNext(isCancelled)
   }
 
-  /// Like ``next()``, provided that there is a frame ``nextIndex``.
-  private func composeNext() throws(AnimatedImageError) -> CompositedFrame {
+  /// Like ``next(isCancelled:)``, provided that there is a frame ``nextIndex``.
+  private func composeNext(
+    _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
     let index = nextIndex
-    let dirty = try drawNext()
+    let dirty = try drawNext(isCancelled)
     return CompositedFrame(
       index: index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty, damage: damage)
   }
 
   /// Draws the next frame onto the canvas.
   @discardableResult
-  private func drawNext() throws(AnimatedImageError) -> PixelRect {
+  private func drawNext(_ isCancelled: () -> Bool) throws(AnimatedImageError) -> PixelRect {
     let control = image.frames[nextIndex]
     do throws(AnimatedImageError) {
       try clearCanvas()
       try decode(control)
       if isAssumedClear, !isComplete(control) {
         // A damaged frame shows what lies below it: build that, then decode the frame again.
-        try replay(before: control.index)
+        try replay(before: control.index, isCancelled)
         try clearCanvas()
         try decode(control)
       }
@@ -144,18 +153,19 @@ public final class FrameReader {
       let start = image.frames[...index].lastIndex { $0.isIndependent } ?? 0
       if index < nextIndex || start > nextIndex { jump(to: start) }
       while nextIndex < index {
-        if isCancelled() {
-          throw AnimatedImageError(.cancelled, "between frames", format: image.format)
-        }
-        try drawNext()
+        try check(isCancelled)
+        try drawNext(isCancelled)
       }
       compositor.markAllDirty()
     }
-    return try composeNext()
+    return try composeNext(isCancelled)
   }
 
   /// Returns to the first frame with a transparent canvas, as at the start of each play.
   public func rewind() { jump(to: 0) }
+
+  /// Gives up the memory that waits for the next frames.
+  package func rest() { compositor.rest() }
 
   /// Appends frames to ``image``, whose bytes its source has by now. The reader must decode on the
   /// calling thread alone: ``DecodingOptions/parallelism`` 1.
@@ -195,17 +205,29 @@ public final class FrameReader {
   /// Draws what lies below frame `index`, starting at an earlier independent frame that is complete: a
   /// damaged one shows what lies below it, and so on. A loop, not recursion, so that a file cannot control
   /// the stack depth.
-  private func replay(before index: Int) throws(AnimatedImageError) {
+  private func replay(
+    before index: Int, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
     var start = index
     repeat {
+      try check(isCancelled)
       start = image.frames[..<start].lastIndex { $0.isIndependent } ?? 0
       jump(to: start)
       if start > 0 { try decode(image.frames[start]) }
     } while start > 0 && !isComplete(image.frames[start])
     jump(to: start)
     isAssumedClear = false
-    while nextIndex < index { try drawNext() }
+    while nextIndex < index {
+      try check(isCancelled)
+      try drawNext(isCancelled)
+    }
     compositor.markAllDirty()
+  }
+
+  private func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
+    if isCancelled() {
+      throw AnimatedImageError(.cancelled, "between frames", format: image.format)
+    }
   }
 
   /// Starts over at an independent frame.
@@ -231,6 +253,8 @@ public final class FrameReader {
   private func decode(_ control: FrameControl) throws(AnimatedImageError) {
     if let ahead {
       pixels = try ahead.take(nextIndex, with: &decoder)
+    } else if let decoded = openingFrame.take()?.take() {
+      pixels = decoded
     } else {
       try decoder.decode(control, from: image.source, into: pixels)
     }

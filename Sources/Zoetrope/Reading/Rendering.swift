@@ -34,9 +34,9 @@ public struct Rendering: Sendable, Hashable {
 
 /// How an image's frames were rendered before they were cached.
 ///
-/// Contains everything that affects pixels and nothing else. Delays, play counts and the choice of
-/// decoder, which does not affect pixels, are left out. Equivalent renderings are equal: a box that
-/// leaves the canvas at its size means no scaling, whatever the filter.
+/// Contains everything that affects pixels and nothing else. Delays and play counts are left out.
+/// Equivalent renderings are equal: a box that leaves the canvas at its size means no scaling, whatever
+/// the filter.
 public struct Rendition: Sendable, Hashable {
   /// The size of the bitmaps.
   public let size: PixelSize
@@ -46,6 +46,8 @@ public struct Rendition: Sendable, Hashable {
   package let canvasFormat: PixelFormat
   /// How damaged frames were handled.
   public let damage: DamagePolicy
+  /// What decoded the frames: of damaged ones, decoders keep more or fewer pixels.
+  package let decoder: PixelDecoder
   /// How the canvas was scaled to ``size``; nil if it was not.
   package let scaling: Scaling?
   /// What was drawn on the frames after scaling.
@@ -73,13 +75,14 @@ public struct Rendition: Sendable, Hashable {
 
   package init(
     size: PixelSize, format: PixelFormat = .rgba8, canvasFormat: PixelFormat = .rgba8,
-    damage: DamagePolicy = .salvage, scaling: Scaling? = nil, drawing: FrameDrawing? = nil,
-    table: TableName? = nil
+    damage: DamagePolicy = .salvage, decoder: PixelDecoder = .fast, scaling: Scaling? = nil,
+    drawing: FrameDrawing? = nil, table: TableName? = nil
   ) {
     self.size = size
     self.format = format
     self.canvasFormat = canvasFormat
     self.damage = damage
+    self.decoder = decoder
     self.scaling = scaling
     self.drawing = drawing
     self.table = table
@@ -111,8 +114,8 @@ public struct Rendition: Sendable, Hashable {
     }
     self.init(
       size: size, format: rendering.format ?? options.canvasFormat,
-      canvasFormat: options.canvasFormat, damage: options.damage, scaling: scaling,
-      drawing: rendering.drawing, table: rendering.table)
+      canvasFormat: options.canvasFormat, damage: options.damage, decoder: options.decoder,
+      scaling: scaling, drawing: rendering.drawing, table: rendering.table)
   }
 }
 
@@ -129,7 +132,7 @@ extension Rendition {
   }
 
   /// The error for a scaled size that passes `limits`; nil for one that does not.
-  fileprivate func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
+  func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
     guard scaling != nil else { return nil }
     let allowed = min(limits.canvasPixels, Self.maximumPixels)
     if size.area > allowed {
@@ -141,72 +144,5 @@ extension Rendition {
         .limitExceeded, "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
     }
     return nil
-  }
-}
-
-/// Renders composited frames as bitmaps of one ``Rendition``.
-///
-/// Keeps the last scaled bitmap before its conversion, so that only the changed part of the next frame
-/// is scaled.
-package struct FrameRenderer: Sendable {
-  package let rendition: Rendition
-  package let rendering: Rendering
-  /// Nil if frames keep the canvas size.
-  package let scaler: FrameScaler?
-  private var last: (index: Int, bitmap: Bitmap)?
-  /// What rendering throws if frames would be too large; there is no scaler then.
-  private let refusal: AnimatedImageError?
-
-  /// Bytes of the bitmap kept for the next frame; 0 if frames are not scaled.
-  package var bitmapCost: Int {
-    rendition.format.bytesPerRow(width: rendition.size.width) * rendition.size.height
-  }
-
-  /// A renderer of frames of `canvasSize`, opened with `options`.
-  package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
-    self.rendering = rendering
-    rendition = Rendition(rendering, of: canvasSize, options: options)
-    refusal = rendition.refusal(options.limits)
-    if refusal == nil, rendition.scaling != nil, let target = rendering.target {
-      scaler = FrameScaler(
-        from: canvasSize, into: target, fit: rendering.fit, filter: rendering.filter,
-        linearLight: rendering.linearLight)
-    } else {
-      scaler = nil
-    }
-  }
-
-  /// Called before a frame is read, which may take long.
-  ///
-  /// - Throws: `limitExceeded` if frames would be too large.
-  package func check() throws(AnimatedImageError) {
-    if let refusal { throw refusal }
-  }
-
-  /// Renders `frame`. If the last rendered frame was the one before it, its dirty rectangle must be
-  /// relative to that one.
-  ///
-  /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if frames would
-  ///   be too large or allocation fails.
-  package mutating func render(
-    _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
-  ) throws(AnimatedImageError) -> CompositedFrame {
-    try check()
-    var bitmap = frame.bitmap
-    var dirty = frame.dirtyRect
-    if let scaler {
-      if let last, last.index + 1 == frame.index, dirty != PixelRect(bitmap.size) {
-        (bitmap, dirty) = try scaler.rescale(
-          bitmap, previous: last.bitmap, dirty: dirty, isCancelled: isCancelled)
-      } else {
-        bitmap = try scaler.scale(bitmap, isCancelled: isCancelled)
-        dirty = PixelRect(bitmap.size)
-      }
-      last = (frame.index, bitmap)
-    }
-    if let drawing = rendition.drawing { bitmap = try drawing.applied(to: bitmap) }
-    return CompositedFrame(
-      index: frame.index, bitmap: try bitmap.converted(asking: rendition.format),
-      dirtyRect: dirty, damage: frame.damage)
   }
 }

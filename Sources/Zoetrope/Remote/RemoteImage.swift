@@ -16,7 +16,8 @@ internal import Synchronization
 /// 255 bytes says where the next one begins.
 ///
 /// **Reads.** Bytes are fetched first and decoded when they are here, so no decode thread waits for them. What was
-/// read is kept up to ``RemoteOptions/cacheByteLimit``; concurrent requests for the same bytes share one read,
+/// read is kept up to ``RemoteOptions/cacheByteLimit``, charged to ``MemoryBudget/shared`` and dropped on demand;
+/// at most 16 ranges are read at a time for each position. Concurrent requests for the same bytes share one read,
 /// which is cancelled with the last of them. Frames taken in order are read ahead. A long way to a frame is
 /// fetched and decoded in stretches of 4 MiB. A read that fails, or returns more or fewer bytes than asked for,
 /// throws an error that names its range; the next request tries again.
@@ -41,12 +42,24 @@ public final class RemoteImage: Sendable {
   /// - Throws: the errors of `AnimatedImage(contentsOf:)`; `invalidIndex` if the index is of a file of another
   ///   size; what the reader throws, as `io` unless it is an ``AnimatedImageError``; `cancelled`, never
   ///   `CancellationError`, as soon as the task is cancelled.
-  public init(
+  public convenience init(
     reading reader: some ByteRangeReading, index: ImageIndex? = nil,
     options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init()
   ) async throws(AnimatedImageError) {
-    let fetcher = RangeFetcher(
-      reader, cache: ByteRangeCache(byteLimit: remoteOptions.cacheByteLimit))
+    try await self.init(
+      reading: reader, index: index, options: options, remoteOptions: remoteOptions,
+      budget: .shared)
+  }
+
+  /// - Parameter budget: What the bytes kept, and canvases, are charged to.
+  init(
+    reading reader: some ByteRangeReading, index: ImageIndex? = nil,
+    options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init(),
+    budget: MemoryBudget
+  ) async throws(AnimatedImageError) {
+    let cache = ByteRangeCache(byteLimit: remoteOptions.cacheByteLimit)
+    let memory = RemoteMemory(cache, budget: budget)
+    let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
     // So that sums of offsets cannot overflow.
     guard fetcher.byteCount <= 1 << 56 else {
       throw AnimatedImageError(.parameter, "a file of \(fetcher.byteCount) bytes")
@@ -71,12 +84,14 @@ public final class RemoteImage: Sendable {
       ).scan(options.limits)
       image = try await Self.settle(scan, fetcher, options)
     }
-    self.image = image
+    let charged = image.charged(to: budget)
+    self.image = charged
     self.fetcher = fetcher
     self.remoteOptions = remoteOptions
     isForeign = index != nil
     frameSource = SharedFrames(
-      remote: image, fetcher, remoteOptions, isForeign: index != nil, rendering: .init(), keeping: 0
+      remote: charged, fetcher, remoteOptions, isForeign: index != nil, rendering: .init(),
+      keeping: 0
     )
   }
 
@@ -90,7 +105,7 @@ public final class RemoteImage: Sendable {
     }
     try scan.checkLiveBytes(header: header, options: options)
     source.pin(try await fetcher.bytes(in: cut.byteRange), at: cut.byteRange.lowerBound)
-    let opened = await DecodeThreads.loading.resultUnlessCancelled {
+    let opened = await DecodeThreads.loading.resultUnlessCancelled { _ in
       Result { () throws(AnimatedImageError) in
         try AnimatedImage(scan, source: source, options: options)
       }
@@ -125,11 +140,13 @@ public final class RemoteImage: Sendable {
   /// What was read so far, including what opening read.
   public var statistics: ReadStatistics { fetcher.statistics }
 
-  /// The byte ranges that frame `index` takes when nothing is kept: those of it and of what it depends on, joined
-  /// as they are read.
+  /// The bytes that frame `index` takes when nothing is kept: those of it and of what it depends on, in ascending
+  /// ranges, joined across gaps shorter than ``RemoteOptions/requestCost``. Empty if there is no such frame.
   ///
-  /// - Precondition: There is such a frame.
+  /// They are read in this order, but not always in as many reads: a range longer than 4 MiB is read in stretches
+  /// of whole frames, and a gap between two stretches is left out.
   public func byteRanges(forFrame index: Int) -> [Range<Int>] {
+    guard frames.indices.contains(index) else { return [] }
     let first = frames[...index].lastIndex { $0.isIndependent } ?? 0
     var ranges: [Range<Int>] = []
     for frame in frames[first...index] {
@@ -205,7 +222,7 @@ extension SharedFrames {
       playCount: image.playCount, keeping: keeping,
       resting: RestingCost(
         in: image.access.budget,
-        ofReader: checkpoints.canvasCost + (renderer.scaler == nil ? 0 : renderer.bitmapCost))
+        ofReader: checkpoints.canvasCost + renderer.bitmapCost)
     ) { () throws(AnimatedImageError) in
       try renderer.check()
       return RemoteReader(

@@ -26,7 +26,8 @@ final class RemoteReader {
 
   private var image: AnimatedImage { reader.image }
 
-  /// The most bytes that are fetched before some are decoded, unless one frame has more.
+  /// The most bytes that are fetched before some are decoded, unless one frame has more. There are at most
+  /// ``RangeFetcher/mostReads`` ranges of them, whatever a request costs.
   private static let stretch = 4 << 20
   /// Going forward by more frames is a jump.
   private static let longestStep = 8
@@ -86,7 +87,9 @@ final class RemoteReader {
         longer.count > ranges.count
         ? control.byteRange.count
         : longer[longer.count - 1].upperBound - ranges[ranges.count - 1].upperBound
-      guard count == 0 || count + growth <= Self.stretch else {
+      guard
+        count == 0 || count + growth <= Self.stretch && longer.count <= RangeFetcher.mostReads
+      else {
         next = control.byteRange.lowerBound..<last
         break
       }
@@ -205,6 +208,8 @@ final class RemoteReader {
 extension RemoteReader: FrameProducing {
   /// Gives up the bytes that it holds; those that are needed again are fetched again.
   func rest() {
+    reader.rest()
+    renderer?.rest()
     ahead.stop()
     source.unpin(outside: 0..<0)
     target = -1

@@ -232,12 +232,15 @@ enum PixelRows {
 }
 
 extension PixelRows {
-  /// Converts `bitmap` to the format of `buffer`, which has the same size. `hub` holds one row of
-  /// rgba8.
-  static func convert(_ bitmap: Bitmap, into buffer: borrowing PixelBuffer, hub: PixelStorage) {
+  /// Converts `rows` of `bitmap` to the format of `buffer`, which has the same size. `hub` holds one row
+  /// of rgba8.
+  static func convert(
+    _ bitmap: Bitmap, rows: Range<Int>, into buffer: borrowing PixelBuffer, hub: PixelStorage
+  ) {
     precondition(buffer.size == bitmap.size && hub.byteCount >= bitmap.width * 4)
+    precondition((0..<bitmap.height).contains(rows) || rows.isEmpty)
     let target = unsafe buffer.baseAddress
-    for y in 0..<bitmap.height {
+    for y in rows {
       // Each row holds `width` pixels of its format, and the hub as many of rgba8.
       let from = unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + y * bitmap.bytesPerRow
       let to = unsafe target + y * buffer.bytesPerRow

@@ -233,6 +233,17 @@ extension FrameScaler {
     }
   }
 
+  /// Draws `region` of the scaled `bitmap` into `buffer`, which has ``size`` and the bitmap's format: that of a
+  /// canvas, which needs no detour.
+  func redraw(
+    _ bitmap: Bitmap, region: PixelRect, into buffer: inout PixelBuffer, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    precondition(bitmap.size == sourceSize && buffer.size == size && buffer.format == bitmap.format)
+    precondition(detour(of: bitmap.format) == nil, "a picture in \(bitmap.format)")
+    if case .same = plan { return buffer.copy(bitmap) }
+    try draw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
+  }
+
   private func draw(
     _ bitmap: Bitmap, region: PixelRect, into buffer: inout PixelBuffer,
     isCancelled: () -> Bool

@@ -25,11 +25,16 @@ extension Bitmap {
   /// - Throws: `limitExceeded` if allocation fails.
   package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
     if format == self.format { return self }
-    let buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
-    guard !size.isEmpty else { return buffer.finish() }
-    let hub = try PixelStorage(asking: PixelFormat.rgba8.bytesPerRow(width: width))
-    PixelRows.convert(self, into: buffer, hub: hub)
+    var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
+    try convert(rows: 0..<height, into: &buffer)
     return buffer.finish()
+  }
+
+  /// Converts `rows` to the format of `buffer`, which has the same size.
+  func convert(rows: Range<Int>, into buffer: inout PixelBuffer) throws(AnimatedImageError) {
+    guard !size.isEmpty else { return }
+    let hub = try PixelStorage(asking: PixelFormat.rgba8.bytesPerRow(width: width))
+    PixelRows.convert(self, rows: rows, into: buffer, hub: hub)
   }
 }
 

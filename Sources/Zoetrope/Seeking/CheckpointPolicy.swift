@@ -131,6 +131,9 @@ package struct ReplayCosts: Sendable {
   private let estimate: [Int]
   private let most: Int
 
+  /// Bytes of memory for each frame.
+  package static let bytesPerFrame = 3 * MemoryLayout<Int>.stride + MemoryLayout<Int?>.stride
+
   /// Costs from estimates in any unit; each counts as at least 1.
   package init(estimates: [Int]) {
     let most = Self.greatestSum / max(estimates.count, 1)

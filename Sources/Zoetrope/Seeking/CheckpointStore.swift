@@ -38,7 +38,7 @@ package final class CheckpointStore: Sendable {
       }
     )
     let independent = frames.indices.filter { frames[$0].isIndependent }
-    let cost = max(format.bytesPerRow(width: canvasSize.width) * canvasSize.height, 64)
+    let cost = format.cost(of: canvasSize)
     let policy = CheckpointPolicy(
       costs: costs, independent: independent, startCost: isMeasuring ? Self.startCost(cost) : 0)
     state = Mutex(State(policy: policy))

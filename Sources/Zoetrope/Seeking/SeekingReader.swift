@@ -5,7 +5,7 @@
 /// changed, so that the next steps back decode nothing: about one decoded frame per step, as when
 /// reading forward. Not `Sendable`.
 public final class SeekingReader {
-  private let reader: FrameReader
+  let reader: FrameReader
   private let store: CheckpointStore
   /// Finds the last frame of a range whose picture is at hand and is drawn on by the next frame, so
   /// that a replay may start from it. Default: none.
@@ -78,7 +78,7 @@ public final class SeekingReader {
     let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
     if !isBackward, !trail.isEmpty { try trail.withTrail { $0.removeAll() } }
     try seek(to: index, isBackward: isBackward, isCancelled)
-    let frame = try drawNext()
+    let frame = try drawNext(isCancelled)
     if isBackward { try trail.withTrail { $0.arrive(at: frame) } }
     guard frame.index == index else {
       throw AnimatedImageError(.parameter, "no frame \(index)", format: image.format)
@@ -123,7 +123,7 @@ public final class SeekingReader {
         let canvas = try reader.snapshot().canvas
         try trail.withTrail { $0.keepCanvas(canvas, at: next) }
       }
-      let frame = try drawNext()
+      let frame = try drawNext(isCancelled)
       if isBackward {
         try trail.withTrail { trail throws(AnimatedImageError) in try trail.keep(frame) }
       }
@@ -156,7 +156,9 @@ public final class SeekingReader {
   }
 
   /// Draws the reader's next frame and measures it. First offers its canvas to the store.
-  private func drawNext() throws(AnimatedImageError) -> CompositedFrame {
+  private func drawNext(
+    _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
     if keepsCheckpoints || reader.nextIndex == keptTarget,
       try store.offer(
         reader.nextIndex, { () throws(AnimatedImageError) in try reader.snapshot().canvas })
@@ -164,7 +166,7 @@ public final class SeekingReader {
       sharesCanvas = true
     }
     let begin = ContinuousClock.now
-    guard let frame = try reader.next() else {
+    guard let frame = try reader.next(isCancelled: isCancelled) else {
       throw AnimatedImageError(.parameter, "no frame \(reader.nextIndex)", format: image.format)
     }
     decodedCount += 1

@@ -106,12 +106,43 @@ package final class StreamCore: Sendable {
   /// What draws the frame in arrival, from the first request to the end.
   private let partial = Mutex<LentPartialReader?>(nil)
 
-  init(options: DecodingOptions, storage: StreamStorage) {
+  /// What the bytes in memory are charged to.
+  let budget: MemoryBudget
+  /// Bytes charged; nil once whoever keeps the image has charged them.
+  private let charged = Mutex<Int?>(0)
+
+  init(options: DecodingOptions, storage: StreamStorage, budget: MemoryBudget = .shared) {
     self.options = options
+    self.budget = budget
     received = ReceivedBytes(
       memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit, directory: storage.directory)
     state = Mutex(State(scanner: ChunkScanner(limits: options.limits)))
   }
+
+  deinit { refund() }
+
+  /// Ends the charge for the bytes in memory.
+  func refund() {
+    let count = charged.withLock { $0.take() }
+    if let count, count > 0 { budget.charge(-count, as: .images) }
+  }
+
+  /// Charges the bytes in memory to the budget, in steps. If that leaves no room even when others have given
+  /// theirs, later bytes go to the file.
+  private func charge() {
+    let grew = charged.withLock { charged in
+      let count = received.residentByteCount
+      guard let old = charged, count - old >= Self.chargeStep else { return false }
+      budget.charge(count - old, as: .images)
+      charged = count
+      return true
+    }
+    guard grew else { return }
+    budget.settle()
+    if budget.used(for: .images) > budget.limit(for: .images) { received.spillFromNow() }
+  }
+
+  private static let chargeStep = 1 << 16
 
   // MARK: - Feeding
 
@@ -123,10 +154,11 @@ package final class StreamCore: Sendable {
       try received.append(bytes[...])
     } else {
       // A write may wait for the disk, and must not block the cooperative pool.
-      try await DecodeThreads.loading.result { [received] in
+      try await DecodeThreads.spilling.result { [received] in
         Result { () throws(AnimatedImageError) in try received.append(bytes[...]) }
       }.get()
     }
+    charge()
     // In slices, so that nobody waits for the lock while a large chunk is scanned.
     var isComplete = false
     var start = 0

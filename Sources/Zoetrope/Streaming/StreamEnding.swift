@@ -104,8 +104,8 @@ public struct StreamUpdates: AsyncSequence, Sendable {
 
 /// Where the bytes of a stream are kept.
 public struct StreamStorage: Sendable, Hashable {
-  /// The most bytes kept in memory; later ones go to an unnamed temporary file. Rounded up to 256 KiB.
-  /// Default: 16 MiB.
+  /// The most bytes kept in memory; later ones go to an unnamed temporary file. Rounded up to 256 KiB. Fewer are
+  /// kept while ``MemoryBudget/shared`` has no room, to which they are charged. Default: 16 MiB.
   public var memoryLimit: Int
   /// The most bytes kept in all. A longer stream ends with ``AnimatedImageError/Code/limitExceeded``.
   /// Default: 4 GiB.

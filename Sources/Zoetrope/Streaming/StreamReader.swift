@@ -44,6 +44,13 @@ package final class StreamReader {
     return made
   }
 
+  /// Gives up the memory that waits for the next frames.
+  package func rest() {
+    arrived.rest()
+    settled?.rest()
+    renderer?.rest()
+  }
+
   private func composite(
     _ index: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -87,6 +94,8 @@ struct ArrivedFrames {
 
   /// The frame that the reader reads next; nil before there is one.
   var nextIndex: Int? { reader?.nextIndex }
+
+  func rest() { reader?.rest() }
 
   /// The reader, which knows frame `index`, if that has arrived.
   mutating func reader(reaching index: Int) throws(AnimatedImageError) -> FrameReader {

@@ -34,11 +34,20 @@ public final class StreamedImage: Sendable {
   /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the
   ///   stream ends before the canvas is known; what the stream throws, as `io` unless it is an
   ///   ``AnimatedImageError``; `cancelled`, never `CancellationError`, if the task is cancelled.
-  public init<Chunks: AsyncSequence & Sendable>(
+  public convenience init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
   ) async throws(AnimatedImageError)
   where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
-    let core = StreamCore(options: options, storage: storage)
+    try await self.init(chunks, options: options, storage: storage, budget: .shared)
+  }
+
+  /// - Parameter budget: What the bytes in memory are charged to.
+  package init<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init(),
+    budget: MemoryBudget
+  ) async throws(AnimatedImageError)
+  where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
+    let core = StreamCore(options: options, storage: storage, budget: budget)
     self.core = core
     task = Task { await Self.read(chunks, into: core) }
     guard await core.reach(.canvas) else {
@@ -73,7 +82,7 @@ public final class StreamedImage: Sendable {
     // A sequence ends without an error when its task is cancelled.
     if Task.isCancelled, reason == nil { reason = .cancelled }
     let ending = reason
-    await DecodeThreads.loading.result { core.settle(ending) }
+    await DecodeThreads.spilling.result { core.settle(ending) }
   }
 
   /// The file's format. A PNG that announces an animation but turns out to have none becomes

@@ -1,87 +1,12 @@
 internal import Synchronization
 
 extension FrameStore {
-  /// Whether `table` may occupy space for one more frame, after evicting others if necessary.
-  func makeRoom(for table: FrameTable) -> Bool {
-    let needed = table.layout.stride
-    if usedBytes + needed <= byteLimit { return true }
-    // Evict from this table first. If refused, the caller replaces a frame of the same set, and
-    // asks again if all of those are in use.
-    let freed = (try? table.reclaim(needed)) ?? 0
-    if freed >= needed, usedBytes + needed <= byteLimit { return true }
-    let secret = state.withLock { $0.secret }
-    let others = files().filter { $0.name != secret.tableName(of: table.layout.shape) }
-    for file in others.sorted(by: { $0.status.modified < $1.status.modified }) {
-      let surplus = usedBytes + needed - byteLimit
-      if surplus <= 0 { return true }
-      if !evict(surplus, fromTable: file.name, secret) {
-        TableDirectory.remove(directory.appending(file.name))
-      }
-    }
-    return usedBytes + needed <= byteLimit
-  }
-
-  /// Evicts frames of another table, as few as free `byteCount` bytes.
-  ///
-  /// - Returns: False if there was nothing to evict, or nothing is left: the table may go.
-  private func evict(_ byteCount: Int, fromTable name: String, _ secret: StoreSecret) -> Bool {
-    guard let shape = secret.shape(ofTable: name) else { return false }
-    let isWorthKeeping = try? withTable(shape) { (table) throws(AnimatedImageError) in
-      let freed = try table.reclaim(byteCount)
-      if freed >= byteCount { return true }
-      if freed == 0 { return false }
-      return try table.usage().frames > 0
-    }
-    return isWorthKeeping ?? false
-  }
-
   /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
   private func files() -> [(name: String, status: TableFile.Status)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }
 
   private var usedBytes: Int { files().reduce(0) { $0 + $1.status.allocatedBytes } }
-
-  /// Evicts frames, from the least recently used tables first, until the store takes at most
-  /// `byteCount` bytes. Also removes tables of other versions and leftovers of killed processes.
-  public func prune(to byteCount: Int) throws(AnimatedImageError) {
-    let secret = state.withLock { $0.secret }
-    let now = FileStamp.now()
-    for file in files() where secret.shape(ofTable: file.name) == nil {
-      // A new table has its temporary name for milliseconds only.
-      if now - file.status.modified > 60_000_000_000 {
-        TableDirectory.remove(directory.appending(file.name))
-      }
-    }
-    if byteCount <= 0 { index.prune(to: 0) }
-    forEachTable { (table) throws(AnimatedImageError) in try table.shrink() }
-    for file in files().sorted(by: { $0.status.modified < $1.status.modified }) {
-      let surplus = usedBytes - max(byteCount, 0)
-      guard surplus > 0 else { return }
-      guard let shape = secret.shape(ofTable: file.name) else { continue }
-      if try shrink(shape, file.status, by: surplus) { continue }
-      TableDirectory.remove(directory.appending(file.name))
-      forget(shape)
-    }
-  }
-
-  /// Evicts frames of the table until `byteCount` bytes are free; false if all of it should go.
-  private func shrink(
-    _ shape: TableShape, _ status: TableFile.Status, by byteCount: Int
-  ) throws(AnimatedImageError) -> Bool {
-    do throws(AnimatedImageError) {
-      return try withTable(shape) { (table) throws(AnimatedImageError) in
-        guard status.allocatedBytes - table.layout.pixelsOffset > byteCount else { return false }
-        _ = try table.reclaim(byteCount)
-        return true
-      } ?? false
-    } catch {
-      guard error.code == .storeDamaged else { throw error }
-      return false
-    }
-  }
-
-  // MARK: Removing
 
   /// Removes every frame of the image with this content, in every size and format.
   public func remove(_ content: ContentIdentity) {
@@ -95,8 +20,7 @@ extension FrameStore {
     let shape = TableShape(size: size, format: format)
     guard let content else {
       let secret = state.withLock { $0.secret }
-      TableDirectory.remove(directory.appending(secret.tableName(of: shape)))
-      return forget(shape)
+      return removeFiles([(secret.tableName(of: shape), shape)])
     }
     _ = attempt(shape: shape, creating: false) { (table, _) throws(AnimatedImageError) in
       try table.remove(content)
@@ -117,33 +41,39 @@ extension FrameStore {
           try table.remove(content)
         }
       } else if other.prefix == name.prefix {
-        TableDirectory.remove(directory.appending(file.name))
-        forget(shape)
+        removeFiles([(file.name, shape)])
       }
     }
+  }
+
+  /// Removes files for every process, whoever has them open.
+  private func removeFiles(_ files: [(name: String, shape: TableShape?)]) {
+    do throws(AnimatedImageError) { try checkWritable() } catch { return note(error) }
+    for (name, shape) in files {
+      TableDirectory.remove(directory.appending(name))
+      if let shape { forget(shape) }
+    }
+    room.withLock { $0 = Room() }
   }
 
   /// Removes tables of formats with this name and other parameters that no process has changed for
   /// an hour: two versions of a program may be running at once.
   func removeTables(supersededBy name: TableName, _ secret: StoreSecret) {
-    let now = FileStamp.now()
+    let now = clock()
     for file in files() {
       guard let other = secret.shape(ofTable: file.name)?.name, other.prefix == name.prefix,
         other != name, now - file.status.modified > 3_600_000_000_000
       else { continue }
-      TableDirectory.remove(directory.appending(file.name))
+      removeIfUnused(file.name)
     }
   }
 
   /// Removes all frames, for every process. Bitmaps in use stay valid; the disk space is freed
   /// when the last process that has the table open closes it.
   public func removeAll() {
-    index.prune(to: 0)
-    for file in files() { TableDirectory.remove(directory.appending(file.name)) }
-    let tables = state.withLock { state in
-      defer { state.tables = [:] }
-      return state.tables
-    }
+    if !isReadOnly { index.prune(to: 0) }
+    removeFiles(files().map { ($0.name, nil) })
+    let tables = state.withLock { $0.tables.removeAll() }
     _ = consume tables
   }
 

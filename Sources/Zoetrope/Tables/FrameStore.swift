@@ -15,6 +15,8 @@ public import SystemPackage
 /// processes may use one directory at once and may be killed at any moment. Anything in the
 /// directory may be deleted at any time. A frame is served only if its checksum is right.
 ///
+/// A store that this user may read but not write finds frames and keeps none: see ``isReadOnly``.
+///
 /// Use it as the second level under a ``MemoryFrameCache``, or alone wherever a
 /// ``FrameCaching`` is accepted. Its keys need ``identity(of:)``. Calls may read and write the
 /// disk, so make them on threads that may block. While a store is open, it handles SIGBUS for
@@ -23,22 +25,29 @@ public import SystemPackage
 public final class FrameStore: Sendable {
   /// The directory.
   public let directory: FilePath
-  /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it
-  /// by one frame each.
+  /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it by
+  /// one frame or a 64th each.
+  ///
+  /// It is this process's: another one that uses the directory under a smaller limit evicts down to
+  /// that whenever it stores a frame.
   public let byteLimit: Int
+  /// Whether this user may not write to the directory. Then frames are looked up as ever, and
+  /// nothing is stored, evicted or removed.
+  public let isReadOnly: Bool
   /// The formats whose families are filled together.
   public let formats: [FrameFormat]
 
-  private let secretPath: FilePath
+  let secretPath: FilePath
   private let indexDirectory: FilePath
+  /// Nanoseconds since 1970.
+  let clock: @Sendable () -> Int64
   let state: Mutex<State>
+  let room = Mutex(Room())
   let passes = StorePasses()
 
   struct State: Sendable {
     var secret: StoreSecret
-    var tables: [TableShape: FrameTable] = [:]
-    /// Shapes whose table could not be opened, the error, and when to try again.
-    var failures: [TableShape: (error: AnimatedImageError, until: ContinuousClock.Instant)] = [:]
+    var tables = OpenTables()
     var statistics = FrameStoreStatistics()
     var lastError: AnimatedImageError?
   }
@@ -56,21 +65,36 @@ public final class FrameStore: Sendable {
 
   /// Opens the store in `directory`, or creates it with access for this user only.
   ///
+  /// If this user may not write to the directory, the store there is read-only. It must then belong
+  /// to this user or to root, and nobody else may write to it or to its files.
+  ///
   /// - Parameters:
   ///   - directory: The directory; missing ones are created.
   ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
   ///   - formats: When a frame is decoded for one of these formats, it is stored in all formats of
   ///     its ``FrameFormat/family``. Default: none. Other formats may be used all the same.
-  /// - Throws: `storeDenied` if this user may not write to the directory or others may,
-  ///   `storeFull` if the disk is full, `io`.
-  public init(
+  /// - Throws: `storeDenied` if others may read or write a directory that this user may write to, or
+  ///   if there is no store and this user may not make one; `storeFull` if the disk is full; `io`;
+  ///   `parameter` if the path is empty.
+  public convenience init(
     at directory: FilePath, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
   ) throws(AnimatedImageError) {
+    try self.init(at: directory, byteLimit: byteLimit, formats: formats) { FileStamp.now() }
+  }
+
+  /// - Parameter clock: The time, in nanoseconds since 1970.
+  package init(
+    at directory: FilePath, byteLimit: Int, formats: [FrameFormat] = [],
+    clock: @escaping @Sendable () -> Int64
+  ) throws(AnimatedImageError) {
+    if directory.isEmpty { throw AnimatedImageError(.parameter, "the path of a store is empty") }
     self.directory = directory
+    self.clock = clock
     self.byteLimit = max(byteLimit, 0)
     self.formats = formats
     secretPath = directory.appending(StoreSecret.fileName)
     indexDirectory = directory.appending("index")
+    isReadOnly = try !TableDirectory.make(directory)
     state = Mutex(State(secret: try StoreSecret.load(in: directory)))
   }
 
@@ -99,17 +123,24 @@ public final class FrameStore: Sendable {
 
   /// Stores `frame` under `key`, or throws.
   ///
-  /// - Throws: `storeBusy` if every slot for the frame is in use, `storeFull`, `storeDenied`,
-  ///   `storeDamaged`, `storeUnsupported`, `io`.
+  /// - Throws: `storeBusy` if every slot for the frame is in use; `storeFull` if the disk is full or
+  ///   the limit leaves no room; `storeDenied` if the store or the table is read-only, or not of this
+  ///   user alone; `storeDamaged` if others remove the table again and again; `storeUnsupported` if
+  ///   the file system has no locks or the table cannot be mapped; `io`; `parameter` if the key names
+  ///   another size or format, or the frame's damage takes more than 160 bytes to describe.
   public func keep(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
     let shape = TableShape(key)
+    let size = key.animation.rendition.size
+    guard frame.bitmap.size == size, !size.isEmpty else {
+      throw AnimatedImageError(.parameter, "the frame is not of the key's size, \(size)")
+    }
+    try checkWritable()
     // If the table was removed meanwhile, the second round creates it again.
     for isLast in [false, true] {
       do throws(AnimatedImageError) {
         guard let (table, secret) = try table(shape, creating: true) else { return }
-        try table.store(frame, for: TableKey(key, secret: secret.hash)) {
-          makeRoom(for: table)
-        }
+        try table.store(
+          frame, for: TableKey(key, secret: secret.hash), mayGrow: { makeRoom($0) })
         state.withLock { $0.statistics.insertions += 1 }
         return
       } catch {
@@ -128,112 +159,15 @@ public final class FrameStore: Sendable {
     } ?? false
   }
 
-  /// Runs `body` with the table of `shape`. Returns nil without a table, and after an error,
-  /// which it records.
-  func attempt<Result>(
-    shape: TableShape, creating: Bool,
-    _ body: (FrameTable, StoreSecret) throws(AnimatedImageError) -> Result
-  ) -> Result? {
-    do throws(AnimatedImageError) {
-      guard let (table, secret) = try table(shape, creating: creating) else { return nil }
-      return try body(table, secret)
-    } catch {
-      if error.code == .storeDamaged { forget(shape) }
-      note(error)
-      return nil
-    }
-  }
-
   /// The last error that kept a frame from being stored or looked up.
   public var lastError: AnimatedImageError? { state.withLock { $0.lastError } }
 
   func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }
 
-  // MARK: Tables
-
-  /// The table of `shape`; nil if there is none and it is not to be created.
-  func table(
-    _ shape: TableShape, creating: Bool
-  ) throws(AnimatedImageError) -> (FrameTable, StoreSecret)? {
-    let now = ContinuousClock.now
-    let limit = byteLimit
-    // Reads and writes the disk under the lock, so that a table is opened only once.
-    return try state.withLock { (state) throws(AnimatedImageError) in
-      if let table = state.tables[shape] {
-        // Another process may have removed the table, and a third one created it again.
-        do throws(AnimatedImageError) {
-          try table.checkFile()
-          return (table, state.secret)
-        } catch { state.tables[shape] = nil }
-      }
-      if let failure = state.failures[shape], failure.until > now { throw failure.error }
-      var path = directory.appending(state.secret.tableName(of: shape))
-      if !creating, !TableDirectory.exists(path) { return nil }
-      do throws(AnimatedImageError) {
-        if !TableDirectory.exists(secretPath) {
-          state.secret = try StoreSecret.load(in: directory, preferring: state.secret)
-          path = directory.appending(state.secret.tableName(of: shape))
-        }
-        let table = try FrameTable.open(
-          path, shape, byteLimit: limit, state.secret.hash, creating: creating)
-        if state.tables.count >= Self.maximumTableCount, let other = state.tables.first?.key {
-          state.tables[other] = nil
-        }
-        state.tables[shape] = table
-        state.failures[shape] = nil
-        if creating, let name = shape.name { removeTables(supersededBy: name, state.secret) }
-        return (table, state.secret)
-      } catch {
-        // A damaged table is replaced when a frame is next stored there.
-        if error.code != .storeDamaged { state.failures[shape] = (error, now + .seconds(1)) }
-        throw error
-      }
-    }
-  }
-
-  /// The maximum number of open tables.
-  private static var maximumTableCount: Int { 16 }
-
-  func forget(_ shape: TableShape) {
-    let table = state.withLock { $0.tables.removeValue(forKey: shape) }
-    _ = consume table
-  }
-
-  /// Runs `body` with the table of `shape`, and closes it unless it was open before: there may be
-  /// more tables than can be mapped at once. Nil without a table.
-  func withTable<Result>(
-    _ shape: TableShape, _ body: (FrameTable) throws(AnimatedImageError) -> Result
-  ) throws(AnimatedImageError) -> Result? {
-    let wasOpen = state.withLock { $0.tables[shape] != nil }
-    defer { if !wasOpen { forget(shape) } }
-    guard let (table, _) = try table(shape, creating: false) else { return nil }
-    return try body(table)
-  }
-
-  /// Runs `body` with every table on disk in turn.
-  ///
-  /// - Parameter failed: Called with the errors of opening a table and of `body`, and the table's file.
-  func forEachTable(
-    _ body: (FrameTable) throws(AnimatedImageError) -> Void,
-    failed: (AnimatedImageError, FilePath) throws(AnimatedImageError) -> Void
-  ) throws(AnimatedImageError) {
-    let secret = state.withLock { $0.secret }
-    for file in TableDirectory.files(in: directory) {
-      guard let shape = secret.shape(ofTable: file.name) else { continue }
-      do throws(AnimatedImageError) {
-        _ = try withTable(shape, body)
-      } catch {
-        try failed(error, directory.appending(file.name))
-      }
-    }
-  }
-
-  /// Runs `body` with every table on disk in turn, and records errors.
-  func forEachTable(_ body: (FrameTable) throws(AnimatedImageError) -> Void) {
-    do throws(AnimatedImageError) {
-      try forEachTable(body) { (error, _) throws(AnimatedImageError) in note(error) }
-    } catch {
-      note(error)
+  /// Throws `storeDenied` if the store is read-only.
+  func checkWritable() throws(AnimatedImageError) {
+    if isReadOnly {
+      throw AnimatedImageError(.storeDenied, "\(directory) is read-only: nothing is stored there")
     }
   }
 
@@ -251,7 +185,8 @@ public final class FrameStore: Sendable {
 
   /// Records about files that were opened or hashed.
   var index: StoreIndex {
-    StoreIndex(directory: indexDirectory, secret: state.withLock { $0.secret.hash })
+    StoreIndex(
+      directory: indexDirectory, secret: state.withLock { $0.secret.hash }, isReadOnly: isReadOnly)
   }
 }
 

@@ -3,56 +3,34 @@ internal import Synchronization
 extension FrameTable {
   /// Removes the frame in `slot`, and frees its disk space unless a lease still uses it.
   func clear(_ slot: Int) throws(AnimatedImageError) {
-    try empty(slot)
+    try checkWritable()
+    try file.empty(slot, of: layout)
     try free(slot)
   }
 
   /// Frees the disk space of `slot` if it is empty and nobody uses it.
   func free(_ slot: Int) throws(AnimatedImageError) {
-    guard try beginWriting(slot) else { return }
+    guard !file.isReadOnly, try beginWriting(slot) else { return }
     defer { endWriting(slot) }
     // Skip if another writer has filled the slot since.
-    if isEmpty(slot) { file.punchHole(layout.pages(of: slot)) }
+    if isEmpty(slot) { _ = try file.free(slot, of: layout) }
   }
 
   /// Removes every frame of the image with this content.
   func remove(_ content: ContentIdentity) throws(AnimatedImageError) {
-    for slot in 0..<layout.slotCount {
+    for slot in 0..<layout.slotCount where !isEmpty(slot) {
       let offset = layout.entry(of: slot)
       if mapping.word(at: offset + 24) == content.high,
-        mapping.word(at: offset + 32) == content.low, !isEmpty(slot)
+        mapping.word(at: offset + 32) == content.low
       {
         try clear(slot)
       }
     }
   }
 
-  /// Evicts frames, those not recently used first, until `byteCount` bytes of disk are free.
-  ///
-  /// - Returns: The number of bytes freed.
-  func reclaim(_ byteCount: Int) throws(AnimatedImageError) -> Int {
-    var freed = 0
-    for round in 0..<2 * layout.slotCount where freed < byteCount {
-      let slot = state.withLock { state in
-        state.hand = (state.hand + 1) % layout.slotCount
-        return state.hand
-      }
-      guard !isEmpty(slot) else { continue }
-      if round < layout.slotCount, mapping.byte(at: layout.use(of: slot)) != 0 {
-        try mark(slot, 0)
-      } else if try beginWriting(slot) {
-        defer { endWriting(slot) }
-        try empty(slot)
-        file.punchHole(layout.pages(of: slot))
-        freed += layout.stride
-      }
-    }
-    return freed
-  }
-
   /// Frees the disk space of empty slots, also of those whose process was killed.
   func shrink() throws(AnimatedImageError) {
-    for slot in 0..<layout.slotCount where isEmpty(slot) { try free(slot) }
+    for slot in 0..<layout.slotCount where use(slot) != 0 && isEmpty(slot) { try free(slot) }
   }
 
   /// Reads every frame and removes those that are not intact.

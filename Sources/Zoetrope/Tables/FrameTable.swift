@@ -1,35 +1,33 @@
 internal import Synchronization
-package import SystemPackage
+internal import SystemPackage
 
 /// The stored frames of one size and format: one file, mapped for reading.
 ///
 /// Several processes use it at once. Each slot has a lock in the file: shared for reading its
 /// pixels, exclusive for replacing them. Locks are never waited for. A slot is written in this
-/// order: lock, empty entry, pixels, entry, unlock. A writer killed at any point leaves an empty
-/// slot, or one whose checksum is wrong. This process checks a slot's pixels the first time it
+/// order: lock, empty entry, time of use, pixels, entry, unlock. A writer killed at any point leaves
+/// an empty slot, or one whose checksum is wrong. This process checks a slot's pixels the first time it
 /// reads them, and trusts them from then on.
 ///
 /// Calls may read and write the disk.
-package final class FrameTable: Sendable {
+final class FrameTable: Sendable {
   let layout: TableLayout
   let secret: HashSecret
   let file: TableFile
   let mapping: TableMapping
   let state: Mutex<State>
+  private let clock: @Sendable () -> Int64
 
   struct State {
     /// Leases of each slot held by this process; -1 while it writes there.
     var leases: [Int32]
     /// For each slot, the generation of the entry whose pixels were verified.
     var checked: [UInt64]
-    /// Where the next search for a slot to replace starts.
-    var hand = 0
-    /// When this process last checked that the file's time is recent.
-    var refreshed: ContinuousClock.Instant?
   }
 
   private init(
-    _ layout: TableLayout, _ file: TableFile, _ secret: HashSecret
+    _ layout: TableLayout, _ file: TableFile, _ secret: HashSecret,
+    _ clock: @escaping @Sendable () -> Int64
   ) throws(AnimatedImageError) {
     guard let mapping = TableMapping(file, byteCount: layout.fileBytes) else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
@@ -42,6 +40,7 @@ package final class FrameTable: Sendable {
     self.secret = secret
     self.file = file
     self.mapping = mapping
+    self.clock = clock
     state = Mutex(
       State(
         leases: [Int32](repeating: 0, count: layout.slotCount),
@@ -51,51 +50,49 @@ package final class FrameTable: Sendable {
   // MARK: Opening
 
   /// Opens the table at `path`, or creates it. Replaces one that is damaged.
-  package static func open(
-    _ path: FilePath, shape: TableShape, byteLimit: Int, secretBytes: [UInt8]
-  ) throws(AnimatedImageError) -> FrameTable {
-    try open(path, shape, byteLimit: byteLimit, HashSecret(secretBytes))
-  }
-
-  /// - Parameter creating: False throws `storeDamaged` if there is no table, or a damaged one.
+  ///
+  /// - Parameters:
+  ///   - creating: False throws `storeDamaged` if there is no table, or a damaged one.
+  ///   - clock: Nanoseconds since 1970.
+  ///   - mayGrow: Called with the bytes of a new table before it is made; false throws `storeFull`.
   static func open(
     _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret,
-    creating: Bool = true
+    creating: Bool = true, clock: @escaping @Sendable () -> Int64 = { FileStamp.now() },
+    mayGrow: (Int) -> Bool = { _ in true }
   ) throws(AnimatedImageError) -> FrameTable {
-    let pageSize = TableFile.pageSize
-    var replaces = false
     // Another process may create or remove the table between any two steps here.
     for _ in 0..<8 {
+      var isDamaged = false
       if let file = try TableFile.open(path) {
-        let header = try file.read(pageSize, at: 0)
-        if let layout = TableLayout(
-          header: header, of: shape, pageSize: pageSize, secret: secret),
-          try file.status.byteCount == layout.fileBytes
-        {
-          try checkLocks(of: file, path)
-          return try FrameTable(layout, file, secret)
+        if let layout = try TableLayout(of: file, shape, secret: secret) {
+          // Otherwise somebody is removing it.
+          if try file.setLock(.shared, at: TableLayout.presence), try file.status.linkCount > 0 {
+            if !file.isReadOnly { try checkLocks(of: file, path) }
+            return try FrameTable(layout, file, secret, clock)
+          }
+        } else {
+          isDamaged = true
         }
-        replaces = true
       }
       guard creating else {
         throw AnimatedImageError(
-          .storeDamaged, "\(path) \(replaces ? "has a damaged header" : "was removed")")
+          .storeDamaged, "\(path) \(isDamaged ? "has a damaged header" : "was removed")")
       }
       let number = UInt64.random(in: 1...UInt64.max)
       guard
-        let layout = TableLayout(shape, byteLimit: byteLimit, pageSize: pageSize, number: number)
+        let layout = TableLayout(
+          shape, byteLimit: byteLimit, pageSize: TableFile.pageSize, number: number),
+        isDamaged || mayGrow(layout.entriesOffset)
       else {
         throw AnimatedImageError(
-          .storeFull, "a frame of \(shape.size) is larger than the store's limit")
+          .storeFull, "the store's limit leaves no room for frames of \(shape.size)")
       }
       let temporary = FilePath(path.string + ".\(String(number, radix: 16)).new")
       guard let file = try TableFile.open(temporary, creating: true) else { continue }
       do throws(AnimatedImageError) {
-        // Allocate the entries on disk at once: reading a hole through the mapping may fail when
-        // the disk is full.
-        try file.resize(to: layout.fileBytes, allocating: layout.pixelsOffset)
+        try file.resize(to: layout.fileBytes, allocating: layout.entriesOffset)
         try file.write(layout.header(secret).rawBytes, at: 0)
-        _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
+        _ = try TableDirectory.publish(temporary, as: path, replacing: isDamaged)
       } catch {
         TableDirectory.remove(temporary)
         throw error
@@ -147,8 +144,7 @@ package final class FrameTable: Sendable {
       }
       // If pages were cut off since, the mapping reads zeros in their place.
       guard !mapping.hasGap else { continue }
-      if mapping.byte(at: layout.use(of: slot)) == 0 { try? mark(slot, 1) }
-      noteUse()
+      touch(slot)
       let storage = mapping.lend(range, by: lease)
       let format = layout.shape.format
       let bitmap = Bitmap(
@@ -159,19 +155,16 @@ package final class FrameTable: Sendable {
     return nil
   }
 
-  /// Makes the file's time recent, by which tables are evicted. Writes at most once a minute.
-  private func noteUse() {
-    let now = ContinuousClock.now
-    let isDue = state.withLock { state in
-      if let last = state.refreshed, now - last < .seconds(60) { return false }
-      state.refreshed = now
-      return true
-    }
-    guard isDue, let modified = try? file.status.modified,
-      FileStamp.now() - modified > 60_000_000_000
-    else { return }
-    file.refreshTimes()
+  /// Sets the time of last use of `slot`, which the caller leases. Writes at most once a second.
+  private func touch(_ slot: Int) {
+    let (now, last) = (now, use(slot))
+    // A time in the future is from a clock that was wrong.
+    guard !file.isReadOnly, last > now || now - last >= 1_000_000_000 else { return }
+    try? file.mark(slot, of: layout, now)
   }
+
+  /// Nanoseconds since 1970, never 0.
+  var now: UInt64 { UInt64(max(clock(), 1)) }
 
   /// Whether there is an entry for `key`. Does not read its pixels.
   func contains(_ key: TableKey) -> Bool {
@@ -182,13 +175,18 @@ package final class FrameTable: Sendable {
   }
 
   /// Whether the entry of `slot` holds `key`, without checking its checksum.
-  private func names(_ slot: Int, _ key: TableKey) -> Bool {
+  func names(_ slot: Int, _ key: TableKey) -> Bool {
+    guard !isEmpty(slot) else { return false }
     let offset = layout.entry(of: slot)
     return mapping.word(at: offset + 8) == key.high && mapping.word(at: offset + 16) == key.low
-      && mapping.word(at: offset) != 0
   }
 
-  func isEmpty(_ slot: Int) -> Bool { mapping.word(at: layout.entry(of: slot)) == 0 }
+  /// The time of last use of `slot`, 0 if it takes no disk space.
+  func use(_ slot: Int) -> UInt64 { mapping.word(at: layout.use(of: slot)) }
+
+  func isEmpty(_ slot: Int) -> Bool {
+    use(slot) == 0 || mapping.word(at: layout.entry(of: slot)) == 0
+  }
 
   func entry(_ slot: Int) -> TableEntry? {
     let offset = layout.entry(of: slot)
@@ -210,164 +208,5 @@ package final class FrameTable: Sendable {
     guard hash == entry.pixelHash, !mapping.hasGap else { return false }
     state.withLock { $0.checked[slot] = entry.generation }
     return true
-  }
-
-  // MARK: Leases
-
-  /// Keeps every process from replacing the pixels of a slot while this object exists.
-  final class Lease: Sendable {
-    private let table: FrameTable
-    private let slot: Int
-
-    fileprivate init(_ table: FrameTable, _ slot: Int) {
-      self.table = table
-      self.slot = slot
-    }
-
-    deinit { table.endLease(of: slot) }
-  }
-
-  /// Leases `slot`; nil if it is being written.
-  func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
-    let isLeased = try withState { (state) throws(AnimatedImageError) in
-      guard state.leases[slot] >= 0, state.leases[slot] < .max else { return false }
-      if state.leases[slot] == 0 {
-        guard try file.setLock(.shared, at: layout.entry(of: slot)) else { return false }
-      }
-      state.leases[slot] += 1
-      return true
-    }
-    return isLeased ? Lease(self, slot) : nil
-  }
-
-  private func endLease(of slot: Int) {
-    let isLast = state.withLock { state in
-      state.leases[slot] -= 1
-      guard state.leases[slot] == 0 else { return false }
-      _ = try? file.setLock(.none, at: layout.entry(of: slot))
-      return true
-    }
-    // Removed while it was in use: its disk space could not be freed then.
-    if isLast, isEmpty(slot) { try? free(slot) }
-  }
-
-  /// Locks `slot` for writing; false if it is in use.
-  func beginWriting(_ slot: Int) throws(AnimatedImageError) -> Bool {
-    try withState { (state) throws(AnimatedImageError) in
-      guard state.leases[slot] == 0,
-        try file.setLock(.exclusive, at: layout.entry(of: slot))
-      else { return false }
-      state.leases[slot] = -1
-      return true
-    }
-  }
-
-  func endWriting(_ slot: Int) {
-    state.withLock { state in
-      state.leases[slot] = 0
-      state.checked[slot] = 0
-      _ = try? file.setLock(.none, at: layout.entry(of: slot))
-    }
-  }
-
-  private func withState<Result>(
-    _ body: (inout State) throws(AnimatedImageError) -> Result
-  ) throws(AnimatedImageError) -> Result {
-    try state.withLock { (state) throws(AnimatedImageError) in try body(&state) }
-  }
-
-  // MARK: Writing
-
-  /// Stores `frame` under `key`.
-  ///
-  /// - Parameter mayGrow: Called before filling a slot that occupies no disk space yet. False
-  ///   allows only slots that do.
-  /// - Throws: `storeBusy` if every slot for the frame is in use, `storeFull` if `mayGrow` refuses
-  ///   all of them, `storeDamaged`;
-  ///   `parameter` if the frame has another shape, or its damage does not fit in an entry.
-  func store(
-    _ frame: CachedFrame, for key: TableKey, mayGrow: () -> Bool = { true }
-  ) throws(AnimatedImageError) {
-    let bitmap = frame.bitmap
-    guard bitmap.size == key.size, bitmap.format == layout.shape.format,
-      layout.shape.holds(bitmap.size),
-      bitmap.bytesPerRow == bitmap.format.bytesPerRow(width: bitmap.width)
-    else { throw AnimatedImageError(.parameter, "a frame of another size or format") }
-    try checkFile()
-    let hash = secret.hash64(bitmap.bytes)
-    for slot in layout.slots(of: key) where names(slot, key) {
-      if let entry = entry(slot), entry.pixelHash == hash, entry.damage == frame.damage { return }
-      try clear(slot)
-    }
-    guard let slot = try takeSlot(for: key, mayGrow: mayGrow) else {
-      throw AnimatedImageError(
-        .storeBusy, "all \(layout.wayCount) places of frame \(key.index) are in use")
-    }
-    defer { endWriting(slot) }
-    guard
-      let entry = TableEntry(
-        key, pixelHash: hash, damage: frame.damage, in: slot, of: layout, secret: secret)
-    else { throw AnimatedImageError(.parameter, "the frame's damage takes too many words") }
-    try empty(slot)
-    do throws(AnimatedImageError) {
-      try file.write(bitmap.bytes, at: layout.pixels(of: slot).lowerBound)
-      try entry.withBytes { (bytes) throws(AnimatedImageError) in
-        try file.write(bytes, at: layout.entry(of: slot))
-      }
-    } catch {
-      file.punchHole(layout.pages(of: slot))
-      throw error
-    }
-  }
-
-  /// Locks a slot for `key` for writing: an empty one, else one not recently used. Nil if all are
-  /// in use. Throws `storeFull` if all are empty and none may be filled.
-  private func takeSlot(
-    for key: TableKey, mayGrow: () -> Bool
-  ) throws(AnimatedImageError) -> Int? {
-    var asked: Bool?
-    for slot in layout.slots(of: key) where isEmpty(slot) {
-      if asked == nil { asked = mayGrow() }
-      guard asked == true else { break }
-      guard try beginWriting(slot) else { continue }
-      if isEmpty(slot) { return slot }
-      endWriting(slot)
-    }
-    let start = state.withLock { state in
-      state.hand = (state.hand + 1) % layout.wayCount
-      return state.hand
-    }
-    let slots = Array(layout.slots(of: key))
-    // Second chance: the first round clears the marks of recent use, the second takes the slot.
-    for round in 0..<2 * slots.count {
-      let slot = slots[(start + round) % slots.count]
-      if isEmpty(slot) { continue }
-      if round < slots.count, mapping.byte(at: layout.use(of: slot)) != 0 {
-        try mark(slot, 0)
-      } else if try beginWriting(slot) {
-        return slot
-      }
-    }
-    // Space may have been freed since growing was refused.
-    guard asked == false else { return nil }
-    guard mayGrow() else {
-      if slots.contains(where: { !isEmpty($0) }) { return nil }
-      throw AnimatedImageError(
-        .storeFull, "the store's limit leaves no room for frame \(key.index)")
-    }
-    for slot in slots where isEmpty(slot) {
-      if try beginWriting(slot) { return slot }
-    }
-    return nil
-  }
-
-  func mark(_ slot: Int, _ used: UInt8) throws(AnimatedImageError) {
-    try file.write([used].rawBytes, at: layout.use(of: slot))
-  }
-
-  /// Writes an empty entry.
-  func empty(_ slot: Int) throws(AnimatedImageError) {
-    let zeros = [UInt8](repeating: 0, count: TableEntry.byteCount)
-    try file.write(zeros.rawBytes, at: layout.entry(of: slot))
   }
 }

@@ -43,7 +43,7 @@ public struct ImageIndex: Sendable, Hashable {
   // stored least significant byte first.
   private static let magic = Array("ZTINDEX\n".utf8)
   /// Increment if the record changes, or if a scanner finds anything different in a file.
-  private static let version: UInt32 = 1
+  static let version: UInt32 = 1
   private static let headCount = magic.count + 4
   /// No secret, so that every process computes the same sum: it detects damage, not forgery.
   private static let checksum = HashSecret(
@@ -145,7 +145,8 @@ extension ScannedImage {
     // A GIF's canvas is its screen, grown by one frame's position and size.
     let isPossible =
       header.format == .gif
-      ? !canvas.isEmpty && max(canvas.width, canvas.height) < 1 << 17 : header.isPossibleInPNG
+      ? !canvas.isEmpty && max(canvas.width, canvas.height) <= 2 * FrameControl.longestGIFSide
+      : header.isPossibleInPNG
     guard isPossible, header.palette.count <= 256 else { return "no file has this header" }
     if metadata.chromaticities.map({ $0.count != 8 }) ?? false {
       return "there are eight chromaticities"
@@ -168,13 +169,19 @@ extension ScannedImage {
 }
 
 extension FrameControl {
+  /// GIF has 16 bits for a frame's position and for its size.
+  fileprivate static let longestGIFSide = 65_535
+
   fileprivate func isPossible(
     on canvas: PixelRect, _ header: ImageHeader, in byteCount: Int
   ) -> Bool {
     guard byteRange.upperBound <= byteCount, localPaletteCount <= 256, rect.x >= 0, rect.y >= 0,
       rect.width >= 0, rect.height >= 0
     else { return false }
-    if header.format == .gif { return max(rect.maxX, rect.maxY) < 1 << 17 }
+    if header.format == .gif {
+      // The decoder counts the pixels of a frame in 32 bits, whatever the limits are.
+      return max(rect.x, rect.y, rect.width, rect.height) <= Self.longestGIFSide
+    }
     return !rect.isEmpty && canvas.contains(rect) && isInterlaced == header.isInterlaced
   }
 }

@@ -8,7 +8,7 @@ internal import SystemPackage
 struct StoreIndex: Sendable {
   /// Increment if the layout of records changes, or if a scanner finds anything different in a
   /// file.
-  private static let version = 1
+  static let version = 1
   /// Maximum number of records, and their maximum total bytes.
   private static let maximumCount = 4096
   private static let maximumBytes = 32 << 20
@@ -17,6 +17,8 @@ struct StoreIndex: Sendable {
 
   let directory: FilePath
   let secret: HashSecret
+  /// Whether nothing is written.
+  var isReadOnly = false
 
   enum Subject: Int {
     case identity = 1
@@ -44,8 +46,8 @@ struct StoreIndex: Sendable {
   ) throws(AnimatedImageError) {
     var writer = RecordWriter()
     body(&writer)
-    guard writer.bytes.count <= Self.maximumRecordBytes - 16 else { return }
-    try TableDirectory.make(directory)
+    guard writer.bytes.count <= Self.maximumRecordBytes - 16, !isReadOnly else { return }
+    guard try TableDirectory.make(directory) else { return }
     let (name, hash) = name(subject, stamp, conditions)
     let path = directory.appending(name)
     let temporary = directory.appending("\(name).\(UInt32.random(in: 1...UInt32.max)).new")
@@ -101,14 +103,10 @@ struct StoreIndex: Sendable {
 extension FrameStore {
   /// Opens the file at `path`, without scanning it if a record of its first scan is stored here.
   func open(
-    _ path: FilePath, options: DecodingOptions
+    _ path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimatedImage {
     try open(
-      FileSource.bytes(
-        at: path, byteLimit: options.limits.liveBytes,
-        checkingStart: { (start) throws(AnimatedImageError) in
-          try ScannedImage.checkSignature(start)
-        }), options: options)
+      AnimatedImage.source(at: path, options: options, isCancelled: isCancelled), options: options)
   }
 
   /// Opens `source`, without scanning it if it is a file whose first scan is recorded here.
@@ -156,6 +154,10 @@ extension FrameStore {
   ) throws(AnimatedImageError) -> ContentIdentity {
     let index = index
     let stamp = image.source.currentStamp
+    // Only what cannot change: a file is found by its stamp, as soon as that tells two writes apart.
+    if stamp == nil, let known = image.access.storedIdentity, known.secret === index.secret {
+      return known.identity
+    }
     let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? false
     if let stamp, isSettled, image.source.isUnchanged,
       var record = index.read(.identity, of: stamp), let identity = record.identity()
@@ -163,6 +165,7 @@ extension FrameStore {
       return identity
     }
     let identity = try image.identity(keyedWith: index.secret, isCancelled: isCancelled)
+    if stamp == nil { image.access.storedIdentity = (index.secret, identity) }
     if let stamp, isSettled, image.source.currentStamp == stamp {
       do throws(AnimatedImageError) {
         try index.write(.identity, of: stamp) {
@@ -192,7 +195,7 @@ extension AnimatedImage {
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
   ) throws(AnimatedImageError) {
-    self = try store.open(path, options: options)
+    self = try store.open(path, options: options) { Task.isCancelled }
   }
 
   /// Like ``init(contentsOf:options:knownTo:)``, for a file that the caller has opened.

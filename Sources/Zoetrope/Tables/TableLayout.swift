@@ -28,18 +28,25 @@ package struct TableShape: Sendable, Hashable {
 
 /// The layout of a table's file, and the header that describes it.
 ///
-/// A header page, a byte per slot that marks recent use, an entry of 256 bytes per slot, and the
-/// pixels, page-aligned for each slot. The header is written before the file gets its name and
-/// never changes. Numbers are in native byte order; a header in the other one is invalid.
+/// A header page, the time of last use of each slot, an entry of 256 bytes per slot, and the pixels,
+/// page-aligned for each slot. The header is written before the file gets its name and never
+/// changes. Numbers are in native byte order; a header in the other one is invalid.
+///
+/// A slot whose time is 0 takes no disk space, and its entry may lie in a hole of the file, which
+/// must not be read through a mapping: on a full disk that fails. There are slots for twice the
+/// store's limit, so that the frames of one table can fill it although sets differ in length.
 struct TableLayout: Sendable, Hashable {
   /// Increment if the layout or the key of frames changes.
-  static let version: UInt64 = 3
+  static let version: UInt64 = 4
   /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
   /// are then no longer found.
   static let pixelVersion: UInt64 = 1
   /// Number of slots that may hold a given frame.
   static let ways = 16
   static let maximumSlotCount = 8192
+  /// The byte that every process which has the table open locks for reading. Only who can lock it
+  /// for writing may remove the file.
+  static let presence = 1
   private static let magic: UInt64 = 0x5a4f_4554_5441_424c
   private static let headerWords = 16
 
@@ -50,8 +57,7 @@ struct TableLayout: Sendable, Hashable {
   /// Random; distinguishes the table from others of its shape.
   let number: UInt64
 
-  /// The layout of a new table with at most `byteLimit` bytes of pixels; nil if not even one frame
-  /// fits.
+  /// The layout of a new table in a store of `byteLimit` bytes; nil if not even one frame fits.
   init?(_ shape: TableShape, byteLimit: Int, pageSize: Int, number: UInt64) {
     let frame = shape.frameBytes
     guard frame > 0, frame <= byteLimit, frame < 1 << 40 else { return nil }
@@ -60,7 +66,7 @@ struct TableLayout: Sendable, Hashable {
     self.number = number
     let stride = (frame + pageSize - 1) / pageSize * pageSize
     let maximum = min(shape.name?.maximumCount ?? .max, Self.maximumSlotCount)
-    let count = min(max(byteLimit / stride, 1), max(maximum, 1))
+    let count = min(max(byteLimit / stride, 1) * 2, max(maximum, 1))
     slotCount = count < Self.ways ? count : count / Self.ways * Self.ways
   }
 
@@ -68,13 +74,15 @@ struct TableLayout: Sendable, Hashable {
   var setCount: Int { slotCount / wayCount }
   var stride: Int { (shape.frameBytes + pageSize - 1) / pageSize * pageSize }
   var usesOffset: Int { pageSize }
-  var entriesOffset: Int { pageSize + roundedToPage(slotCount) }
+  var usesBytes: Int { slotCount * 8 }
+  var entriesOffset: Int { pageSize + roundedToPage(usesBytes) }
   var pixelsOffset: Int { entriesOffset + roundedToPage(slotCount * TableEntry.byteCount) }
   var fileBytes: Int { pixelsOffset + slotCount * stride }
 
   private func roundedToPage(_ count: Int) -> Int { (count + pageSize - 1) / pageSize * pageSize }
 
-  func use(of slot: Int) -> Int { usesOffset + slot }
+  /// Where the time of last use of `slot` is: nanoseconds since 1970, 0 if it takes no disk space.
+  func use(of slot: Int) -> Int { usesOffset + slot * 8 }
   func entry(of slot: Int) -> Int { entriesOffset + slot * TableEntry.byteCount }
   /// The byte range of the pixels of `slot`.
   func pixels(of slot: Int) -> Range<Int> {
@@ -86,6 +94,13 @@ struct TableLayout: Sendable, Hashable {
   func pages(of slot: Int) -> Range<Int> {
     let start = pixelsOffset + slot * stride
     return start..<start + stride
+  }
+
+  /// The slots whose entries lie in the same page as that of `slot`.
+  func neighbours(of slot: Int) -> Range<Int> {
+    let count = pageSize / TableEntry.byteCount
+    let first = slot / count * count
+    return first..<min(first + count, slotCount)
   }
 
   /// The byte range of a frame of `size` in `slot`; nil if it does not fit.
@@ -120,6 +135,15 @@ struct TableLayout: Sendable, Hashable {
     var bytes: [UInt8] = []
     bytes.append(copying: words.span.rawBytes)
     return bytes
+  }
+
+  /// Reads the header of `file`; nil unless it describes the whole of a table of `shape`.
+  init?(
+    of file: TableFile, _ shape: TableShape, secret: HashSecret
+  ) throws(AnimatedImageError) {
+    let header = try file.read(Self.headerWords * 8, at: 0)
+    self.init(header: header, of: shape, pageSize: TableFile.pageSize, secret: secret)
+    guard try file.status.byteCount == fileBytes else { return nil }
   }
 
   /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with
@@ -158,7 +182,7 @@ struct TableKey: Sendable, Hashable {
       key.animation.content.high, key.animation.content.low,
       UInt64(bitPattern: Int64(rendition.size.width)),
       UInt64(bitPattern: Int64(rendition.size.height)),
-      UInt64(rendition.format.kind.rawValue), rendition.damage.code,
+      UInt64(rendition.format.kind.rawValue), rendition.damage.code | rendition.decoder.code,
     ]
     if let scaling = rendition.scaling {
       words += [
@@ -192,6 +216,16 @@ extension DamagePolicy {
     case .salvage: 1
     case .strict: 2
     case .partialRows: 3
+    }
+  }
+}
+
+extension PixelDecoder {
+  /// In bits that no damage policy has.
+  fileprivate var code: UInt64 {
+    switch self {
+    case .fast: 0
+    case .reference: 1 << 8
     }
   }
 }

@@ -24,19 +24,20 @@ package struct Canvas: ~Copyable {
     storage = PixelStorage(byteCount: 0)
   }
 
-  /// A transparent canvas.
+  /// A transparent canvas, or one whose pixels are all to be drawn, if `zeroed` is false.
   ///
   /// - Parameter byteCount: The size of its block, if larger than the pixels need: that of the
   ///   blocks it will be exchanged for.
   /// - Throws: `limitExceeded` if allocation fails, here and wherever the canvas may have to be
   ///   copied.
   package init(
-    size: PixelSize, format: PixelFormat, byteCount: Int = 0
+    size: PixelSize, format: PixelFormat, byteCount: Int = 0, zeroed: Bool = true
   ) throws(AnimatedImageError) {
     self.size = size
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
-    storage = try PixelStorage(asking: max(bytesPerRow * size.height, byteCount))
+    storage = try PixelStorage(asking: max(bytesPerRow * size.height, byteCount), zeroed: zeroed)
+    if !zeroed { storage.clearPadding(of: size, format: format) }
   }
 
   /// A canvas that starts as `bitmap`, without copying it.
@@ -46,6 +47,11 @@ package struct Canvas: ~Copyable {
     bytesPerRow = bitmap.bytesPerRow
     storage = bitmap.storage
   }
+
+  deinit { PixelMemory.release(history.stamp.canvas) }
+
+  /// Gives up the memory that waits for the next pictures.
+  package func rest() { PixelMemory.release(history.stamp.canvas) }
 
   /// The current picture. The canvas copies itself before its next change if this bitmap still
   /// lives.
@@ -73,11 +79,10 @@ package struct Canvas: ~Copyable {
       storage.stamp = PictureStamp()
     } else {
       let (next, earlier) = try PixelStorage.next(storage.byteCount, of: history.stamp.canvas)
-      storage.stamp = history.stamp
-      history.advance()
+      handOut()
       let changes = history.changes(since: earlier)
       if keepsContent {
-        copyPixels(of: changes ?? bounds, to: next)
+        for rect in changes ?? [bounds] { copyPixels(of: rect, to: next) }
       } else if changes == nil {
         // An earlier picture of this canvas has zeros there, and so does a copy of whole rows.
         next.clearPadding(of: size, format: format)
@@ -85,6 +90,14 @@ package struct Canvas: ~Copyable {
       storage = next
     }
     history.note(rect)
+  }
+
+  /// Leaves the block to the bitmaps that share it.
+  private mutating func handOut() {
+    let stamp = history.stamp
+    storage.stamp = stamp
+    history.advance()
+    if history.stamp.canvas != stamp.canvas { PixelMemory.release(stamp.canvas) }
   }
 
   /// Copies the rows of `rect` to another block of this canvas's size.
@@ -118,8 +131,7 @@ package struct Canvas: ~Copyable {
       storage.stamp = PictureStamp()
       storage = pixels.exchangeStorage(for: storage)
     } else {
-      storage.stamp = history.stamp
-      history.advance()
+      handOut()
       storage = pixels.exchangeStorage(for: nil)
     }
     history.note(rect)
@@ -134,6 +146,16 @@ package struct Canvas: ~Copyable {
       PixelRect(x: rect.maxX, y: rect.y, width: width - rect.maxX, height: rect.height),
       PixelRect(x: 0, y: rect.maxY, width: width, height: height - rect.maxY),
     ] { copyPixels(of: rest, to: target) }
+  }
+
+  /// Draws `rect` with `body`, which is given the whole canvas. After an error the rectangle holds
+  /// anything.
+  package mutating func redraw(
+    _ rect: PixelRect, _ body: (inout PixelBuffer) throws(AnimatedImageError) -> Void
+  ) throws(AnimatedImageError) {
+    try makeUnique(changing: rect, keepsContent: rect != bounds)
+    var buffer = PixelBuffer(redrawing: bitmap)
+    try body(&buffer)
   }
 
   /// The address of a row, for writing.
@@ -208,21 +230,21 @@ struct CanvasHistory {
   /// The picture being drawn.
   private(set) var stamp: PictureStamp
   /// Where it differs from the previous picture handed out.
-  private var current = PixelRect.empty
+  private var current = ChangedRects()
   /// The same for earlier pictures, latest first.
-  private var earlier: [PixelRect] = []
+  private var earlier: [ChangedRects] = []
 
   /// The history of a new canvas, whose first picture is `stamp`.
   init(from stamp: PictureStamp = .newCanvas()) { self.stamp = stamp }
 
   /// Records that `rect` is about to change.
-  mutating func note(_ rect: PixelRect) { current = current.union(rect) }
+  mutating func note(_ rect: PixelRect) { current.add(rect) }
 
   /// Ends the current picture, which is handed out, and begins the next.
   mutating func advance() {
     earlier.insert(current, at: 0)
     if earlier.count > Self.maximumCount { earlier.removeLast() }
-    current = .empty
+    current = ChangedRects()
     if let next = stamp.next {
       stamp = next
     } else {
@@ -233,11 +255,35 @@ struct CanvasHistory {
 
   /// Where the picture handed out last differs from the one that `stamp` identifies; nil if
   /// unknown.
-  func changes(since stamp: PictureStamp) -> PixelRect? {
+  func changes(since stamp: PictureStamp) -> [PixelRect]? {
     guard stamp.canvas == self.stamp.canvas else { return nil }
     let count = self.stamp.version - 1 - stamp.version
     guard count >= 0, count <= earlier.count else { return nil }
-    return earlier.prefix(count).reduce(.empty) { $0.union($1) }
+    var changes = ChangedRects()
+    for picture in earlier.prefix(count) { picture.rects.forEach { changes.add($0) } }
+    return changes.rects
+  }
+}
+
+/// Rectangles that cover all changes, without the area between changes that lie far apart.
+private struct ChangedRects {
+  /// More than a player's pictures in flight have, with a disposal each.
+  private static let maximumCount = 16
+
+  private(set) var rects: [PixelRect] = []
+  private var area = 0
+
+  mutating func add(_ rect: PixelRect) {
+    guard !rect.isEmpty, !rects.contains(where: { $0.contains(rect) }) else { return }
+    let union = rects.reduce(rect) { $0.union($1) }
+    let sum = area + rect.size.area
+    if rects.count == Self.maximumCount || union.size.area <= sum {
+      rects = [union]
+      area = union.size.area
+    } else {
+      rects.append(rect)
+      area = sum
+    }
   }
 }
 

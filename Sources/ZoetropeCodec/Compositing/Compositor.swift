@@ -40,6 +40,9 @@ package struct Compositor: ~Copyable {
     isFirst = true
   }
 
+  /// Gives up the memory that waits for the next frames.
+  package func rest() { canvas.rest() }
+
   /// Marks the whole canvas dirty, because the next frame's consumer has not seen the previous
   /// frame.
   package mutating func markAllDirty() { isFirst = true }

@@ -159,7 +159,7 @@ package final class DecodeMemory: Sendable {
   func admits(_ byteCount: Int) -> Bool { usedBytes + byteCount <= byteLimit }
 
   /// Charges `byteCount` more bytes if there is room for them; false if there is none.
-  func reserve(_ byteCount: Int) -> Bool {
+  package func reserve(_ byteCount: Int) -> Bool {
     var current = usedBytes
     while current + byteCount <= byteLimit {
       let result = used.weakCompareExchange(
@@ -171,7 +171,7 @@ package final class DecodeMemory: Sendable {
   }
 
   /// Charges `byteCount` more bytes, or returns them if negative.
-  func charge(_ byteCount: Int) {
+  package func charge(_ byteCount: Int) {
     if byteCount != 0 { used.add(byteCount, ordering: .relaxed) }
   }
 }

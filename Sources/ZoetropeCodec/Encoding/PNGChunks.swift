@@ -19,11 +19,18 @@ struct PNGChunks {
     close(count: data.count)
   }
 
-  /// Appends a chunk whose data is the first `count` bytes of `storage`.
-  mutating func append(_ type: StaticString, _ storage: PixelStorage, count: Int) {
-    open(type, count: count)
-    bytes.append(copying: storage.bytes.extracting(first: count))
-    close(count: count)
+  /// Appends the first `count` bytes of `storage`, at least one, in as many chunks as they need.
+  ///
+  /// - Parameter limit: The most bytes in one chunk.
+  mutating func append(
+    _ type: StaticString, _ storage: PixelStorage, count: Int, limit: Int
+  ) {
+    for start in stride(from: 0, to: count, by: limit) {
+      let size = min(limit, count - start)
+      open(type, count: size)
+      bytes.append(copying: storage.bytes.extracting(start..<start + size))
+      close(count: size)
+    }
   }
 
   private mutating func open(_ type: StaticString, count: Int) {

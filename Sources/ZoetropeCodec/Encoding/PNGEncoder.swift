@@ -23,6 +23,8 @@ public final class PNGEncoder {
   /// For ``Effort/fast``.
   private lazy var deflater = ScanlineDeflater()
   private let metadata: PNGMetadataChunks
+  /// The most bytes in one IDAT: PNG's limit, which compressed noise may exceed.
+  var dataLimit = 0x7fff_ffff
   private let indexer = ColorIndexer()
   private var lines = PixelStorage(byteCount: 64)
   private var filtered = PixelStorage(byteCount: 64)
@@ -115,8 +117,9 @@ public final class PNGEncoder {
       try Self.reserve(&packed, compressor.bound(total))
       count = compressor.compress(source, range: 0..<total, into: packed)
     }
-    try PixelMemory.require(count + 4096)
-    var chunks = PNGChunks(capacity: count + 4096)
+    let capacity = count + 12 * (count / dataLimit) + 4096
+    try PixelMemory.require(capacity)
+    var chunks = PNGChunks(capacity: capacity)
     chunks.append(raw: PNGChunks.signature)
     chunks.append(
       "IHDR",
@@ -129,7 +132,7 @@ public final class PNGEncoder {
       if table.translucentCount > 0 { chunks.append("tRNS", table.transparencyBytes) }
     }
     chunks.append(raw: metadata.other)
-    chunks.append("IDAT", packed, count: count)
+    chunks.append("IDAT", packed, count: count, limit: dataLimit)
     chunks.append(raw: metadata.text)
     chunks.append("IEND", [])
     return chunks.bytes

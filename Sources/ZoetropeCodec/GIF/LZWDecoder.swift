@@ -147,6 +147,9 @@ extension LZWDecoder {
       source: UnsafeRawPointer, byteCount: Int, base: UnsafeMutablePointer<UInt8>, end: Int,
       table: UnsafeMutablePointer<UInt32>, minimumCodeSize: Int
     ) {
+      // Positions, and the one that stands for the end code, fit the table. A frame of GIF's largest sides
+      // does.
+      precondition(end <= Int(UInt32.max) - 64)
       unsafe self.source = source
       self.byteCount = byteCount
       unsafe self.base = UnsafeMutableRawPointer(base)

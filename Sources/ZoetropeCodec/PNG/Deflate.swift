@@ -1,17 +1,20 @@
 internal import CDeflate
 internal import Synchronization
+internal import ZoetropeShims
 
 // libdeflate: raw and zlib streams, and checksums.
 //
-// Unsafe: the library takes addresses and lengths. Every call below passes those of a span or block
+// zlib takes over where a stream does not end.
+//
+// Unsafe: the libraries take addresses and lengths. Every call below passes those of a span or block
 // that outlives it, with lengths checked here, and the library writes no further than the given
 // length.
 
 /// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
 package enum CRC32 {
-  /// The CRC-32 of `bytes`, which are a chunk's type and data.
-  package static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    unsafe of(bytes.span.bytes)
+  /// The CRC-32 of `bytes`, a chunk's type and data, or a part of them behind what has the checksum `sum`.
+  package static func of(_ bytes: ArraySlice<UInt8>, after sum: UInt32 = 0) -> UInt32 {
+    unsafe of(bytes.span.bytes, after: sum)
   }
 
   /// The CRC-32 of `bytes` that follow the bytes with checksum `sum`.
@@ -94,6 +97,41 @@ final class Inflater: @unchecked Sendable {
       bigEndian: base.loadUnaligned(fromByteOffset: 2 + consumed, as: UInt32.self))
     guard unsafe libdeflate_adler32(1, out, written) == stored else { return .wrongChecksum }
     return .inflated(count: written, hasSurplus: written > expected || left > 4)
+  }
+}
+
+extension Inflater {
+  /// The result of inflating what there is of a stream.
+  enum PartialOutcome {
+    /// The stream has no end: the bytes that it yields.
+    case cut(count: Int)
+    /// As many bytes as requested, and the bytes of the stream that were not read.
+    case full(unread: Int)
+    /// The stream has ended before, or is malformed.
+    case other
+  }
+
+  /// Inflates a zlib stream into `storage` from `offset` on as far as it goes, at most `expected` bytes.
+  ///
+  /// With zlib, which is slower, but libdeflate does not tell how much of what it wrote is right. Of a
+  /// stream without an end, as many rows of `rowBytes` count as libpng reads. The checksum is not
+  /// verified.
+  static func inflatePart(
+    _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int,
+    rowBytes: Int
+  ) -> PartialOutcome {
+    precondition(offset >= 0 && expected > 0 && storage.byteCount - offset >= expected)
+    return unsafe stream.withUnsafeBytes { stream in
+      guard let base = stream.baseAddress else { return .other }
+      let result = unsafe zt_inflate(
+        base.assumingMemoryBound(to: UInt8.self), stream.count,
+        (storage.baseAddress + offset).assumingMemoryBound(to: UInt8.self), expected, rowBytes)
+      return switch result.end {
+      case ZT_INFLATE_CUT: .cut(count: result.written)
+      case ZT_INFLATE_FULL: .full(unread: result.unread)
+      default: .other
+      }
+    }
   }
 }
 

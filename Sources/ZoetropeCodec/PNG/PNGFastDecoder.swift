@@ -1,7 +1,8 @@
 /// Decodes frames with libdeflate and this package's own loops.
 ///
-/// Produces the pixels of ``PNGReferenceDecoder``, in the file's own layout. Data that libdeflate
-/// and its checksums do not prove valid goes to libpng, which keeps the rows before the damage.
+/// Produces the pixels of ``PNGReferenceDecoder``, in the file's own layout. Data that ends too early or
+/// too late goes to zlib instead of libdeflate, and other data that libdeflate and its checksums do not
+/// prove valid goes to libpng, which keeps the rows before the damage.
 package struct PNGFastDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
@@ -57,16 +58,12 @@ package struct PNGFastDecoder: FrameDecoding {
     let front = form?.start(ofSamples: expected) ?? rasterEnd
     let needed = form?.byteCount ?? front + expected + InPlaceLayout.back
     guard (try? pixels.reserve(byteCount: needed)) != nil else { return false }
-    let inflated: Int
-    switch inflater.inflate(stream, into: pixels.storage, at: front, expected: expected) {
-    case .inflated(let count, let hasSurplus):
-      inflated = count
-      outcome.fault = hasSurplus ? .surplus : .none
-    case .wrongChecksum:
-      outcome.fault = .adler
-      return false
-    case .refused: return false
-    }
+    guard
+      let inflated = inflate(
+        stream, into: pixels.storage, at: front, expected: expected,
+        // libpng decides what an incomplete pass shows.
+        rowBytes: format.isInterlaced ? nil : expected / size.height, &outcome.fault)
+    else { return false }
 
     let raster = PNGRaster(format: format, size: size, storage: pixels.storage)
     if format.isInterlaced {
@@ -88,6 +85,47 @@ package struct PNGFastDecoder: FrameDecoding {
       offset: format.isDirect ? front + 1 : 0, isOpaque: header.isOpaquePNG,
       validPixels: outcome.rows * size.width)
     return true
+  }
+
+  /// Bytes of the stream behind the last row from which on they are surplus, however they end: more than
+  /// libpng would look at.
+  private static let longestEnd = 2048 + 64
+
+  /// Inflates the samples; returns how many bytes are valid, or nil if libpng is to find that out. Then
+  /// nothing is set, except perhaps the fault.
+  ///
+  /// - Parameter rowBytes: Bytes of a row; nil if only all rows are of use.
+  private func inflate(
+    _ stream: borrowing RawSpan, into storage: PixelStorage, at front: Int, expected: Int,
+    rowBytes: Int?, _ fault: inout PNGFrameOutcome.Fault
+  ) -> Int? {
+    // Of a stream without an end, libdeflate would only say so after as much work.
+    if data.isDataCut, let rowBytes,
+      case .cut(let count) = Inflater.inflatePart(
+        stream, into: storage, at: front, expected: expected, rowBytes: rowBytes)
+    {
+      return count
+    }
+    switch inflater.inflate(stream, into: storage, at: front, expected: expected) {
+    case .inflated(let count, let hasSurplus):
+      fault = hasSurplus ? .surplus : .none
+      return count
+    case .wrongChecksum:
+      fault = .adler
+      return nil
+    case .refused:
+      guard let rowBytes else { return nil }
+      let part = Inflater.inflatePart(
+        stream, into: storage, at: front, expected: expected, rowBytes: rowBytes)
+      switch part {
+      case .cut(let count): return count
+      case .full(let unread) where unread > Self.longestEnd:
+        // The surplus is not looked at: a small file can make that take long.
+        fault = .surplus
+        return expected
+      case .full, .other: return nil
+      }
+    }
   }
 
   /// Unfilters the rows in `count` bytes; returns how many are valid.

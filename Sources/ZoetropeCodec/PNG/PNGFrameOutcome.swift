@@ -6,6 +6,8 @@ struct PNGStreamAssembler {
   private(set) var isSequenced = false
   /// Whether the bytes end inside a chunk.
   private(set) var isCut = false
+  /// Whether bytes of the stream are certain to be missing: they end in the data of a chunk.
+  private(set) var isDataCut = false
   /// Bytes of the stream.
   private(set) var count = 0
   // A single chunk is not copied: the stream lies in the file's own bytes.
@@ -20,6 +22,7 @@ struct PNGStreamAssembler {
   mutating func collect(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     badChunk = nil
     isCut = false
+    isDataCut = false
     count = 0
     single = nil
     let total = bytes.byteCount
@@ -34,6 +37,7 @@ struct PNGStreamAssembler {
       if name == type ?? name {
         type = name
         isSequenced = name == Self.fdAT
+        isDataCut = total - start < length
         let skipped = name == Self.fdAT ? 4 : 0
         let isLast = total - end <= 4
         try append(bytes, min(start + skipped, end)..<end, isLast: isLast)

@@ -74,14 +74,17 @@ extension Bitmap {
   ///
   /// `draw` is called once for each row with its bytes, without padding and zeroed (transparent
   /// black), and fills them in according to `format`.
+  ///
+  /// - Precondition: No side of `size` is negative, and there is memory for the pixels.
   public init(
     size: PixelSize, format: PixelFormat = .rgba8,
     drawingRow draw: (_ y: Int, _ bytes: inout MutableRawSpan) -> Void
   ) {
+    precondition(size.width >= 0 && size.height >= 0, "a picture of \(size)")
     var buffer = PixelBuffer(size: size, format: format)
     let stride = buffer.bytesPerRow
-    let count = max(size.width, 0) * format.bytesPerPixel
-    for y in 0..<max(size.height, 0) {
+    let count = size.width * format.bytesPerPixel
+    for y in 0..<size.height {
       var bytes = buffer.mutableBytes
       var row = bytes._mutatingExtracting(y * stride..<y * stride + count)
       draw(y, &row)
@@ -117,8 +120,16 @@ package struct PixelBuffer: ~Copyable, Sendable {
     self.size = size
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
-    storage = try PixelStorage(asking: bytesPerRow * max(size.height, 0), zeroed: zeroed)
+    let (count, isTooMany) = bytesPerRow.multipliedReportingOverflow(by: max(size.height, 0))
+    storage = try PixelStorage(asking: isTooMany ? .max : count, zeroed: zeroed)
     if !zeroed { storage.clearPadding(of: size, format: format) }
+  }
+
+  /// The pixels of `bitmap`, which are the caller's alone to change.
+  package init(redrawing bitmap: Bitmap) {
+    precondition(bitmap.storage.isWritable, "a lent picture")
+    (size, format, bytesPerRow) = (bitmap.size, bitmap.format, bitmap.bytesPerRow)
+    storage = bitmap.storage
   }
 
   /// Copies `bitmap`, which must have the same size and format.

@@ -189,13 +189,17 @@ package enum PixelMemory {
   /// Bounds on the pooled blocks of one size and on the bytes of all pooled blocks: enough for the
   /// frames decoded ahead, which the next animation of that size reuses.
   private static let maximumCountOfSize = 4
-  /// The same for pictures of canvases: a player decodes two frames in a row and then frees two.
-  private static let maximumPictureCountOfSize = 3
   private static let maximumBytes = 1 << 25
+  /// Bounds on the blocks that hold pictures of one canvas that is drawn on, and on the bytes of those
+  /// of all such canvases: a player decodes two frames in a row and then frees two. A canvas that finds
+  /// none pays for new pages and a copy of itself with every frame.
+  private static let maximumCountOfCanvas = 3
+  private static let maximumCanvasBytes = 1 << 27
 
   private struct Waiting {
     var address: UInt
     var byteCount: Int
+    /// Identifies no picture unless its canvas is drawn on.
     var stamp: PictureStamp
   }
 
@@ -204,22 +208,56 @@ package enum PixelMemory {
     var waiting: [Waiting] = []
     /// The number of blocks of each size, owned and waiting.
     var counts: [Int: Int] = [:]
+    /// The canvases that are drawn on, whose blocks wait for them.
+    var canvases: Set<UInt64> = []
 
-    /// The waiting block to use: the newest picture of `canvas`, else the most recently freed.
+    /// The waiting block to use: the newest picture of `canvas`, else the block freed last. A canvas
+    /// leaves those that wait for another one alone: the two would take them from each other for ever.
     func place(_ byteCount: Int, of canvas: UInt64) -> Int? {
       var newest: Int?
-      for (place, block) in waiting.enumerated()
-      where block.byteCount == byteCount && canvas != 0 && block.stamp.canvas == canvas {
-        if newest.map({ waiting[$0].stamp.version < block.stamp.version }) ?? true {
+      var free: Int?
+      var other: Int?
+      for (place, block) in waiting.enumerated() where block.byteCount == byteCount {
+        if block.stamp.canvas == 0 {
+          free = place
+        } else if block.stamp.canvas != canvas {
+          other = place
+        } else if newest.map({ waiting[$0].stamp.version < block.stamp.version }) ?? true {
           newest = place
         }
       }
-      return newest ?? waiting.lastIndex { $0.byteCount == byteCount }
+      return newest ?? free ?? (canvas == 0 ? other : nil)
     }
 
     mutating func count(_ change: Int, _ byteCount: Int) {
       let count = counts[byteCount, default: 0] + change
       counts[byteCount] = count == 0 ? nil : count
+    }
+
+    /// Removes the oldest blocks until `block`, which has just been appended, is within the bounds.
+    mutating func surplus(after block: Waiting) -> [Waiting] {
+      let canvas = block.stamp.canvas
+      var surplus: [Waiting] = []
+      func isAlike(_ other: Waiting) -> Bool {
+        canvas == 0
+          ? other.stamp.canvas == 0 && other.byteCount == block.byteCount
+          : other.stamp.canvas == canvas
+      }
+      let maximum = canvas == 0 ? maximumCountOfSize : maximumCountOfCanvas
+      if waiting.count(where: isAlike) > maximum, let oldest = waiting.firstIndex(where: isAlike) {
+        surplus.append(waiting.remove(at: oldest))
+      }
+      let maximumBytes = canvas == 0 ? PixelMemory.maximumBytes : maximumCanvasBytes
+      func isBounded(_ other: Waiting) -> Bool { (other.stamp.canvas == 0) == (canvas == 0) }
+      var bytes = waiting.reduce(0) { $0 + (isBounded($1) ? $1.byteCount : 0) }
+      while bytes > maximumBytes, let oldest = waiting.firstIndex(where: isBounded) {
+        // However large a canvas is, one block waits for it.
+        if canvas != 0, oldest == waiting.count - 1 { break }
+        bytes -= waiting[oldest].byteCount
+        surplus.append(waiting.remove(at: oldest))
+      }
+      for block in surplus { count(-1, block.byteCount) }
+      return surplus
     }
   }
 
@@ -255,12 +293,14 @@ package enum PixelMemory {
 
   /// A block, whether all its bytes are zero, and the picture in it; nil if allocation fails.
   ///
-  /// - Parameter canvas: The canvas whose pictures are preferred, newest first.
+  /// - Parameter canvas: The canvas whose pictures are preferred, newest first. From now on its blocks wait
+  ///   for it, until ``release(_:)``.
   static func take(
     _ byteCount: Int, of canvas: UInt64 = 0
   ) -> (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)? {
     let taken = state.withLock { state in
-      state.place(byteCount, of: canvas).map { state.waiting.remove(at: $0) }
+      if canvas != 0 { state.canvases.insert(canvas) }
+      return state.place(byteCount, of: canvas).map { state.waiting.remove(at: $0) }
     }
     if let taken, let block = unsafe UnsafeMutableRawPointer(bitPattern: taken.address) {
       return unsafe (block, false, taken.stamp)
@@ -276,23 +316,35 @@ package enum PixelMemory {
   static func give(
     _ block: UnsafeMutableRawPointer, _ byteCount: Int, holding stamp: PictureStamp
   ) {
-    let new = Waiting(address: UInt(bitPattern: block), byteCount: byteCount, stamp: stamp)
-    let maximum = stamp.canvas == 0 ? maximumCountOfSize : maximumPictureCountOfSize
+    let address = UInt(bitPattern: block)
     let surplus = state.withLock { state in
-      var surplus: [Waiting] = []
+      let isAwaited = stamp.canvas != 0 && state.canvases.contains(stamp.canvas)
+      let new = Waiting(
+        address: address, byteCount: byteCount, stamp: isAwaited ? stamp : PictureStamp())
       state.waiting.append(new)
-      if state.waiting.count(where: { $0.byteCount == byteCount }) > maximum,
-        let oldest = state.waiting.firstIndex(where: { $0.byteCount == byteCount })
-      {
-        surplus.append(state.waiting.remove(at: oldest))
-      }
-      while state.waiting.reduce(0, { $0 + $1.byteCount }) > maximumBytes {
-        surplus.append(state.waiting.removeFirst())
-      }
-      for block in surplus { state.count(-1, block.byteCount) }
-      return surplus
+      return state.surplus(after: new)
     }
-    for block in surplus {
+    free(surplus)
+  }
+
+  /// Ends the waiting of blocks for `canvas`, which is gone or rests.
+  package static func release(_ canvas: UInt64) {
+    let surplus = state.withLock { state -> [Waiting] in
+      guard state.canvases.remove(canvas) != nil else { return [] }
+      let released = state.waiting.filter { $0.stamp.canvas == canvas }
+      state.waiting.removeAll { $0.stamp.canvas == canvas }
+      return released.flatMap { block in
+        let block = Waiting(
+          address: block.address, byteCount: block.byteCount, stamp: PictureStamp())
+        state.waiting.append(block)
+        return state.surplus(after: block)
+      }
+    }
+    free(surplus)
+  }
+
+  private static func free(_ blocks: [Waiting]) {
+    for block in blocks {
       unsafe munmap(UnsafeMutableRawPointer(bitPattern: block.address), block.byteCount)
     }
   }

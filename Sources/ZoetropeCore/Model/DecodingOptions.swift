@@ -6,9 +6,9 @@ public struct DecodingOptions: Sendable, Hashable {
   public var limits: DecodingLimits
   /// Which decoders turn frames into pixels. Default: ``PixelDecoder/fast``.
   public var decoder: PixelDecoder
-  /// The format of composited bitmaps: ``PixelFormat/rgba8`` (default), or ``PixelFormat/rgba16``
-  /// to keep the 16 bits of a deep PNG. Other formats are converted from these.
-  public var pixelFormat: PixelFormat
+  /// Whether composited bitmaps are ``PixelFormat/rgba16``, which keeps the 16 bits of a deep PNG.
+  /// Default: false, ``PixelFormat/rgba8``.
+  public var keeps16Bit: Bool
   /// Threads that decode concurrently, including the caller's. Default: 0, one per processor.
   /// Values above the processor count plus one are clamped.
   public var parallelism: Int
@@ -16,19 +16,19 @@ public struct DecodingOptions: Sendable, Hashable {
   /// Creates options; omitted arguments take their defaults.
   public init(
     damage: DamagePolicy = .salvage, limits: DecodingLimits = .default,
-    decoder: PixelDecoder = .fast, pixelFormat: PixelFormat = .rgba8, parallelism: Int = 0
+    decoder: PixelDecoder = .fast, keeps16Bit: Bool = false, parallelism: Int = 0
   ) {
     self.damage = damage
     self.limits = limits
     self.decoder = decoder
-    self.pixelFormat = pixelFormat
+    self.keeps16Bit = keeps16Bit
     self.parallelism = parallelism
   }
 }
 
 extension DecodingOptions {
   /// The format of the canvas: 16 bits only on request.
-  package var canvasFormat: PixelFormat { pixelFormat == .rgba16 ? .rgba16 : .rgba8 }
+  package var canvasFormat: PixelFormat { keeps16Bit ? .rgba16 : .rgba8 }
 
   /// Threads that decode concurrently, including the caller's. Beyond one per decode thread plus
   /// the caller's, work would only queue.

@@ -58,10 +58,10 @@ public struct PixelRect: Sendable, Hashable {
   public var isEmpty: Bool { width <= 0 || height <= 0 }
   /// Its width and height.
   public var size: PixelSize { PixelSize(width: width, height: height) }
-  /// The first column past the right edge.
-  public var maxX: Int { x + width }
-  /// The first row past the bottom edge.
-  public var maxY: Int { y + height }
+  /// The first column past the right edge, clamped to `Int`.
+  public var maxX: Int { x.addingClamped(width) }
+  /// The first row past the bottom edge, clamped to `Int`.
+  public var maxY: Int { y.addingClamped(height) }
 
   /// The pixels in both rectangles; ``empty`` if there are none.
   public func intersection(_ other: PixelRect) -> PixelRect {
@@ -70,7 +70,9 @@ public struct PixelRect: Sendable, Hashable {
     let right = min(maxX, other.maxX)
     let bottom = min(maxY, other.maxY)
     guard left < right, top < bottom else { return .empty }
-    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+    return PixelRect(
+      x: left, y: top, width: right.subtractingClamped(left), height: bottom.subtractingClamped(top)
+    )
   }
 
   /// The smallest rectangle that contains both; empty rectangles are ignored.
@@ -81,13 +83,28 @@ public struct PixelRect: Sendable, Hashable {
     let top = min(y, other.y)
     return PixelRect(
       x: left, y: top,
-      width: max(maxX, other.maxX) - left, height: max(maxY, other.maxY) - top)
+      width: max(maxX, other.maxX).subtractingClamped(left),
+      height: max(maxY, other.maxY).subtractingClamped(top))
   }
 
   /// Whether every pixel of `other` lies inside; every rectangle contains the empty ones.
   public func contains(_ other: PixelRect) -> Bool {
     other.isEmpty
       || (other.x >= x && other.y >= y && other.maxX <= maxX && other.maxY <= maxY)
+  }
+}
+
+extension Int {
+  /// The sum, clamped.
+  fileprivate func addingClamped(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+
+  /// The difference, clamped.
+  fileprivate func subtractingClamped(_ other: Int) -> Int {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (other < 0 ? .max : .min) : difference
   }
 }
 

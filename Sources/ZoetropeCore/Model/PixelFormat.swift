@@ -45,9 +45,17 @@ public struct PixelFormat: Sendable, Hashable {
     }
   }
 
-  /// Bytes from one row to the next for rows of `width` pixels: a multiple of 64.
+  /// Bytes from one row to the next for rows of `width` pixels: a multiple of 64, clamped to the largest `Int`
+  /// that is one.
   public func bytesPerRow(width: Int) -> Int {
-    (max(width, 1) * bytesPerPixel + 63) & ~63
+    (min(max(width, 1), (Int.max - 63) / bytesPerPixel) * bytesPerPixel + 63) & ~63
+  }
+}
+
+extension PixelFormat {
+  /// Bytes of a picture of `size` in memory.
+  package func cost(of size: PixelSize) -> Int {
+    max(bytesPerRow(width: size.width) * size.height, 64)
   }
 }
 

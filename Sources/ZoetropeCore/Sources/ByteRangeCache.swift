@@ -65,6 +65,17 @@ public final class ByteRangeCache: Sendable {
     _ = consume dropped
   }
 
+  /// Drops what was used least recently: at least `byteCount` bytes if there are as many. Returns how many.
+  package func remove(_ byteCount: Int) -> Int {
+    let (dropped, count) = table.withLock { table in
+      let before = table.byteCount
+      let dropped = table.remove(byteCount)
+      return (dropped, before - table.byteCount)
+    }
+    _ = consume dropped
+    return count
+  }
+
   /// Drops everything.
   public func removeAll() {
     let dropped = table.withLock { table in
@@ -259,6 +270,14 @@ struct ByteRangeTable: Sendable {
       while byteCount > byteLimit, oldest != place { dropped += removeOldest() }
       if byteCount > byteLimit { trim(place, around: start..<start + count) }
     }
+    return dropped
+  }
+
+  /// Drops at least `count` bytes if there are as many, and returns their memory.
+  mutating func remove(_ count: Int) -> [[UInt8]] {
+    let left = byteCount - min(max(count, 0), byteCount)
+    var dropped: [[UInt8]] = []
+    while byteCount > left { dropped += removeOldest() }
     return dropped
   }
 

@@ -3,6 +3,9 @@ package protocol ByteSource: Sendable {
   /// The total number of bytes.
   var byteCount: Int { get }
 
+  /// The number of bytes held in memory; the others lie in a file or have to be fetched.
+  var residentByteCount: Int { get }
+
   /// The file's current stamp; nil for bytes in memory.
   var currentStamp: FileStamp? { get }
 
@@ -43,9 +46,16 @@ extension ByteSource {
   package func forEachBlock(
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
+    var buffer = ReadBuffer()
+    try forEachBlock(buffer: &buffer, body)
+  }
+
+  /// As ``forEachBlock(_:)``, with memory that may have the first bytes already.
+  package func forEachBlock(
+    buffer: inout ReadBuffer, _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
+  ) throws(AnimatedImageError) {
     // Large enough to amortise the call, small enough for a second-level cache.
     let blockSize = 1 << 17
-    var buffer = ReadBuffer()
     for start in stride(from: 0, to: byteCount, by: blockSize) {
       let count = min(blockSize, byteCount - start)
       let goesOn = try withBytes(in: start..<start + count, buffer: &buffer) {
@@ -64,6 +74,8 @@ package struct MemorySource: ByteSource {
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   package var byteCount: Int { bytes.count }
+
+  package var residentByteCount: Int { bytes.count }
 
   package var currentStamp: FileStamp? { nil }
 

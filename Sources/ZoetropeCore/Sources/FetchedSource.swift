@@ -26,7 +26,11 @@ package final class FetchedSource: ByteSource {
 
   package init(_ fetcher: RangeFetcher) { self.fetcher = fetcher }
 
+  deinit { fetcher.notePinned(-pinnedByteCount) }
+
   package var byteCount: Int { fetcher.byteCount }
+
+  package var residentByteCount: Int { 0 }
 
   package var currentStamp: FileStamp? { nil }
 
@@ -41,16 +45,17 @@ package final class FetchedSource: ByteSource {
   /// Keeps the bytes from `start` on until they are unpinned.
   package func pin(_ bytes: [UInt8], at start: Int) {
     state.withLock { $0.pins.append(Pin(range: start..<start + bytes.count, bytes: bytes)) }
+    fetcher.notePinned(bytes.count)
   }
 
   /// Unpins the pieces that have no byte in `range`.
   package func unpin(outside range: Range<Int>) {
     let dropped = state.withLock { state in
-      let all = state.pins
-      state.pins = all.filter { $0.range.overlaps(range) }
-      return all
+      let dropped = state.pins.filter { !$0.range.overlaps(range) }
+      if !dropped.isEmpty { state.pins.removeAll { !$0.range.overlaps(range) } }
+      return dropped
     }
-    _ = consume dropped
+    fetcher.notePinned(-dropped.reduce(0) { $0 + $1.bytes.count })
   }
 
   /// Bytes pinned.

@@ -1,5 +1,6 @@
 internal import Glibc
 public import SystemPackage
+internal import ZoetropeShims
 
 /// The bytes of a pipe, socket, terminal or file from its present position on, in chunks as they arrive.
 ///
@@ -52,7 +53,7 @@ public struct FileChunks: AsyncSequence, Sendable {
       while !Task.isCancelled {
         let result = await Self.onThread { flag in
           Result { () throws(AnimatedImageError) in
-            try Self.read(source.descriptor) { flag.isRaised }
+            try Self.read(source) { flag.isRaised }
           }
         }
         guard let chunk = try result.get() else { return nil }
@@ -83,10 +84,10 @@ public struct FileChunks: AsyncSequence, Sendable {
 
     /// The bytes that are there, waiting for the first; empty at the end, nil if `isCancelled`.
     private static func read(
-      _ descriptor: FileDescriptor, isCancelled: () -> Bool
+      _ source: OwnedDescriptor, isCancelled: () -> Bool
     ) throws(AnimatedImageError) -> [UInt8]? {
       while !isCancelled() {
-        var request = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
+        var request = [pollfd(fd: source.descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
         let ready = waitForEvents(&request, milliseconds: 100)
         if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
         guard ready > 0 else { continue }
@@ -94,11 +95,11 @@ public struct FileChunks: AsyncSequence, Sendable {
         if isCancelled() { return nil }
         var chunk = [UInt8](repeating: 0, count: chunkSize)
         do {
-          let count = try descriptor.read(into: &chunk)
+          let count = try (source.unblocked ?? source.descriptor).read(into: &chunk)
           chunk.removeLast(chunkSize - count)
           return chunk
         } catch Errno.resourceTemporarilyUnavailable {
-          // Another reader of a non-blocking pipe took the data.
+          // Another reader of the pipe took the data.
           continue
         } catch {
           throw FileSource.failure(error)
@@ -112,11 +113,23 @@ public struct FileChunks: AsyncSequence, Sendable {
 /// A descriptor that is closed with the last iterator and read that use it. A number closed by somebody else
 /// could meanwhile belong to another file.
 private final class OwnedDescriptor: Sendable {
+  /// What is waited for: only the caller's own opening of a pipe knows whether there was a writer.
   let descriptor: FileDescriptor
+  /// What is read instead, if the system allows it: the same pipe, opened once more. Otherwise a read would
+  /// wait for ever when another reader takes the bytes first. The caller's own opening must keep its mode,
+  /// which is that of other processes too.
+  let unblocked: FileDescriptor?
 
-  private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+  private init(_ descriptor: FileDescriptor) {
+    self.descriptor = descriptor
+    let number = zt_open_pipe_again(descriptor.rawValue)
+    unblocked = number < 0 ? nil : FileDescriptor(rawValue: number)
+  }
 
-  deinit { try? descriptor.close() }
+  deinit {
+    try? descriptor.close()
+    try? unblocked?.close()
+  }
 
   static func duplicate(
     of descriptor: FileDescriptor

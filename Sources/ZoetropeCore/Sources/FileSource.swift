@@ -11,23 +11,23 @@ package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
   private let stamp: FileStamp
-  /// The file's name in errors; nil if the caller adds it.
-  private let name: String?
+  /// The file's path, for errors; nil if the caller adds it.
+  private let path: FilePath?
 
   /// Opens the regular file at `path`.
   package convenience init(path: FilePath) throws(AnimatedImageError) {
     let descriptor = try Self.open(path)
     do {
-      try self.init(descriptor, Self.status(of: descriptor), name: nil)
+      try self.init(descriptor, Self.status(of: descriptor), path: nil)
     } catch {
       try? descriptor.close()
       throw error
     }
   }
 
-  private init(_ descriptor: FileDescriptor, _ status: FileStatus, name: String?) {
+  private init(_ descriptor: FileDescriptor, _ status: FileStatus, path: FilePath?) {
     self.descriptor = descriptor
-    self.name = name
+    self.path = path
     byteCount = status.byteCount
     stamp = FileStamp(status)
   }
@@ -35,15 +35,15 @@ package final class FileSource: ByteSource {
   /// The bytes at `path`: a regular file stays open and is read by range; a pipe, device or
   /// terminal is read to its end now.
   ///
-  /// - Parameter byteLimit: The most bytes to read from anything but a regular file.
+  /// - Parameters:
+  ///   - byteLimit: The most bytes to read from anything but a regular file.
+  ///   - isCancelled: Polled ten times a second while a pipe gives nothing.
   /// - Throws: `io` with the path; for anything but a regular file also `notAnImage`,
-  ///   `limitExceeded` and, when the task is cancelled, `cancelled`.
+  ///   `limitExceeded` and, once `isCancelled` returns true, `cancelled`.
   package static func bytes(
-    at path: FilePath, byteLimit: Int,
+    at path: FilePath, byteLimit: Int, isCancelled: () -> Bool,
     checkingStart: (borrowing RawSpan) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) -> any ByteSource {
-    // Quoting escapes control characters.
-    let name = path.string.debugDescription
     do throws(AnimatedImageError) {
       let descriptor = try open(path)
       var staysOpen = false
@@ -51,30 +51,42 @@ package final class FileSource: ByteSource {
       let status = try anyStatus(of: descriptor)
       if status.isRegular {
         staysOpen = true
-        return FileSource(descriptor, status, name: name)
+        return FileSource(descriptor, status, path: path)
       }
       return MemorySource(
         try StandardInput.readAll(
-          from: descriptor, byteLimit: byteLimit, shouldStop: { Task.isCancelled },
+          from: descriptor, byteLimit: byteLimit, shouldStop: isCancelled,
           checkingStart: checkingStart))
     } catch {
       guard error.code == .io else { throw error }
-      var named = AnimatedImageError(.io, "\(name): \(error.detail)")
+      var named = AnimatedImageError(.io, "\(name(of: path)): \(error.detail)")
       named.systemError = error.systemError
       throw named
     }
   }
 
+  /// Whether reading the file at `path` may wait for ever, as that of a pipe.
+  package static func mayWaitForEver(at path: FilePath) -> Bool {
+    FileStatus(at: path)?.isRegular == false
+  }
+
+  /// The name of `path` in errors. Quoting escapes control characters.
+  private static func name(of path: FilePath) -> String { path.string.debugDescription }
+
   private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
       // Non-blocking: otherwise opening a pipe without a writer would block here.
-      return try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      return try IdleFiles.shared.makingRoom {
+        try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      }
     } catch {
       throw failure(error)
     }
   }
 
   deinit { try? descriptor.close() }
+
+  package var residentByteCount: Int { 0 }
 
   package var currentStamp: FileStamp? { try? FileStamp(of: descriptor) }
 
@@ -143,7 +155,7 @@ package final class FileSource: ByteSource {
         if count == 0 { break }
         done += count
       } catch {
-        throw Self.failure(error, name)
+        throw Self.failure(error, path.map { Self.name(of: $0) })
       }
     }
     return done

@@ -46,10 +46,38 @@ package final class RangeFetcher: Sendable {
   private let reader: any ByteRangeReading
   private let state = Mutex(State())
 
-  package init(_ reader: any ByteRangeReading, cache: ByteRangeCache) {
+  /// The most reads that one request begins, and the most gaps that one fills one by one.
+  package static let mostReads = 16
+
+  /// Is told of bytes that are kept: how many more are pinned, or that the cache has grown.
+  package enum Change: Sendable {
+    case pinned(Int)
+    case cached
+  }
+
+  private let noteChange: @Sendable (Change) -> Void
+
+  /// - Parameter noteChange: Called with no lock held.
+  package init(
+    _ reader: any ByteRangeReading, cache: ByteRangeCache,
+    noteChange: @escaping @Sendable (Change) -> Void = { _ in }
+  ) {
     self.reader = reader
     self.cache = cache
+    self.noteChange = noteChange
     byteCount = max(reader.byteCount, 0)
+  }
+
+  /// Notes that readers hold `count` more bytes besides the cache; fewer if it is negative.
+  func notePinned(_ count: Int) {
+    if count != 0 { noteChange(.pinned(count)) }
+  }
+
+  /// The parts of `range` to read: what the cache lacks, but in one piece if those are many.
+  private func gaps(in range: Range<Int>) -> [Range<Int>] {
+    let gaps = cache.missing(in: range)
+    guard gaps.count > Self.mostReads else { return gaps }
+    return [gaps[0].lowerBound..<gaps[gaps.count - 1].upperBound]
   }
 
   /// What was read so far.
@@ -70,7 +98,7 @@ package final class RangeFetcher: Sendable {
     _ range: Range<Int>, ifMissing count: Int = 1
   ) -> [(number: Int, range: Range<Int>)] {
     state.withLock { state in
-      let missing = cache.missing(in: range).flatMap { Self.split($0, by: state.flights) }
+      let missing = gaps(in: range).flatMap { Self.split($0, by: state.flights) }
         .filter { $0.flight == nil }.map(\.range)
       guard missing.reduce(0, { $0 + $1.count }) >= count else { return [] }
       return missing.map { range in
@@ -161,7 +189,7 @@ package final class RangeFetcher: Sendable {
     return state.withLock { state in
       var parts: [Part] = []
       var start = range.lowerBound
-      for gap in cache.missing(in: range) + [range.upperBound..<range.upperBound] {
+      for gap in gaps(in: range) + [range.upperBound..<range.upperBound] {
         if start < gap.lowerBound {
           let held = start..<gap.lowerBound
           // Another user of the cache may have had it dropped meanwhile.
@@ -254,6 +282,7 @@ package final class RangeFetcher: Sendable {
       if case .success(let bytes) = outcome { cache.set(bytes, at: range.lowerBound) }
       return state.take(number)?.waiters ?? []
     }
+    if case .success = outcome { noteChange(.cached) }
     for waiter in waiters { waiter.close(with: outcome) }
   }
 

@@ -4,7 +4,8 @@ package import SystemPackage
 
 /// The bytes of a stream, kept as they arrive: the first ones in memory, the rest in a file.
 ///
-/// The file is temporary and has no name, so that nothing is left behind however the process ends.
+/// The file is temporary and has no name, so that nothing is left behind however the process ends. (A few
+/// file systems have no files without a name: there it has one for a moment.)
 /// One task appends; any thread reads what has been appended.
 package final class ReceivedBytes: Sendable {
   private struct State {
@@ -12,15 +13,16 @@ package final class ReceivedBytes: Sendable {
     var blocks: [[UInt8]] = []
     var byteCount = 0
     var file: SpillFile?
+    var memoryLimit: Int
   }
 
   private static let blockSize = 1 << 18
 
-  /// The most bytes kept in memory, a multiple of the block size.
-  package let memoryLimit: Int
+  /// The most bytes kept in memory: a multiple of the block size, until ``spillFromNow()``.
+  package var memoryLimit: Int { state.withLock { $0.memoryLimit } }
   private let byteLimit: Int
   private let directory: FilePath
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameters:
   ///   - memoryLimit: The most bytes kept in memory; rounded up to 256 KiB.
@@ -29,7 +31,7 @@ package final class ReceivedBytes: Sendable {
   package init(memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil) {
     let limit = min(max(memoryLimit, 0), .max - Self.blockSize)
     let blocks = (limit + Self.blockSize - 1) / Self.blockSize
-    self.memoryLimit = blocks * Self.blockSize
+    state = Mutex(State(memoryLimit: blocks * Self.blockSize))
     self.byteLimit = max(byteLimit, 0)
     self.directory = directory ?? SpillFile.systemDirectory
   }
@@ -37,17 +39,31 @@ package final class ReceivedBytes: Sendable {
   /// The bytes received so far.
   package var byteCount: Int { state.withLock { $0.byteCount } }
 
+  /// Bytes kept in memory.
+  package var residentByteCount: Int { state.withLock { min($0.byteCount, $0.memoryLimit) } }
+
   /// Bytes kept in the file.
-  package var spilledByteCount: Int { max(byteCount - memoryLimit, 0) }
+  package var spilledByteCount: Int { state.withLock { max($0.byteCount - $0.memoryLimit, 0) } }
 
   /// Whether `count` more bytes go to memory alone, so that appending them waits for no disk.
-  package func fitsInMemory(_ count: Int) -> Bool { byteCount + count <= memoryLimit }
+  package func fitsInMemory(_ count: Int) -> Bool {
+    state.withLock { $0.byteCount + count <= $0.memoryLimit }
+  }
+
+  /// Sends all bytes after the present ones to the file, because memory is short. Not to be called while
+  /// bytes are appended.
+  package func spillFromNow() {
+    state.withLock { state in
+      // Never beyond the limit: behind that lies the file.
+      if state.byteCount < state.memoryLimit { state.memoryLimit = state.byteCount }
+    }
+  }
 
   /// Appends the next bytes of the stream. Not to be called concurrently.
   ///
   /// - Throws: `limitExceeded` past the limit; `io` if the file cannot be written.
   package func append(_ bytes: ArraySlice<UInt8>) throws(AnimatedImageError) {
-    let (start, openFile) = state.withLock { ($0.byteCount, $0.file) }
+    let (start, openFile, memoryLimit) = state.withLock { ($0.byteCount, $0.file, $0.memoryLimit) }
     guard bytes.count <= byteLimit - start else {
       throw AnimatedImageError(
         .limitExceeded, "the stream is too long, the limit is \(byteLimit) bytes",
@@ -86,8 +102,8 @@ package final class ReceivedBytes: Sendable {
   fileprivate func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {
-    let resident = range.clamped(to: 0..<memoryLimit)
-    let file = state.withLock { state in
+    let (resident, file) = state.withLock { state in
+      let resident = range.clamped(to: 0..<state.memoryLimit)
       var start = resident.lowerBound
       while start < resident.upperBound {
         let offset = start % Self.blockSize
@@ -98,14 +114,15 @@ package final class ReceivedBytes: Sendable {
           with: state.blocks[start / Self.blockSize][offset..<offset + count])
         start += count
       }
-      return state.file
+      return (resident, state.file)
     }
-    let spilled = range.clamped(to: memoryLimit ..< .max)
+    let spilled = range.clamped(to: resident.upperBound ..< .max)
     guard !spilled.isEmpty, let file else { return resident.count }
     let place = spilled.lowerBound - range.lowerBound
+    // Where spilled bytes begin, memory ends.
     return place
       + (try file.read(
-        at: spilled.lowerBound - memoryLimit, into: &buffer, place..<place + spilled.count))
+        at: spilled.lowerBound - resident.upperBound, into: &buffer, place..<place + spilled.count))
   }
 }
 
@@ -121,6 +138,8 @@ package struct ReceivedSource: ByteSource {
   }
 
   package var byteCount: Int { limit ?? received.byteCount }
+
+  package var residentByteCount: Int { min(byteCount, received.residentByteCount) }
 
   package var currentStamp: FileStamp? { nil }
 
@@ -158,13 +177,22 @@ private final class SpillFile: Sendable {
   }
 
   init(in directory: FilePath) throws(AnimatedImageError) {
+    if let unnamed = try? IdleFiles.shared.makingRoom({
+      try FileDescriptor.unnamed(in: directory)
+    }) {
+      descriptor = unnamed
+      return
+    }
+    // The file system has no such files, or there is another reason, which is found again.
     for _ in 0..<16 {
       let name = "zoetrope-\(UInt64.random(in: 0 ... .max)).stream"
       let path = directory.appending(name)
       do {
-        descriptor = try FileDescriptor.open(
-          path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
-          permissions: [.ownerReadWrite])
+        descriptor = try IdleFiles.shared.makingRoom {
+          try FileDescriptor.open(
+            path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+            permissions: [.ownerReadWrite])
+        }
         FileSystem.remove(path)
         return
       } catch Errno.fileExists {

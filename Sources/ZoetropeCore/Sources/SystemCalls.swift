@@ -101,6 +101,15 @@ package enum FileSystem {
   }
 }
 
+extension FileDescriptor {
+  /// A new file in `directory` without a name, which not all file systems have.
+  static func unnamed(in directory: FilePath) throws -> FileDescriptor {
+    let number = unsafe directory.withPlatformString { unsafe zt_open_unnamed($0) }
+    guard number >= 0 else { throw Errno(rawValue: errno) }
+    return FileDescriptor(rawValue: number)
+  }
+}
+
 extension FilePath {
   /// A path of exactly these bytes, in any encoding.
   package init(bytes: [UInt8]) {

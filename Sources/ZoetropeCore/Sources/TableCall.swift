@@ -6,7 +6,9 @@
 ///
 /// In a release build every check below is a constant.
 package enum TableCall: Sendable, Hashable, CaseIterable {
-  case open, stat, resize, allocate, read, write, lock, map, publish, makeDirectory
+  case open, stat, resize, allocate, read, write, lock, map, punch, publish, makeDirectory, list
+  /// Opening a file, or using a directory, for more than reading.
+  case openWriting
 
   #if DEBUG
     /// What a call does instead of its work.

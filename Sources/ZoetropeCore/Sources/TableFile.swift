@@ -49,18 +49,23 @@ package final class TableFile: Sendable {
     package let linkCount: Int
     /// Nanoseconds since 1970.
     package let modified: Int64
-    /// Whether it is a regular file of this user that nobody else may read or write.
-    package let isPrivate: Bool
+    private let mode: mode_t
+    private let owner: uid_t
 
     init(_ status: stat) {
       byteCount = Int(status.st_size)
       allocatedBytes = Int(status.st_blocks) * 512
       linkCount = Int(status.st_nlink)
       modified = status.st_mtim.nanoseconds
-      isPrivate =
-        status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
-        && status.st_mode & 0o077 == 0
+      (mode, owner) = (status.st_mode, status.st_uid)
     }
+
+    var isRegular: Bool { mode & S_IFMT == S_IFREG }
+    var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+    /// Whether it belongs to this user, and nobody else may read or write it.
+    var isPrivate: Bool { owner == geteuid() && mode & 0o077 == 0 }
+    /// Whether nobody but this user and root may write it.
+    var isTrusted: Bool { (owner == 0 || owner == geteuid()) && mode & 0o022 == 0 }
   }
 
   package enum Lock { case none, shared, exclusive }
@@ -69,34 +74,59 @@ package final class TableFile: Sendable {
   package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
 
   fileprivate let descriptor: FileDescriptor
+  /// Whether it is open for reading only, because this user may not write it.
+  package let isReadOnly: Bool
 
-  /// Opens a file owned by this user; does not follow a symbolic link.
+  /// Opens a file of this user alone; or one that this user may read but not write, and nobody but
+  /// this user and root may write. Does not follow a symbolic link.
   ///
   /// - Returns: Nil if there is none.
   package static func open(
     _ path: FilePath, creating: Bool = false
   ) throws(AnimatedImageError) -> TableFile? {
+    try open(path, creating: creating, .readWrite)
+  }
+
+  private static func open(
+    _ path: FilePath, creating: Bool, _ mode: FileDescriptor.AccessMode
+  ) throws(AnimatedImageError) -> TableFile? {
+    let writes = mode == .readWrite
     var options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
     if creating { options.formUnion([.create, .exclusiveCreate]) }
     let file: TableFile
     do {
-      if TableCall.open.fails { throw Errno(rawValue: errno) }
       file = TableFile(
-        try FileDescriptor.open(
-          path, .readWrite, options: options, permissions: creating ? [.ownerReadWrite] : nil))
+        try IdleFiles.shared.makingRoom {
+          if TableCall.open.fails || writes && TableCall.openWriting.fails {
+            throw Errno(rawValue: errno)
+          }
+          return try FileDescriptor.open(
+            path, mode, options: options, permissions: creating ? [.ownerReadWrite] : nil)
+        }, isReadOnly: !writes)
     } catch {
-      if error as? Errno == .interrupted { return try open(path, creating: creating) }
       guard let error = error as? Errno else { throw .store(EIO, "open \(path)") }
+      if error == .interrupted { return try open(path, creating: creating, mode) }
       if error == .noSuchFileOrDirectory, !creating { return nil }
+      if writes, !creating,
+        [.readOnlyFileSystem, .permissionDenied, .notPermitted].contains(error)
+      {
+        return try open(path, creating: false, .readOnly)
+      }
       throw .store(error.rawValue, "open \(path)")
     }
-    guard try file.status.isPrivate else {
-      throw AnimatedImageError(.storeDenied, "\(path) is not a file of this user alone")
+    let status = try file.status
+    guard status.isRegular, writes ? status.isPrivate : status.isTrusted else {
+      throw AnimatedImageError(
+        .storeDenied,
+        "\(path) is not a file \(writes ? "of this user alone" : "that only its owner may write")")
     }
     return file
   }
 
-  private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+  private init(_ descriptor: FileDescriptor, isReadOnly: Bool) {
+    self.descriptor = descriptor
+    self.isReadOnly = isReadOnly
+  }
 
   deinit { try? descriptor.close() }
 
@@ -132,6 +162,7 @@ package final class TableFile: Sendable {
 
   /// Writes all of `bytes` at `offset`.
   package func write(_ bytes: borrowing RawSpan, at offset: Int) throws(AnimatedImageError) {
+    try Self.checkSizeLimit(offset + bytes.byteCount)
     var done = 0
     while done < bytes.byteCount {
       let wanted = TableCall.write.granted(bytes.byteCount - done)
@@ -151,6 +182,7 @@ package final class TableFile: Sendable {
   /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated`. Only
   /// for a file that nobody else has open.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
+    try Self.checkSizeLimit(byteCount)
     while TableCall.resize.fails || ftruncate(descriptor.rawValue, off_t(byteCount)) != 0 {
       if errno != EINTR { throw .store(errno, "resize") }
     }
@@ -163,12 +195,24 @@ package final class TableFile: Sendable {
     }
   }
 
-  /// Sets the time of modification to now. Best effort.
-  package func refreshTimes() { _ = futimens(descriptor.rawValue, nil) }
+  /// Throws if a file of this process may not be `byteCount` bytes long: the system would end the
+  /// process with SIGXFSZ.
+  private static func checkSizeLimit(_ byteCount: Int) throws(AnimatedImageError) {
+    if byteCount > zt_file_size_limit() { throw .store(EFBIG, "write \(byteCount) bytes") }
+  }
 
-  /// Frees the disk space of `range`, which then reads as zeros. Best effort.
-  package func punchHole(_ range: Range<Int>) {
-    zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
+  /// Frees the disk space of `range`, which then reads as zeros.
+  ///
+  /// - Returns: False if the file system cannot; then nothing changes.
+  package func punchHole(_ range: Range<Int>) -> Bool {
+    var error: Int32
+    repeat {
+      error =
+        TableCall.punch.fails
+        ? errno
+        : zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
+    } while error == EINTR
+    return error == 0
   }
 
   /// Changes this object's lock on the byte at `offset`, without waiting.
@@ -257,101 +301,8 @@ package final class TableMapping: Sendable {
     unsafe buffer(offset..<offset + 8).load(as: UInt64.self)
   }
 
-  /// The byte at `offset`.
-  package func byte(at offset: Int) -> UInt8 { unsafe buffer(offset..<offset + 1)[0] }
-
   private func buffer(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     precondition(range.lowerBound >= 0 && range.upperBound <= byteCount)
     return unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
-  }
-}
-
-/// The directory of a frame store: private to this user, created if missing.
-package enum TableDirectory {
-  /// Creates `path` and its missing parents, and checks that it belongs to this user.
-  package static func make(_ path: FilePath) throws(AnimatedImageError) {
-    var missing: [FilePath] = []
-    var next = path
-    while unsafe next.withPlatformString({ unsafe access($0, F_OK) }) != 0, !next.isEmpty {
-      missing.append(next)
-      guard next.removeLastComponent() else { break }
-    }
-    for directory in missing.reversed()
-    where unsafe TableCall.makeDirectory.fails
-      || directory.withPlatformString({ unsafe mkdir($0, 0o700) }) != 0
-    {
-      if errno == EEXIST { continue }
-      if errno == EINTR { return try make(path) }
-      throw .store(errno, "make \(directory)")
-    }
-    var status = stat()
-    guard unsafe path.withPlatformString({ unsafe lstat($0, &status) }) == 0 else {
-      throw .store(errno, "stat \(path)")
-    }
-    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-      status.st_mode & 0o077 == 0
-    else {
-      throw AnimatedImageError(.storeDenied, "\(path) is not a directory of this user alone")
-    }
-    guard unsafe path.withPlatformString({ unsafe access($0, W_OK | X_OK) }) == 0 else {
-      throw .store(errno, "write to \(path)")
-    }
-  }
-
-  /// The regular files in the directory; empty if the directory does not exist.
-  package static func files(in path: FilePath) -> [(name: String, status: TableFile.Status)] {
-    guard let stream = unsafe path.withPlatformString({ unsafe opendir($0) }) else { return [] }
-    defer { unsafe _ = closedir(stream) }
-    var found: [(name: String, status: TableFile.Status)] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      var status = stat()
-      let result = unsafe name.withCString {
-        unsafe fstatat(dirfd(stream), $0, &status, AT_SYMLINK_NOFOLLOW)
-      }
-      guard result == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-      found.append((name, TableFile.Status(status)))
-    }
-    return found
-  }
-
-  /// Whether anything exists at `path`. Unlike ``exists(_:)``, throws if that cannot be found out.
-  package static func isPresent(_ path: FilePath) throws(AnimatedImageError) -> Bool {
-    if exists(path) { return true }
-    if errno == ENOENT { return false }
-    throw .store(errno, "look for \(path)")
-  }
-
-  /// Whether anything exists at `path`.
-  package static func exists(_ path: FilePath) -> Bool {
-    unsafe path.withPlatformString { unsafe access($0, F_OK) } == 0
-  }
-
-  /// Removes a file; processes that have it open or mapped keep it. Best effort.
-  package static func remove(_ path: FilePath) {
-    _ = unsafe path.withPlatformString { unsafe unlink($0) }
-  }
-
-  /// Renames the file at `temporary` to `path`.
-  ///
-  /// - Returns: False if `path` exists and `replacing` is false; then nothing changes.
-  package static func publish(
-    _ temporary: FilePath, as path: FilePath, replacing: Bool
-  ) throws(AnimatedImageError) -> Bool {
-    let result = unsafe temporary.withPlatformString { from in
-      unsafe path.withPlatformString { to in
-        unsafe TableCall.publish.fails ? -1 : replacing ? rename(from, to) : link(from, to)
-      }
-    }
-    let number = errno
-    if result != 0, number == EINTR {
-      return try publish(temporary, as: path, replacing: replacing)
-    }
-    if !replacing { remove(temporary) }
-    if result == 0 { return true }
-    guard number == EEXIST else { throw .store(number, "name \(path)") }
-    return false
   }
 }

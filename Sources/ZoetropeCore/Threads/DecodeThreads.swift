@@ -1,5 +1,5 @@
-internal import Glibc
 internal import Synchronization
+internal import ZoetropeShims
 
 /// Threads on which frames are decoded, so that decoding never occupies the cooperative pool.
 ///
@@ -15,16 +15,14 @@ package final class DecodeThreads: Sendable {
   /// Threads that check whether a file is unchanged since it was last opened, so that its picture
   /// can be shown at once. These checks must not queue behind loads.
   package static let checking = DecodeThreads(count: 2)
+  /// Threads on which streams write to their files and come to their end. That is short, so it must
+  /// not queue behind loads; whoever waits for the end of a stream would.
+  package static let spilling = DecodeThreads(count: 4)
   /// Processors this process may use; at least one.
-  package static let processorCount = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
-
-  fileprivate struct Work {
-    let run: @Sendable () -> Void
-    let isOptional: Bool
-  }
+  package static let processorCount = Int(zt_processor_count())
 
   fileprivate struct State {
-    var queue: [Work] = []
+    var queue: [@Sendable () -> Void] = []
     var head = 0
     var threadCount = 0
     var idleCount = 0
@@ -48,25 +46,23 @@ package final class DecodeThreads: Sendable {
 
   /// Runs `work` on one of the threads, in order of submission.
   ///
-  /// - Parameter isOptional: Whether `work` may be skipped. If the system has no thread at all to
-  ///   give, the caller runs the rest itself: late is better than never.
+  /// May be called with any lock held: `work` never runs in here.
+  ///
+  /// - Parameter isOptional: Whether `work` may be skipped if the system has no thread at all to
+  ///   give. Other work then runs on the cooperative pool: late is better than never.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
-    let startsThread = state.withLock { state in
-      state.queue.append(Work(run: work, isOptional: isOptional))
+    let isTaken = state.withLock { state in
       let waiting = state.queue.count - state.head
-      guard waiting > state.idleCount, state.threadCount < maximumCount else { return false }
-      state.threadCount += 1
+      // Started under the lock, so that nothing is left to a thread that then does not start.
+      if waiting >= state.idleCount, state.threadCount < maximumCount, start({ [self] in loop() }) {
+        state.threadCount += 1
+      }
+      guard state.threadCount > 0 else { return false }
+      state.queue.append(work)
       return true
     }
-    guard startsThread, !start({ [self] in loop() }) else { return signal.post() }
-    let isLast = state.withLock { state in
-      state.threadCount -= 1
-      return state.threadCount == 0
-    }
-    guard isLast else { return signal.post() }
-    while let work = state.withLock({ $0.takeFirst() }) {
-      if !work.isOptional { work.run() }
-    }
+    if isTaken { return signal.post() }
+    if !isOptional { Task.detached { work() } }
   }
 
   /// Runs `work` on one of the threads; the calling task suspends without blocking its thread.
@@ -84,17 +80,17 @@ package final class DecodeThreads: Sendable {
         state.idleCount -= 1
         return state.takeFirst()
       }
-      work?.run()
+      work?()
     }
   }
 }
 
 extension DecodeThreads.State {
   /// Removes the oldest item. The array is trimmed in bulk, so that taking one costs no shift.
-  fileprivate mutating func takeFirst() -> DecodeThreads.Work? {
+  fileprivate mutating func takeFirst() -> (@Sendable () -> Void)? {
     guard head < queue.count else { return nil }
     let work = queue[head]
-    queue[head] = DecodeThreads.Work(run: {}, isOptional: true)
+    queue[head] = {}
     head += 1
     if head == queue.count || head > 256 {
       queue.removeFirst(head)
@@ -189,14 +185,23 @@ package final class ResultHandover<Value: Sendable>: Sendable {
 }
 
 extension DecodeThreads {
-  /// Like ``result(of:)``, but returns nil as soon as the calling task is cancelled; `work` still
-  /// completes, and its result is discarded.
+  /// Like ``cancellableResult(of:)``, but returns nil as soon as the calling task is cancelled. Work
+  /// that has begun still ends by itself, and its result is discarded.
+  ///
+  /// - Parameter mayWaitForEver: Asked on one of the threads: whether `work` needs a thread of its
+  ///   own, as for a pipe that may be silent. A few of those would keep all of these threads.
   package func resultUnlessCancelled<Value: Sendable>(
-    of work: @escaping @Sendable () -> Value
+    mayWaitForEver: @escaping @Sendable () -> Bool = { false },
+    of work: @escaping @Sendable (CancelFlag) -> Value
   ) async -> Value? {
     guard !Task.isCancelled else { return nil }
     let handover = ResultHandover<Value>()
-    run { handover.close(with: work()) }
-    return await handover.valueUnlessCancelled()
+    let flag = CancelFlag()
+    run {
+      guard !flag.isRaised else { return }
+      let body: @Sendable () -> Void = { handover.close(with: work(flag)) }
+      if !mayWaitForEver() || !startThread(running: body) { body() }
+    }
+    return await handover.valueUnlessCancelled { flag.raise() }
   }
 }

@@ -104,6 +104,32 @@ zoetrope_png_progress zoetrope_png_feed(zoetrope_png_arrival *arrival, const uin
 /// Frees what decoding took.
 void zoetrope_png_leave(zoetrope_png_arrival *arrival);
 
+/// How far zlib got with a stream.
+typedef enum zt_inflate_end {
+  /// The input is used up before the stream's end.
+  ZT_INFLATE_CUT = 0,
+  /// The output is full; there may be more.
+  ZT_INFLATE_FULL = 1,
+  /// The stream has ended, is malformed, or there is no memory.
+  ZT_INFLATE_OTHER = 2,
+} zt_inflate_end;
+
+/// What zlib made of a stream.
+typedef struct zt_inflate_result {
+  zt_inflate_end end;
+  /// Bytes written, as many as count.
+  size_t written;
+  /// Bytes of the input that were not needed.
+  size_t unread;
+} zt_inflate_result;
+
+/// Inflates the zlib stream of `count` bytes at `data` into the `room` bytes at `out`, as far as it goes,
+/// and counts as `written` as many rows of `row_count` bytes as libpng would read.
+///
+/// The stream's checksum is not verified. Writes nothing past `room`. Keeps no state.
+zt_inflate_result zt_inflate(const uint8_t *data, size_t count, uint8_t *out, size_t room,
+                             size_t row_count);
+
 /// The version of the running libpng, as 10639 for 1.6.39.
 unsigned zt_png_version(void);
 

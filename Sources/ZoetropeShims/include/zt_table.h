@@ -8,8 +8,14 @@
 /// process.
 ///
 /// Returns null if it cannot be mapped, or if 64 mappings are in use. While there is a mapping,
-/// SIGBUS has a handler; faults elsewhere are passed on to the previous one.
+/// SIGBUS has a handler. It passes faults elsewhere on to the previous one, as the system would have
+/// called it. A handler that the program installs over it has to do the same, or use
+/// `zt_set_bus_handler`.
 const uint8_t *_Nullable zt_map(int descriptor, size_t count);
+
+/// Sets what SIGBUS does where no mapping explains it, as `sigaction` would. While there is a
+/// mapping, `handler` becomes the previous one.
+void zt_set_bus_handler(void (*_Nonnull handler)(int), int flags);
 
 /// Removes the mapping that starts at `bytes`.
 void zt_unmap(const uint8_t *_Nonnull bytes);
@@ -33,5 +39,8 @@ void zt_touch(const void *_Nonnull bytes, size_t count);
 /// Returns 0 or the error number: EAGAIN if another description's lock conflicts.
 int zt_lock_byte(int descriptor, int64_t offset, int kind);
 
-/// Frees the disk space of a range, which then reads as zeros. Best effort.
-void zt_punch_hole(int descriptor, int64_t offset, int64_t count);
+/// Frees the disk space of a range, which then reads as zeros. Returns 0 or the error number.
+int zt_punch_hole(int descriptor, int64_t offset, int64_t count);
+
+/// The size that a file may grow to by this process's hand (RLIMIT_FSIZE).
+int64_t zt_file_size_limit(void);

@@ -16,9 +16,9 @@ package struct DecoderComparison {
   package init() {}
 
   /// Small limits: what matters is which steps are taken, not how long they take.
-  package static func options(pixelFormat: PixelFormat) -> DecodingOptions {
+  package static func options(keeps16Bit: Bool) -> DecodingOptions {
     var options = DecodingOptions(
-      damage: .partialRows, pixelFormat: pixelFormat, parallelism: 1)
+      damage: .partialRows, keeps16Bit: keeps16Bit, parallelism: 1)
     options.limits.canvasPixels = 1 << 14
     options.limits.pixelsPerPlay = 1 << 17
     options.limits.frameCount = 40
@@ -56,7 +56,7 @@ package struct DecoderComparison {
       let found =
         image.format == .gif
         ? differentIndices(pair.0, pair.1)
-        : differentPicture(pair.0, pair.1, control, image.options.pixelFormat)
+        : differentPicture(pair.0, pair.1, control, image.options.canvasFormat)
       if let found { return "frame \(control.index): \(found)" }
     }
     return nil

@@ -31,6 +31,8 @@ final class CountingSource: ByteSource {
   var count: Int { reads.load(ordering: .relaxed) }
 
   var byteCount: Int { memory.byteCount }
+  var residentByteCount: Int { 0 }
+
   var currentStamp: FileStamp? { nil }
   var isUnchanged: Bool { true }
 

@@ -2,7 +2,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct MemoryFrameCacheStressTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryFrameCacheStressTests {
   @Test func `two hundred thousand mixed operations by four tasks keep every invariant`() async {
     let bitmaps = [makeBitmap(8, 4), makeBitmap(16, 16), makeBitmap(40, 30), makeBitmap(64, 64)]
     let budget = MemoryBudget(byteLimit: 2 << 20)
@@ -41,9 +41,7 @@ private func mix(
     case 996:
       cache.budget.pressure = MemoryPressure.allLevels.randomElement(using: &random) ?? .none
     case 997: cache.budget.byteLimit = Int.random(in: 0...(2 << 20), using: &random)
-    default:
-      let statistics = cache.statistics
-      #expect(statistics.cost >= 0 && statistics.count >= 0)
+    default: #expect(cache.statistics.count <= cache.countLimit)
     }
     if step % 5000 == 0 { #expect(cache.faults() == []) }
   }

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 /// What iterators of a sequence of bitmaps decode, and that copies of one may be used at once.
-@Suite(.timeLimit(.minutes(1))) struct BitmapSequenceTests {
+@Suite(.timeLimit(.minutes(10))) struct BitmapSequenceTests {
   /// Copies its iterator for each frame and stores the copy back, as an actor has to.
   @MainActor private final class Viewer {
     private var iterator: BitmapSequence.Iterator
@@ -69,6 +69,8 @@ private final class OverlapSource: ByteSource {
 
   var mostAtOnce: Int { state.withLock { $0.most } }
   var byteCount: Int { memory.byteCount }
+  var residentByteCount: Int { 0 }
+
   var currentStamp: FileStamp? { nil }
   var isUnchanged: Bool { true }
 

@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct FrameReaderTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct FrameReaderTests {
   /// `count` frames of one pixel that cover the canvas and have no data.
   static func damaged(_ count: Int) -> [UInt8] {
     var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [9, 9, 9, 7, 7, 7]
@@ -35,6 +35,31 @@ import ZoetropeTestSupport
     }
     #expect(error?.code == .cancelled)
     #expect(reader.nextIndex == 5)
+  }
+
+  @Test(arguments: [false, true])
+  func `building what lies below a damaged frame ends when it is cancelled`(
+    _ isSeeking: Bool
+  ) throws {
+    let image = try AnimatedImage(bytes: Self.damaged(2_000))
+    func frame(_ isCancelled: @escaping () -> Bool) throws(AnimatedImageError) -> CompositedFrame {
+      if isSeeking { return try seeking.frame(at: 1_999, isCancelled: isCancelled) }
+      return try reader.frame(at: 1_999, isCancelled: isCancelled)
+    }
+    let (reader, seeking) = (FrameReader(image), SeekingReader(image))
+    // In the search for a whole frame, and in the replay from there.
+    for limit in [10, 3_000] {
+      var asked = 0
+      let error = #expect(throws: AnimatedImageError.self) {
+        try frame {
+          asked += 1
+          return asked > limit
+        }
+      }
+      #expect(error?.code == .cancelled && asked == limit + 1)
+    }
+    // The reader is as good as before.
+    #expect(try frame { false }.bitmap[0, 0] == RGBA(red: 9, green: 9, blue: 9))
   }
 
   @Test func `a range of frames may lie outside the image`() async throws {

@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct IndexedBlitterTests {
   /// A rectangle of indices at an odd place of a larger canvas, drawn and drawn plainly.
   struct Case {
@@ -27,7 +27,8 @@ struct IndexedBlitterTests {
       canvasStride = width + (isTight ? 0 : Int.random(in: 0...20, using: &random))
       indexOffset = Int.random(in: 0..<16, using: &random)
       canvasOffset = Int.random(in: 0..<4, using: &random)
-      transparent = Int.random(in: 0..<4, using: &random) == 0 ? nil : UInt8.random(in: 0...4)
+      transparent =
+        Int.random(in: 0..<4, using: &random) == 0 ? nil : UInt8.random(in: 0...4, using: &random)
       palette = [UInt32](repeating: 0, count: 256)
       for index in 0..<256 {
         palette[index] = UInt32(truncatingIfNeeded: random.next()) & 0xff_ffff | 255 << 24

@@ -8,7 +8,7 @@ import ZoetropeTestSupport
 
 /// What happens when the system has no memory, or no threads, to give: an error with a name, or the
 /// work done in another way, and nothing that ends the process or waits for ever.
-@Suite(.timeLimit(.minutes(1))) struct MemoryRefusalTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryRefusalTests {
   /// A pebibyte: more than any address space here.
   private static let tooMuch = 1 << 50
 
@@ -96,7 +96,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `without any thread, work is done by who asks for it`() async {
+  @Test func `without any thread, work is done on the cooperative pool`() async {
     let attempts = Atomic<Int>(0)
     let threads = DecodeThreads(count: 2) { _ in
       attempts.add(1, ordering: .relaxed)
@@ -109,6 +109,34 @@ import ZoetropeTestSupport
     let (wasDone, count) = (optional.load(ordering: .relaxed), attempts.load(ordering: .relaxed))
     #expect(!wasDone)
     #expect(count == 3)
+  }
+
+  @Test func `work that no thread takes never runs under a lock of who asks for it`() async {
+    let threads = DecodeThreads(count: 2) { _ in false }
+    let lock = Mutex(0)
+    let done = Tally()
+    lock.withLock { _ in
+      for _ in 0..<100 {
+        threads.run {
+          lock.withLock { $0 += 1 }
+          // Work that asks for work, as lanes do.
+          threads.run { done.add() }
+        }
+      }
+    }
+    await done.reach(100)
+    #expect(lock.withLock { $0 } == 100)
+  }
+
+  @Test func `when some threads cannot be started, the others do all work`() async {
+    let attempts = Atomic<Int>(0)
+    let threads = DecodeThreads(count: 3) { body in
+      let number = attempts.add(1, ordering: .relaxed).oldValue
+      return number % 2 == 1 && startThread(running: body)
+    }
+    let done = Tally()
+    for _ in 0..<1000 { threads.run { done.add() } }
+    await done.reach(1000)
   }
 }
 

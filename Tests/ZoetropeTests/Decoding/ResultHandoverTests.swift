@@ -5,11 +5,11 @@ import Testing
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1))) struct ResultHandoverTests {
+@Suite(.timeLimit(.minutes(10))) struct ResultHandoverTests {
   @Test func `a result is handed to the task that waits for it`() async {
     let threads = DecodeThreads(count: 1)
     for number in 0..<100 {
-      #expect(await threads.resultUnlessCancelled { number } == number)
+      #expect(await threads.resultUnlessCancelled { _ in number } == number)
     }
   }
 
@@ -18,7 +18,7 @@ import Testing
     let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
     let goesOn = ThreadSignal()
     let task = Task {
-      await threads.resultUnlessCancelled {
+      await threads.resultUnlessCancelled { _ in
         hasBegun.yield()
         goesOn.wait()
         return 1
@@ -29,7 +29,7 @@ import Testing
     #expect(await task.value == nil)
     // Only now may the work end; its result is for nobody, and the thread takes other work.
     goesOn.post()
-    #expect(await threads.resultUnlessCancelled { 2 } == 2)
+    #expect(await threads.resultUnlessCancelled { _ in 2 } == 2)
   }
 
   @Test func `for a task that was cancelled before, no work begins`() async {
@@ -39,7 +39,7 @@ import Testing
     }
     let task = Task {
       await cancellation()
-      return await threads.resultUnlessCancelled { 1 }
+      return await threads.resultUnlessCancelled { _ in 1 }
     }
     task.cancel()
     #expect(await task.value == nil)

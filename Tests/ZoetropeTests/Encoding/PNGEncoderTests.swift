@@ -59,7 +59,7 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct PNGEncoderTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PNGEncoderTests {
   @Test(arguments: EncodingCase.all, [PNGEncoder.Effort.fast, .balanced, .small])
   func `a picture takes its smallest form and reads back exactly`(
     _ item: EncodingCase, _ effort: PNGEncoder.Effort
@@ -103,6 +103,24 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     #expect(small < (try PNGEncoder().encode(photograph).count))
   }
 
+  @Test(arguments: [1, 7, 100])
+  func `data that is too long for one chunk is split`(limit: Int) throws {
+    let bitmap = Pictures.photograph(31, 17)
+    let encoder = PNGEncoder()
+    let whole = PNGChunkList(try encoder.encode(bitmap)).chunks.filter { $0.type == "IDAT" }
+    encoder.dataLimit = limit
+    let bytes = try encoder.encode(bitmap)
+    let parts = PNGChunkList(bytes).chunks.filter { $0.type == "IDAT" }
+    #expect(whole.count == 1 && whole[0].data == parts.flatMap(\.data))
+    #expect(parts.dropLast().allSatisfy { $0.data.count == limit })
+    #expect((1...limit).contains(try #require(parts.last).data.count))
+    for decoder in [PixelDecoder.reference, .fast] {
+      let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(decoder: decoder))
+      #expect(image.damage.isEmpty)
+      #expect(try FrameReader(image).next()?.bitmap == bitmap)
+    }
+  }
+
   @Test func `a filter can be the same for every row`() throws {
     let form = PNGForm(colorType: .rgb, bitDepth: 8)
     let (width, height) = (11, 5)
@@ -138,7 +156,7 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     #expect(bytes[25] == form.type)
     #expect(bytes[24] == 16)
     let image = try AnimatedImage(
-      bytes: bytes, options: DecodingOptions(decoder: .reference, pixelFormat: .rgba16))
+      bytes: bytes, options: DecodingOptions(decoder: .reference, keeps16Bit: true))
     let frame = try #require(try FrameReader(image).next())
     #expect(frame.bitmap == bitmap)
   }

@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct FrameSchedulerTests {
+@Suite(.timeLimit(.minutes(10))) struct FrameSchedulerTests {
   let clock = ManualClock()
 
   @Test func `each frame comes at its deadline and the stream ends after the last was held`()
@@ -57,8 +57,9 @@ import ZoetropeTestSupport
     #expect(count == 4_000)
     #expect(scheduler.statistics.lateness.maximum == .zero)
     #expect(scheduler.state == .finished)
-    // The frame being handed over, and those decoded ahead: nothing piles up.
-    #expect(shared.live.peak(.ticket) <= options.decodeAhead + 1)
+    // The frame being handed over, those decoded ahead, and one that the decoding thread may let go of
+    // later than its consumer: nothing piles up.
+    #expect(shared.live.peak(.ticket) <= options.decodeAhead + 2)
     #expect(shared.live.peak(.decode) == 1)
   }
 

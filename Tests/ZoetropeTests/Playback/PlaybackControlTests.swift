@@ -1,7 +1,7 @@
 import Testing
 import Zoetrope
 
-@Suite(.timeLimit(.minutes(1))) struct PlaybackControlTests {
+@Suite(.timeLimit(.minutes(10))) struct PlaybackControlTests {
   /// Every 10 ms of a play of five frames of 100 ms, and a little beside.
   static let moments = stride(from: 1, through: 499, by: 7).map { Duration.milliseconds($0) }
 
@@ -123,12 +123,12 @@ import Zoetrope
   }
 
   @Test(arguments: [
-    (0, 0, 0), (99, 0, 99), (100, 1, 0), (101, 1, 1), (299, 2, 99), (300, 2, 100), (900, 2, 100),
-    (-5, 0, 0),
+    (0, 0, 0), (99, 0, 99), (100, 1, 0), (101, 1, 1), (299, 2, 99), (300, 0, 0), (450, 1, 50),
+    (599, 2, 99), (600, 2, 0), (900, 2, 0), (-5, 0, 0),
   ])
   func `a frame's first instant belongs to the frame`(time: Int, frame: Int, offset: Int) throws {
     let timeline = PlaybackTimeline(PaintedFrames.controls(.tenths(3)))
-    let position = timeline.position(at: .milliseconds(time), in: 0..<3)
+    let position = timeline.position(at: .milliseconds(time), in: 0..<3, playCount: .finite(2))
     #expect(position.frame == frame)
     #expect(position.offset == .milliseconds(offset))
   }

@@ -5,24 +5,29 @@ import ZoetropeTestSupport
 @testable import Zoetrope
 
 /// No playback, and nothing that is called for one, holds up another.
-@Suite(.timeLimit(.minutes(1))) struct PlaybackFairnessTests {
+@Suite(.timeLimit(.minutes(10))) struct PlaybackFairnessTests {
   @Test(arguments: [LatePolicy.skip, .stretch, .latest, .catchUp(maximumRate: 2)])
   func `a loop without delays holds up no other playback`(policy: LatePolicy) async {
     let loop = FrameScheduler(
       sharing: PaintedFrames.shared([.part(0, 100), .part(0, 100)], playCount: .indefinite),
       options: PlaybackOptions(delayPolicy: .exact, latePolicy: policy))
+    let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
     let consumer = Task {
       var count = 0
-      for await _ in loop.frames().stream { count += 1 }
+      for await _ in loop.frames().stream {
+        if count == 0 { hasBegun.yield() }
+        count += 1
+      }
       return count
     }
+    for await _ in begun { break }
     let player = FrameScheduler(
       sharing: PaintedFrames.tenths(50), options: .everyFrame, clock: ManualClock(.jumping))
     var frames: [Int] = []
     for await frame in player.frames().stream { frames.append(frame.index) }
     #expect(frames == Array(0..<50))
     loop.stop()
-    #expect(await consumer.value >= 0)
+    #expect(await consumer.value > 0)
   }
 
   /// Somebody who is never called.

@@ -1,10 +1,12 @@
 import Synchronization
+import TestRunning
 import Testing
 
 @testable import Zoetrope
+@testable import ZoetropeCore
 
 /// The timer itself, on the system's clock: what is asserted holds however slow the machine is.
-@Suite(.timeLimit(.minutes(1)), .serialized) struct PlaybackThreadTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct PlaybackThreadTests {
   /// Not the shared one, which the playbacks of tests that run at the same time keep busy.
   private static let own = PlaybackThread()
   private let thread = Self.own
@@ -46,6 +48,61 @@ import Testing
       if count == 7 { break }
     }
     #expect(count == 7)
+  }
+
+  @Test func `without a thread, a stand-in calls clients and runs tasks`() async {
+    let attempts = Atomic<Int>(0)
+    let thread = PlaybackThread { _ in
+      attempts.add(1, ordering: .relaxed)
+      return false
+    }
+    // Twice, since the stand-in leaves when there is nothing more to do.
+    for _ in 0..<2 {
+      let (calls, continuation) = AsyncStream.makeStream(of: (Bool, PlaybackThread.Cause).self)
+      thread.call(Caller(.now, continuation), after: .start)
+      var iterator = calls.makeAsyncIterator()
+      #expect(await iterator.next()?.1 == .start)
+      for wait in [20, 10] {
+        let deadline = ContinuousClock.now.advanced(by: .milliseconds(wait))
+        thread.call(Caller(deadline, continuation), at: deadline)
+      }
+      for _ in 0..<2 {
+        let call = await iterator.next()
+        #expect(call?.0 == true && call?.1 == .deadline)
+      }
+      let sum = await Task(executorPreference: thread) {
+        await Task.yield()
+        return 1 + 1
+      }.value
+      #expect(sum == 2)
+    }
+    let count = attempts.load(ordering: .relaxed)
+    #expect(count >= 2)
+  }
+
+  @Test func `the thread takes over from its stand-in as soon as it starts`() async {
+    let attempts = Atomic<Int>(0)
+    let thread = PlaybackThread { body in
+      attempts.add(1, ordering: .relaxed).newValue > 3 && startThread(running: body)
+    }
+    let (calls, continuation) = AsyncStream.makeStream(of: (Bool, PlaybackThread.Cause).self)
+    // Keeps the stand-in waiting.
+    let late = Caller(.now.advanced(by: .seconds(3600)), continuation)
+    thread.call(late, at: .now.advanced(by: .seconds(3600)))
+    await eventually { attempts.load(ordering: .relaxed) > 3 }
+    // Only the thread itself takes work on.
+    let isThread = await Task(executorPreference: thread) {
+      thread.offer({}, lasting: .zero)
+    }.value
+    #expect(isThread)
+    thread.call(Caller(.now, continuation), after: .signal)
+    for await (_, cause) in calls {
+      #expect(cause == .signal)
+      break
+    }
+    thread.remove(late)
+    let count = attempts.load(ordering: .relaxed)
+    #expect(count == 4)
   }
 
   @Test func `an obsolete client is forgotten at once, whenever it became so`() async {

@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1)), .computes) struct ImageIndexTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct ImageIndexTests {
   static let recipes = FixtureTests.recipes.filter { $0.expectations.errorCode == nil }
 
   @Test(arguments: recipes) func `an index comes back as it was stored`(recipe: Recipe) throws {
@@ -47,6 +47,7 @@ import ZoetropeTestSupport
   enum Lie: CaseIterable {
     case noFrame, endPastFile, framesOverlap, wrongNumber, negativePlace, hugeCanvas, noCanvas
     case palette, bitDepth, colorType, outside, transparency, chromaticities, staticImage, format
+    case wideFrame
 
     func tell(_ scan: inout ScannedImage, _ header: inout ImageHeader) {
       let first = scan.frames[0]
@@ -75,6 +76,9 @@ import ZoetropeTestSupport
       case .chromaticities: scan.metadata.chromaticities = [1]
       case .staticImage: scan.staticImage = frame(bytes: 0 ..< .max)
       case .format: header.format = .gif; header.canvasSize.width = 1 << 20
+      case .wideFrame:
+        header.format = .gif
+        scan.frames = [frame(rect: PixelRect(x: 0, y: 0, width: 1 << 16, height: 1))]
       }
     }
   }
@@ -88,6 +92,32 @@ import ZoetropeTestSupport
     record.put(scan, header)
     let data = ImageIndex.sealed(Array(index.data.prefix(12)) + record.bytes)
     #expect(Self.code(of: data) == .invalidIndex)
+  }
+
+  @Test func `a GIF's frames have the sides that 16 bits can hold, whatever the limits are`() throws
+  {
+    let index = try Self.index(of: "Demo/variable-delay.gif")
+    func isAccepted(canvas: Int, _ rect: PixelRect) -> Bool {
+      var (scan, header) = (index.scan, index.header)
+      header.canvasSize = PixelSize(width: canvas, height: canvas)
+      let first = scan.frames[0]
+      scan.frames[0] = FrameControl(
+        index: 0, rect: rect, delay: first.delay, byteRange: first.byteRange)
+      var record = RecordWriter()
+      record.put(index.byteCount)
+      record.put(scan, header)
+      let data = ImageIndex.sealed(Array(index.data.prefix(12)) + record.bytes)
+      return Self.code(of: data) != .invalidIndex
+    }
+    let most = 65_535
+    #expect(isAccepted(canvas: 2 * most, PixelRect(x: most, y: most, width: most, height: most)))
+    #expect(!isAccepted(canvas: 2 * most + 1, PixelRect(x: 0, y: 0, width: 1, height: 1)))
+    for (x, y, width, height) in [
+      (most + 1, 0, 1, 1), (0, most + 1, 1, 1), (0, 0, most + 1, 1), (0, 0, 1, most + 1),
+    ] {
+      let rect = PixelRect(x: x, y: y, width: width, height: height)
+      #expect(!isAccepted(canvas: 2 * most, rect), "\(rect)")
+    }
   }
 
   @Test(arguments: ["Demo/variable-delay.gif", "Demo/spinner.png"])

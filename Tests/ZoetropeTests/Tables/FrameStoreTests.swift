@@ -3,8 +3,9 @@ import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .startsThreads) struct FrameStoreTests {
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct FrameStoreTests {
   private let scratch: ScratchDirectory
   private let size = PixelSize(width: 40, height: 30)
 
@@ -119,10 +120,22 @@ import Zoetrope
     #expect(error?.code == .storeFull)
   }
 
+  @Test func `a store has a path, and a frame the size of its key`() throws {
+    let nowhere = #expect(throws: AnimatedImageError.self) { try FrameStore(at: "") }
+    #expect(nowhere?.code == .parameter)
+    let store = try open()
+    for (width, height) in [(0, 0), (0, 30), (41, 30)] {
+      let key = makeAnimation(1, width: width, height: height)[0]
+      let error = #expect(throws: AnimatedImageError.self) { try store.keep(frame(1), for: key) }
+      #expect(error?.code == .parameter)
+    }
+    #expect(scratchTables.isEmpty)
+  }
+
   @Test func `it behaves as a dictionary that may forget`() throws {
     let stores = [try open(8192 * 40), try open(8192 * 40)]
     var expected: [FrameKey: Int] = [:]
-    var random = SystemRandomNumberGenerator()
+    var random = SplitMix64(seed: 125)
     var hits = 0
     for step in 0..<1500 {
       let store = stores[Int.random(in: 0..<2, using: &random)]
@@ -234,14 +247,14 @@ import Zoetrope
     // The header; every byte of an entry, in one of the entries in use; bytes here and there in the
     // pixels.
     let header = Array(0..<160)
-    let entries = (0..<16).filter { (slot: Int) -> Bool in
+    let entries = (0..<32).filter { (slot: Int) -> Bool in
       let start = 2 * page + slot * 256
       return good[start..<start + 256].contains { $0 != 0 }
     }
     #expect(entries.count == 3)
     let inEntries = (0..<256).map { 2 * page + entries[$0 % 3] * 256 + $0 }
     let inPixels = entries.flatMap { (slot: Int) -> [Int] in
-      let start = 3 * page + slot * 8192
+      let start = 4 * page + slot * 8192
       return Array(stride(from: start, to: start + 192 * 30, by: 997))
     }
     var losses = 0
@@ -283,13 +296,30 @@ import Zoetrope
     }
   }
 
+  @Test func `a page that is missing leaves those behind it as they are`() throws {
+    let size = TableFile.pageSize
+    let path = directory.appending("pages")
+    try FileManager.default.createDirectory(
+      atPath: directory.string, withIntermediateDirectories: true)
+    let file = try #require(try TableFile.open(path, creating: true))
+    try unsafe file.write([UInt8](repeating: 1, count: 3 * size).span.bytes, at: 0)
+    let mapping = try #require(TableMapping(file, byteCount: 3 * size))
+    try path.truncate(to: size)
+    #expect(mapping.word(at: 0) == 0x0101_0101_0101_0101)
+    #expect(!mapping.hasGap)
+    #expect(mapping.word(at: size) == 0)
+    #expect(mapping.hasGap)
+    try unsafe file.write([UInt8](repeating: 2, count: 2 * size).span.bytes, at: size)
+    #expect(mapping.word(at: 2 * size) == 0x0202_0202_0202_0202)
+  }
+
   @Test func `tables of older and newer versions are left alone, and pruned once unused`() throws {
     let store = try open()
     try store.keep(frame(1), for: key(1, 0))
     let table = try #require(scratchTables.first)
     let name = table.lastComponent?.string ?? ""
     let stem = name[..<(name.range(of: "-v")?.lowerBound ?? name.endIndex)]
-    let others = ["1.1", "99.1", "2.0", "2.9"].map {
+    let others = ["1.1", "99.1", "3.1", "2.9"].map {
       directory.appending("\(stem)-v\($0).frames")
     }
     for other in others {
@@ -349,11 +379,11 @@ import Zoetrope
     let bytes = try Data(contentsOf: URL(filePath: table.string))
     let page = TableFile.pageSize
     let slot = try #require(
-      (0..<16).first { (slot: Int) -> Bool in
+      (0..<32).first { (slot: Int) -> Bool in
         let start = 2 * page + slot * 256
         return bytes[start..<start + 8].contains { $0 != 0 }
       })
-    try table.flip(3 * page + slot * 8192 + 700)
+    try table.flip(4 * page + slot * 8192 + 700)
     #expect(try store.verify() == (2, 1))
     #expect(try store.verify() == (2, 0))
   }

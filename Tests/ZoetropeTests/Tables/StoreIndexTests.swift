@@ -2,11 +2,12 @@ import Foundation
 import SystemPackage
 import TestRunning
 import Testing
+import ZoetropeTestSupport
 
 @testable import Zoetrope
 @testable import ZoetropeCore
 
-@Suite(.timeLimit(.minutes(1)), .startsThreads) struct StoreIndexTests {
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct StoreIndexTests {
   private let scratch: ScratchDirectory
 
   init() throws { scratch = try ScratchDirectory() }
@@ -46,6 +47,41 @@ import Testing
     #expect(known > 10)
     #expect(records().count == known)
     #expect(store.lastError == nil)
+  }
+
+  @Test func `bytes without a file are hashed once for a store`() async throws {
+    let source = CountingSource(
+      DeltaGIF.make(width: 16, height: 16, frameCount: 3, patch: 4))
+    let image = try source.open()
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    let identity = try store.identity(of: image)
+    #expect(source.count == 1)
+    for _ in 0..<3 {
+      #expect(try store.identity(of: image.charged(to: MemoryBudget())) == identity)
+    }
+    #expect(source.count == 1)
+    // Another store has another secret.
+    let other = try FrameStore(at: scratch.path.appending("other"))
+    #expect(try other.identity(of: image) != identity)
+    #expect(source.count == 2)
+  }
+
+  @Test func `frames of one decoder are not taken for those of the other`() async throws {
+    let memory = MemoryFrameCache(budget: MemoryBudget(byteLimit: 8 << 20))
+    let caches: [any FrameCaching] = [memory, try FrameStore(at: scratch.path.appending("store"))]
+    var differing = 0
+    for path in Self.files where path.string.contains("/Bad/gif-") {
+      guard let image = try? AnimatedImage(contentsOf: path) else { continue }
+      let other = try AnimatedImage(
+        contentsOf: path, options: DecodingOptions(decoder: .reference))
+      let expected = try FrameReader(image).frame(at: 0)
+      differing += try FrameReader(other).frame(at: 0).bitmap == expected.bitmap ? 0 : 1
+      for cache in caches {
+        _ = try await other.bitmap(at: 0, cache: cache)
+        #expect(try await image.bitmap(at: 0, cache: cache) == expected.bitmap)
+      }
+    }
+    #expect(differing > 0)
   }
 
   @Test func `records are what is served, and other options have others`() throws {

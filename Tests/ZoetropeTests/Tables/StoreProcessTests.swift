@@ -3,10 +3,11 @@ import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 /// Several processes at one store. `table-churn` checks every pixel that it is given.
-@Suite(.timeLimit(.minutes(2)), .startsThreads) struct StoreProcessTests {
-  private static let program: String = {
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct StoreProcessTests {
+  static let program: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
     let path = String(
@@ -48,12 +49,22 @@ import Zoetrope
     #expect(store.statistics.byteCount <= (1 << 20) + 8 * 12288)
   }
 
-  @Test(arguments: ["guard-host", "guard-host-closed", "guard", "guard-closed"])
-  func `a SIGBUS that is not the store's goes where it went before`(mode: String) throws {
+  /// Each handler of this process, each cause, while the store is open and after.
+  private static let signals = ["host", "once", "default"].flatMap { handler in
+    ["sent-open", "sent-closed", "fault-open", "fault-closed"].map { (handler, $0) }
+  }
+
+  // A handler that may interrupt itself only while the store is open: the thread sanitizer calls handlers
+  // of its own accord, and never nested.
+  @Test(arguments: signals + [("nested", "sent-open"), ("nested", "fault-open")])
+  func `a SIGBUS that is not the store's goes where it went before`(
+    handler: String, cause: String
+  ) throws {
     let scratch = try ScratchDirectory()
-    let process = try start(scratch.path.appending("store").string, "0", "0", mode)
+    let process = try start(
+      scratch.path.appending("store").string, "0", "0", "guard-\(handler)-\(cause)")
     process.waitUntilExit()
-    if mode.contains("host") {
+    if ["host", "nested"].contains(handler) {
       #expect(process.terminationReason == .exit)
       #expect(process.terminationStatus == 42)
     } else {
@@ -62,19 +73,20 @@ import Zoetrope
     }
   }
 
-  /// Runs the program in a file system of its own, which `mount` makes at `DIR`.
-  private func run(mounting mount: String, _ arguments: String) throws -> (
-    status: Int32, text: String
-  ) {
-    let scratch = try ScratchDirectory()
+  /// Runs the program after the shell's command `mount`, which may mount a file system at `DIR`.
+  private func run(
+    mounting mount: String, _ arguments: String, scratch: ScratchDirectory? = nil
+  ) throws -> (status: Int32, text: String) {
+    let scratch = try scratch ?? ScratchDirectory()
     let process = Process()
     let pipe = Pipe()
     process.executableURL = URL(filePath: "/bin/sh")
     let script = mount.replacing("DIR", with: scratch.path.string)
+    let command = "\(script) && exec \(Self.program) \(scratch.path)/store \(arguments)"
     process.arguments = [
       "-c",
-      "exec unshare -m sh -c 'mount --make-rprivate / && \(script) && exec \(Self.program)"
-        + " \(scratch.path)/store \(arguments)'",
+      mount.contains("mount")
+        ? "exec unshare -m sh -c 'mount --make-rprivate / && \(command)'" : command,
     ]
     process.standardOutput = pipe
     try process.run()
@@ -108,6 +120,42 @@ import Zoetrope
     #expect(text.contains("storeDenied"), "\(text)")
   }
 
+  @Test(.enabled(if: mayMount, "needs permission to mount"))
+  func `a store on a read-only file system shows what it has`() throws {
+    let scratch = try ScratchDirectory()
+    let store = scratch.path.appending("store")
+    let writer = try start(store.string, "1", "0.5")
+    writer.waitUntilExit()
+    let found = try run(
+      mounting: "mount --bind \(scratch.path) DIR && mount -o remount,ro,bind DIR", "3 0 check")
+    #expect(found.status == 0, "\(found.text)")
+    #expect(try #require(Int(found.text.filter { $0 != "\n" })) > 10)
+    // A reader that would store what it misses.
+    let reader = try run(
+      mounting: "mount --bind \(scratch.path) DIR && mount -o remount,ro,bind DIR",
+      "3 0.2 readers")
+    #expect(reader.status == 0 && !reader.text.contains("found 0"), "\(reader.text)")
+  }
+
+  @Test func `a limit on the size of files is an error, not a signal`() throws {
+    let scratch = try ScratchDirectory()
+    // Below the size of a table. Above the 512 KiB of a file that the thread sanitizer writes when a
+    // program starts.
+    let limit = "prlimit --pid $$ --fsize=\(3 << 18)"
+    let (status, text) = try run(mounting: limit, "3 0.2", scratch: scratch)
+    #expect(status == 0, "\(text)")
+    #expect(text.contains("kept 0,") && !text.contains("refused 0"), "\(text)")
+    // A table that is there already, larger than this process may write.
+    let store = try FrameStore(at: scratch.path.appending("store"), byteLimit: 1 << 20)
+    let size = PixelSize(width: 40, height: 30)
+    for index in 0..<40 {
+      let key = makeAnimation(9, width: 40, height: 30)[index]
+      try store.keep(CachedFrame(makePixels(size, seed: index)), for: key)
+    }
+    let second = try run(mounting: limit, "3 0.2", scratch: scratch)
+    #expect(second.status == 0, "\(second.text)")
+  }
+
   #if DEBUG
     @Test func `a writer may end before any system call`() throws {
       let scratch = try ScratchDirectory()
@@ -115,7 +163,7 @@ import Zoetrope
       // Opening takes some 20 calls, storing a frame 8; then it stops at places farther apart.
       let places = Array(0..<48) + (0..<12).map { 60 + $0 * 41 }
       for place in places {
-        let writer = try start(directory, "\(place)", "20", "stop:\(place)")
+        let writer = try start(directory, "\(place)", "600", "stop:\(place)")
         writer.waitUntilExit()
         #expect(writer.terminationReason == .uncaughtSignal, "call \(place)")
         let store = try FrameStore(at: FilePath(directory))
@@ -131,9 +179,10 @@ import Zoetrope
     let scratch = try ScratchDirectory()
     let directory = scratch.path.appending("store").string
     let reader = try start(directory, "1000", "2", "readers")
+    var random = SplitMix64(seed: 136)
     for round in 0..<40 {
-      let writer = try start(directory, "\(round)", "20")
-      usleep(UInt32.random(in: 3_000...40_000))
+      let writer = try start(directory, "\(round)", "600")
+      usleep(UInt32.random(in: 3_000...40_000, using: &random))
       kill(writer.processIdentifier, SIGKILL)
       writer.waitUntilExit()
       #expect(writer.terminationReason == .uncaughtSignal, "round \(round)")

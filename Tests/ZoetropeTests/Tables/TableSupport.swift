@@ -25,8 +25,12 @@ final class ScratchDirectory: Sendable {
   }
 
   /// The tables in it.
-  var tables: [FilePath] {
-    files.filter { $0.hasSuffix(".frames") }.map { path.appending($0) }
+  var tables: [FilePath] { Self.tables(in: path) }
+
+  /// The tables in a directory.
+  static func tables(in directory: FilePath) -> [FilePath] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
+    return names.filter { $0.hasSuffix(".frames") }.sorted().map { directory.appending($0) }
   }
 }
 

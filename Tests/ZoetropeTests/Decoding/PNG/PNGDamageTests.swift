@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct PNGDamageTests {
   private struct Sample {
     var image: SampleImage
@@ -59,6 +59,39 @@ struct PNGDamageTests {
     let sample = Sample()
     let surplus = [UInt8](repeating: 77, count: count)
     let frame = try sample.decode(FrameBytes.chunks(FrameBytes.deflated(sample.raw + surplus)))
+    #expect(frame.damage?.kind == .pngSurplus)
+    #expect(try sample.has(9, frame))
+  }
+
+  @Test func `libpng is not needed for rows that are cut off or have surplus data behind them`()
+    throws
+  {
+    var random = SplitMix64(seed: 9)
+    let sample = Sample(40, 60)
+    let stream = FrameBytes.deflated(sample.raw)
+    let bytes = FrameBytes.chunks(stream)
+    let noise = (0..<5000).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let cases: [([UInt8], Damage.Kind)] = [
+      (Array(bytes.prefix(bytes.count / 2)), .pngTruncated),
+      (FrameBytes.chunks(Array(stream.prefix(stream.count / 2))), .pngShort),
+      (FrameBytes.chunks(FrameBytes.deflated(sample.raw + noise)), .pngSurplus),
+    ]
+    for (bytes, kind) in cases {
+      let frame = try sample.decode(bytes)
+      // Those of libpng are RGBA.
+      #expect(frame.layout == .rgb8)
+      #expect(frame.damage?.kind == kind)
+      #expect(!frame.rows.isEmpty)
+      #expect(try sample.has(frame.rows.count, frame))
+    }
+  }
+
+  @Test func `a stream is judged alike whether or not its chunk is whole`() throws {
+    let sample = Sample()
+    let stream = FrameBytes.deflated(sample.raw)
+    // The chunk announces more than there is, which is all that the picture needs.
+    let bytes = FrameBytes.chunks(stream + [1, 2, 3, 4, 5, 6, 7, 8])
+    let frame = try sample.decode(Array(bytes.dropLast(10)))
     #expect(frame.damage?.kind == .pngSurplus)
     #expect(try sample.has(9, frame))
   }

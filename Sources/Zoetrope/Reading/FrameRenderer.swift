@@ -1,0 +1,137 @@
+/// Renders composited frames as bitmaps of one ``Rendition``.
+///
+/// Scales and converts only the changed part of a frame that follows the last one, and copies only what
+/// bitmaps that were handed out and released lack.
+package struct FrameRenderer: Sendable {
+  package let rendition: Rendition
+  package let rendering: Rendering
+  /// Nil if frames keep the canvas size.
+  package let scaler: FrameScaler?
+  /// The last frame, scaled and converted; nil before the first one.
+  private var last: RenderedFrame?
+  /// What rendering throws if frames would be too large; there is no scaler then.
+  private let refusal: AnimatedImageError?
+
+  /// Bytes of the bitmaps kept for the next frame; 0 if frames are used as decoded.
+  package var bitmapCost: Int {
+    if refusal != nil { return 0 }
+    let formats =
+      (scaler == nil ? [] : [rendition.canvasFormat])
+      + (rendition.format == rendition.canvasFormat ? [] : [rendition.format])
+    return formats.reduce(0) { $0 + $1.cost(of: rendition.size) }
+  }
+
+  /// A renderer of frames of `canvasSize`, opened with `options`.
+  package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
+    self.rendering = rendering
+    rendition = Rendition(rendering, of: canvasSize, options: options)
+    refusal = rendition.refusal(options.limits)
+    if refusal == nil, rendition.scaling != nil, let target = rendering.target {
+      scaler = FrameScaler(
+        from: canvasSize, into: target, fit: rendering.fit, filter: rendering.filter,
+        linearLight: rendering.linearLight)
+    } else {
+      scaler = nil
+    }
+  }
+
+  /// Called before a frame is read, which may take long.
+  ///
+  /// - Throws: `limitExceeded` if frames would be too large.
+  package func check() throws(AnimatedImageError) {
+    if let refusal { throw refusal }
+  }
+
+  /// Renders `frame`. If the last rendered frame was the one before it, its dirty rectangle must be
+  /// relative to that one.
+  ///
+  /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if frames would
+  ///   be too large or allocation fails.
+  package mutating func render(
+    _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    try check()
+    // Taken, so that a frame that fails half-way is not built upon. A copy of this renderer may draw on
+    // the same canvases; then this one gets new ones.
+    var taken = last.take()
+    let isOwned = isKnownUniquelyReferenced(&taken)
+    let rendered = if isOwned, let taken { taken } else { RenderedFrame() }
+    let follows = isOwned && rendered.index + 1 == frame.index
+    var bitmap = frame.bitmap
+    var dirty = frame.dirtyRect
+    if let scaler {
+      let changed = follows ? dirty : PixelRect(bitmap.size)
+      (bitmap, dirty) = try rendered.scale(bitmap, changed: changed, scaler, isCancelled)
+    }
+    if let drawing = rendition.drawing {
+      bitmap = try drawing.applied(to: bitmap).converted(asking: rendition.format)
+    } else if rendition.format != bitmap.format {
+      let changed = follows ? dirty : PixelRect(bitmap.size)
+      bitmap = try rendered.convert(bitmap, to: rendition.format, changed: changed)
+    }
+    rendered.index = frame.index
+    last = rendered
+    return CompositedFrame(
+      index: frame.index, bitmap: bitmap, dirtyRect: dirty, damage: frame.damage)
+  }
+
+  /// Gives up the memory that waits for the next frames.
+  package mutating func rest() {
+    guard isKnownUniquelyReferenced(&last) else { return }
+    last?.rest()
+  }
+}
+
+/// The canvases on which one frame after the other is scaled and converted.
+private final class RenderedFrame: @unchecked Sendable {
+  // Sendable: only `FrameRenderer` has references, and it uses one only if it is the only one. A renderer
+  // is a value, so that no two threads change it at once.
+
+  var index = -1
+  private var scaled: Canvas?
+  private var converted: Canvas?
+
+  /// Scales what depends on `changed`; that is all of the first frame.
+  func scale(
+    _ bitmap: Bitmap, changed: PixelRect, _ scaler: FrameScaler, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> (Bitmap, dirty: PixelRect) {
+    let isWhole = changed == PixelRect(bitmap.size)
+    let region = isWhole ? PixelRect(scaler.size) : scaler.touched(by: changed)
+    let picture = try Self.redraw(&scaled, scaler.size, bitmap.format, region) {
+      (buffer) throws(AnimatedImageError) in
+      try scaler.redraw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
+    }
+    return (picture, region)
+  }
+
+  /// Converts the rows of `changed`; those are all of the first frame.
+  func convert(
+    _ bitmap: Bitmap, to format: PixelFormat, changed: PixelRect
+  ) throws(AnimatedImageError) -> Bitmap {
+    let rows = PixelRect(x: 0, y: changed.y, width: bitmap.width, height: changed.height)
+    return try Self.redraw(&converted, bitmap.size, format, changed.isEmpty ? .empty : rows) {
+      (buffer) throws(AnimatedImageError) in
+      try bitmap.convert(rows: rows.y..<rows.maxY, into: &buffer)
+    }
+  }
+
+  /// Draws `region` of `canvas`, which is new for the first frame.
+  private static func redraw(
+    _ canvas: inout Canvas?, _ size: PixelSize, _ format: PixelFormat, _ region: PixelRect,
+    _ draw: (inout PixelBuffer) throws(AnimatedImageError) -> Void
+  ) throws(AnimatedImageError) -> Bitmap {
+    var drawn =
+      if let last = canvas.take() { last } else {
+        try Canvas(size: size, format: format, zeroed: false)
+      }
+    if !region.isEmpty { try drawn.redraw(region, draw) }
+    let bitmap = drawn.bitmap
+    canvas = consume drawn
+    return bitmap
+  }
+
+  func rest() {
+    scaled?.rest()
+    converted?.rest()
+  }
+}

@@ -1,0 +1,229 @@
+internal import Synchronization
+
+/// Disk space that this process may fill before it looks at the directory again.
+struct Room: Sendable {
+  var byteCount = 0
+  var until = ContinuousClock.now
+  /// Whether nothing can be freed: evicting would cost frames and give no space.
+  var isFixed = false
+}
+
+extension FrameStore {
+  /// Whether `byteCount` more bytes may be stored, after evicting frames if necessary.
+  ///
+  /// The directory is not read each time: this process then takes, or frees and takes, a 64th of
+  /// the limit at once. Only that much can several processes exceed the limit by, since none knows
+  /// what the others took.
+  func makeRoom(_ byteCount: Int) -> Bool {
+    room.withLock { room in
+      let now = ContinuousClock.now
+      if now < room.until {
+        if byteCount <= room.byteCount {
+          room.byteCount -= byteCount
+          return true
+        }
+        if room.isFixed { return false }
+      }
+      // Without knowing what there is, nothing is added.
+      guard var eviction = try? Eviction(of: self) else { return false }
+      let share = max(byteCount, byteLimit / 64)
+      var free = byteLimit - eviction.byteCount
+      if free < byteCount { free += eviction.evict(share - free, unusedFor: 60_000_000_000) }
+      let isEnough = free >= byteCount
+      room = Room(
+        byteCount: isEnough ? min(free, share) - byteCount : 0, until: now + .seconds(1),
+        isFixed: !isEnough && !eviction.canFreeSlots)
+      return isEnough
+    }
+  }
+
+  /// Evicts the least recently used frames, of whatever table, until the store takes at most
+  /// `byteCount` bytes. Also removes tables that are empty, damaged or of other versions, and
+  /// leftovers of killed processes, unless a process has them open.
+  ///
+  /// - Throws: `storeDenied` if the store is read-only; what kept frames from being evicted.
+  public func prune(to byteCount: Int) throws(AnimatedImageError) {
+    try checkWritable()
+    if byteCount <= 0 { index.prune(to: 0) }
+    forEachTable { (table) throws(AnimatedImageError) in try table.shrink() }
+    let failure = try room.withLock { (room) throws(AnimatedImageError) in
+      room = Room()
+      var eviction = try Eviction(of: self)
+      let surplus = eviction.byteCount - max(byteCount, 0)
+      let isEnough = surplus <= 0 || eviction.evict(surplus, unusedFor: 0) >= surplus
+      return isEnough ? nil : eviction.failure
+    }
+    var rest = try Eviction(of: self)
+    rest.removeFiles()
+    if let failure, try Eviction(of: self).byteCount > max(byteCount, 0) { throw failure }
+  }
+
+  /// Removes the file of a table unless a process has it open.
+  ///
+  /// - Returns: Whether it did.
+  @discardableResult
+  func removeIfUnused(_ name: String) -> Bool {
+    let path = directory.appending(name)
+    do throws(AnimatedImageError) {
+      guard let file = try TableFile.open(path), !file.isReadOnly,
+        try file.setLock(.exclusive, at: TableLayout.presence),
+        // Otherwise the name is another file's by now.
+        try file.status.linkCount > 0
+      else { return false }
+    } catch {
+      // No store opens a file that others may read.
+      guard error.code == .storeDenied else { return false }
+    }
+    TableDirectory.remove(path)
+    return true
+  }
+}
+
+/// A search for the least recently used frames of all tables of a store.
+///
+/// It opens files, one at a time, and maps none. The locks of slots keep it from those in use, here
+/// or in another process.
+struct Eviction {
+  /// A slot that takes space, or a file that may be removed as a whole.
+  private struct Victim {
+    let file: Int
+    /// Nil if it is the whole file.
+    let slot: Int?
+    let byteCount: Int
+    /// The time of last use, as stored, and as compared: nanoseconds since 1970.
+    let use: UInt64
+    let time: UInt64
+  }
+
+  private let store: FrameStore
+  private let secret: StoreSecret
+  private let files: [(name: String, status: TableFile.Status)]
+  private let now: UInt64
+  /// The last error that kept a table's frames from being evicted.
+  private(set) var failure: AnimatedImageError?
+  /// False once the file system could not free the space of a slot.
+  private(set) var canFreeSlots = true
+  private var freed = 0
+
+  init(of store: FrameStore) throws(AnimatedImageError) {
+    self.store = store
+    secret = store.state.withLock { $0.secret }
+    files = try TableDirectory.list(store.directory).filter { StoreFiles.isTable($0.name) }
+    now = UInt64(max(store.clock(), 1))
+  }
+
+  /// Bytes on disk, of all files.
+  var byteCount: Int { files.reduce(0) { $0 + $1.status.allocatedBytes } }
+
+  /// Evicts frames until `wanted` bytes are free.
+  ///
+  /// If the file system cannot free slots, removes tables none of whose frames was used for `idle`
+  /// nanoseconds, and which no process has open.
+  ///
+  /// - Returns: The number of bytes freed.
+  mutating func evict(_ wanted: Int, unusedFor idle: UInt64) -> Int {
+    let victims = victims().sorted { $0.time < $1.time }
+    var (next, factor) = (0, 1)
+    while freed < wanted, next < victims.count, canFreeSlots {
+      // As many as would do; if some are in use, more the next time.
+      var (end, sum) = (next, 0)
+      while end < victims.count, sum < (wanted - freed) * factor {
+        sum += victims[end].byteCount
+        end += 1
+      }
+      for (file, group) in Dictionary(grouping: victims[next..<end], by: \.file) {
+        evict(group, from: file, until: wanted)
+      }
+      (next, factor) = (end, min(2 * factor, 1 << 16))
+    }
+    if canFreeSlots { return freed }
+    // The last of a file is its most recently used.
+    let latest = Dictionary(victims.map { ($0.file, $0.time) }) { $1 }
+    for (file, time) in latest.sorted(by: { $0.value < $1.value })
+    where freed < wanted && now - time >= idle {
+      remove(file)
+    }
+    return freed
+  }
+
+  /// Removes files that hold no frames for this version.
+  mutating func removeFiles() {
+    for victim in victims() where victim.slot == nil { remove(victim.file) }
+  }
+
+  private mutating func victims() -> [Victim] {
+    var found: [Victim] = []
+    for (place, file) in files.enumerated() {
+      let byteCount = file.status.allocatedBytes
+      do throws(AnimatedImageError) {
+        guard let (table, layout) = try open(place) else {
+          // A file of another version, or one that is not complete: its writer may be at work.
+          let time = UInt64(max(file.status.modified, 0))
+          guard time + 60_000_000_000 < now else { continue }
+          found.append(Victim(file: place, slot: nil, byteCount: byteCount, use: 0, time: time))
+          continue
+        }
+        let bytes = try table.read(layout.usesBytes, at: layout.usesOffset)
+        let uses = (0..<bytes.count / 8).map { bytes.rawBytes.load(UInt64.self, at: $0 * 8) }
+        let occupied = uses.count { $0 != 0 }
+        if occupied == 0 {
+          found.append(Victim(file: place, slot: nil, byteCount: byteCount, use: 0, time: 0))
+        }
+        // A copy of a table may have no holes: slots that should take no space do.
+        if byteCount - layout.pixelsOffset - occupied * layout.stride > byteCount / 4 {
+          for slot in uses.indices where uses[slot] == 0 {
+            _ = try table.evict(slot, of: layout, unusedSince: 0)
+          }
+          freed += try max(byteCount - table.status.allocatedBytes, 0)
+        }
+        for (slot, use) in uses.enumerated() where use != 0 {
+          // Of a clock that was wrong by more than an hour.
+          let time = use > now + 3_600_000_000_000 ? 0 : min(use, now)
+          found.append(
+            Victim(file: place, slot: slot, byteCount: layout.stride, use: use, time: time))
+        }
+      } catch {
+        note(error)
+      }
+    }
+    return found
+  }
+
+  /// Opens a table for writing; nil if it is none of this version and secret.
+  private func open(
+    _ place: Int
+  ) throws(AnimatedImageError) -> (file: TableFile, layout: TableLayout)? {
+    guard let shape = secret.shape(ofTable: files[place].name),
+      let file = try TableFile.open(store.directory.appending(files[place].name)),
+      let layout = try TableLayout(of: file, shape, secret: secret.hash)
+    else { return nil }
+    if file.isReadOnly { throw AnimatedImageError(.storeDenied, "a table is read-only") }
+    return (file, layout)
+  }
+
+  private mutating func evict(_ victims: [Victim], from place: Int, until wanted: Int) {
+    do throws(AnimatedImageError) {
+      let table = try open(place)
+      for victim in victims where freed < wanted {
+        if let slot = victim.slot, let (file, layout) = table {
+          freed += try file.evict(slot, of: layout, unusedSince: victim.use)
+        } else if victim.slot == nil, store.removeIfUnused(files[place].name) {
+          freed += victim.byteCount
+        }
+      }
+    } catch {
+      note(error)
+    }
+  }
+
+  private mutating func note(_ error: AnimatedImageError) {
+    failure = error
+    if error.code == .storeUnsupported { canFreeSlots = false }
+  }
+
+  /// Removes a file, which this store may have open, unless others have.
+  private mutating func remove(_ place: Int) {
+    if let shape = secret.shape(ofTable: files[place].name) { store.forget(shape) }
+    if store.removeIfUnused(files[place].name) { freed += files[place].status.allocatedBytes }
+  }
+}

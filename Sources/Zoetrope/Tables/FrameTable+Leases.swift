@@ -1,0 +1,66 @@
+internal import Synchronization
+
+/// Who uses which slot.
+extension FrameTable {
+  /// Keeps every process from replacing the pixels of a slot while this object exists.
+  final class Lease: Sendable {
+    private let table: FrameTable
+    private let slot: Int
+
+    fileprivate init(_ table: FrameTable, _ slot: Int) {
+      self.table = table
+      self.slot = slot
+    }
+
+    deinit { table.endLease(of: slot) }
+  }
+
+  /// Leases `slot`; nil if it is being written.
+  func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
+    let isLeased = try withState { (state) throws(AnimatedImageError) in
+      guard state.leases[slot] >= 0, state.leases[slot] < .max else { return false }
+      if state.leases[slot] == 0 {
+        guard try file.setLock(.shared, at: layout.entry(of: slot)) else { return false }
+      }
+      state.leases[slot] += 1
+      return true
+    }
+    return isLeased ? Lease(self, slot) : nil
+  }
+
+  private func endLease(of slot: Int) {
+    let isLast = state.withLock { state in
+      state.leases[slot] -= 1
+      guard state.leases[slot] == 0 else { return false }
+      _ = try? file.setLock(.none, at: layout.entry(of: slot))
+      return true
+    }
+    // Removed while it was in use: its disk space could not be freed then.
+    if isLast, use(slot) != 0, isEmpty(slot) { try? free(slot) }
+  }
+
+  /// Locks `slot` for writing; false if it is in use.
+  func beginWriting(_ slot: Int) throws(AnimatedImageError) -> Bool {
+    try withState { (state) throws(AnimatedImageError) in
+      guard state.leases[slot] == 0,
+        try file.setLock(.exclusive, at: layout.entry(of: slot))
+      else { return false }
+      state.leases[slot] = -1
+      return true
+    }
+  }
+
+  func endWriting(_ slot: Int) {
+    state.withLock { state in
+      state.leases[slot] = 0
+      state.checked[slot] = 0
+      _ = try? file.setLock(.none, at: layout.entry(of: slot))
+    }
+  }
+
+  private func withState<Result>(
+    _ body: (inout State) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    try state.withLock { (state) throws(AnimatedImageError) in try body(&state) }
+  }
+}

@@ -1,0 +1,87 @@
+extension FrameTable {
+  /// Stores `frame` under `key`.
+  ///
+  /// - Parameter mayGrow: Called with the bytes that filling a slot would add to the disk. False
+  ///   allows only slots that take their space already.
+  /// - Throws: `storeDenied` if the table is read-only, `storeBusy` if every slot for the frame is in
+  ///   use, `storeFull` if `mayGrow` refuses all of them, `storeDamaged`; `parameter` if the frame has
+  ///   another shape, or its damage does not fit in an entry.
+  func store(
+    _ frame: CachedFrame, for key: TableKey, mayGrow: (Int) -> Bool = { _ in true }
+  ) throws(AnimatedImageError) {
+    let bitmap = frame.bitmap
+    guard bitmap.size == key.size, bitmap.format == layout.shape.format,
+      layout.shape.holds(bitmap.size),
+      bitmap.bytesPerRow == bitmap.format.bytesPerRow(width: bitmap.width)
+    else { throw AnimatedImageError(.parameter, "a frame of another size or format") }
+    try checkFile()
+    try checkWritable()
+    let hash = secret.hash64(bitmap.bytes)
+    for slot in layout.slots(of: key) where names(slot, key) {
+      if let entry = entry(slot), entry.pixelHash == hash, entry.damage == frame.damage { return }
+      try clear(slot)
+    }
+    guard let slot = try takeSlot(for: key, mayGrow: mayGrow) else {
+      throw AnimatedImageError(
+        .storeBusy, "all \(layout.wayCount) places of frame \(key.index) are in use")
+    }
+    defer { endWriting(slot) }
+    guard
+      let entry = TableEntry(
+        key, pixelHash: hash, damage: frame.damage, in: slot, of: layout, secret: secret)
+    else { throw AnimatedImageError(.parameter, "the frame's damage takes too many words") }
+    // Empty first: the entry's page must be there before anybody looks at it.
+    try file.empty(slot, of: layout)
+    try file.mark(slot, of: layout, now)
+    do throws(AnimatedImageError) {
+      try file.write(bitmap.bytes, at: layout.pixels(of: slot).lowerBound)
+      try entry.withBytes { (bytes) throws(AnimatedImageError) in
+        try file.write(bytes, at: layout.entry(of: slot))
+      }
+    } catch {
+      _ = try? file.free(slot, of: layout)
+      throw error
+    }
+  }
+
+  /// Locks a slot for `key` for writing: an empty one, else the least recently used. Nil if all are
+  /// in use. Throws `storeFull` if all are empty and none may be filled.
+  private func takeSlot(
+    for key: TableKey, mayGrow: (Int) -> Bool
+  ) throws(AnimatedImageError) -> Int? {
+    let slots = Array(layout.slots(of: key))
+    // Those that kept their disk space come first.
+    let empty = slots.filter { isEmpty($0) }.sorted { use($0) > use($1) }
+    var asked: Bool?
+    for slot in empty {
+      if use(slot) == 0 {
+        if asked == nil { asked = mayGrow(cost(of: slot)) }
+        guard asked == true else { break }
+      }
+      guard try beginWriting(slot) else { continue }
+      if isEmpty(slot) { return slot }
+      endWriting(slot)
+    }
+    let full = slots.filter { !isEmpty($0) }.map { (slot: $0, use: use($0)) }
+    for (slot, _) in full.sorted(by: { $0.use < $1.use }) {
+      if try beginWriting(slot) { return slot }
+    }
+    if asked == false, full.isEmpty {
+      throw AnimatedImageError(
+        .storeFull, "the store's limit leaves no room for frame \(key.index)")
+    }
+    return nil
+  }
+
+  /// The bytes that filling `slot` adds to the disk: its pixels, and the page of its entry if that
+  /// holds no other one.
+  private func cost(of slot: Int) -> Int {
+    let isFirst = layout.neighbours(of: slot).allSatisfy { use($0) == 0 }
+    return layout.stride + (isFirst ? layout.pageSize : 0)
+  }
+
+  /// Throws `storeDenied` if the table is read-only.
+  func checkWritable() throws(AnimatedImageError) {
+    if file.isReadOnly { throw AnimatedImageError(.storeDenied, "the table is read-only") }
+  }
+}

@@ -1,0 +1,59 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// Keeps files open only to save opening them again.
+package protocol IdleFileHolder: AnyObject, Sendable {
+  /// Gives up the file that was unused for longest; false if there is none.
+  func closeIdleFile() -> Bool
+}
+
+/// Idle files, which give way when descriptors run out.
+package final class IdleFiles: Sendable {
+  /// Those of this process.
+  package static let shared = IdleFiles()
+
+  private struct Holder {
+    weak var holder: (any IdleFileHolder)?
+  }
+
+  private let holders = Mutex((all: [Int: Holder](), last: 0))
+
+  package init() {}
+
+  /// A number for a holder.
+  package func newNumber() -> Int {
+    holders.withLock { holders in
+      holders.last += 1
+      return holders.last
+    }
+  }
+
+  /// Adds a holder under its number, until ``remove(_:)``.
+  package func add(_ holder: some IdleFileHolder, _ number: Int) {
+    holders.withLock { $0.all[number] = Holder(holder: holder) }
+  }
+
+  /// Removes the holder with this number.
+  package func remove(_ number: Int) { _ = holders.withLock { $0.all.removeValue(forKey: number) } }
+
+  /// Returns the result of `open`. While that fails because the process or the system has no descriptor
+  /// left, closes one idle file and tries again.
+  package func makingRoom<Value>(_ open: () throws -> Value) throws -> Value {
+    while true {
+      do {
+        return try open()
+      } catch let error as Errno
+        where error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
+      {
+        guard closeOne() else { throw error }
+      }
+    }
+  }
+
+  /// Closes an idle file of the first holder that has one.
+  private func closeOne() -> Bool {
+    // Asked outside the lock: closing a file releases objects, and so may the references loaded here.
+    let living = holders.withLock { $0.all.values.compactMap(\.holder) }
+    return living.contains { $0.closeIdleFile() }
+  }
+}

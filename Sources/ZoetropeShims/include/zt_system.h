@@ -1,0 +1,12 @@
+#pragma once
+
+/// Processors that the calling thread may run on, and threads that it starts; at least one.
+int zt_processor_count(void);
+
+/// Makes and opens a file in `directory` that never has a name; -1 with `errno` if the file system,
+/// or the system, has no such files.
+int zt_open_unnamed(const char *directory);
+
+/// Opens the pipe behind `descriptor` once more, for reads that do not block. Only what `descriptor`
+/// may read itself; -1 if it is no pipe, or the system refuses.
+int zt_open_pipe_again(int descriptor);

@@ -1,0 +1,48 @@
+// zlib, for streams that libdeflate refuses: that does not say how much of what it wrote is right.
+#include "zoetrope_png.h"
+
+#include <limits.h>
+#include <zlib.h>
+
+// Inflates the next `count` bytes of the input, or as many as `room` lets it; returns what it wrote.
+static size_t inflate_more(z_stream *stream, size_t count, size_t room, size_t *unread, int *status) {
+  size_t written = 0;
+  *status = Z_OK;
+  *unread = count;
+  // zlib counts in 32 bits.
+  while (*status == Z_OK && *unread > 0 && written < room) {
+    size_t part = *unread < UINT_MAX ? *unread : UINT_MAX;
+    size_t space = room - written < UINT_MAX ? room - written : UINT_MAX;
+    stream->avail_in = (uInt)part;
+    stream->avail_out = (uInt)space;
+    *status = inflate(stream, Z_NO_FLUSH);
+    *unread -= part - stream->avail_in;
+    written += space - stream->avail_out;
+  }
+  if (*status == Z_BUF_ERROR) *status = Z_OK;
+  return written;
+}
+
+zt_inflate_result zt_inflate(const uint8_t *data, size_t count, uint8_t *out, size_t room,
+                             size_t row_count) {
+  zt_inflate_result result = {ZT_INFLATE_OTHER, 0, count};
+  z_stream stream = {0};
+  if (count == 0 || row_count == 0 || inflateInit(&stream) != Z_OK) return result;
+  stream.next_in = (Bytef *)(uintptr_t)data;
+  stream.next_out = out;
+  int status;
+  size_t unread;
+  size_t before = inflate_more(&stream, count - 1, room, &unread, &status);
+  result.written = before;
+  result.unread = unread + 1;
+  if (status == Z_OK && unread == 0 && before < room) {
+    result.written += inflate_more(&stream, 1, room - before, &result.unread, &status);
+    // libpng asks for a row at a time, and for more input if there is none, though zlib may have more to
+    // give. So its last row is the one in which the last byte is read.
+    size_t last = (before == 0 ? 0 : (before - 1) / row_count) + 1;
+    if (result.written / row_count > last) result.written = last * row_count;
+  }
+  inflateEnd(&stream);
+  if (status == Z_OK) result.end = result.written == room ? ZT_INFLATE_FULL : ZT_INFLATE_CUT;
+  return result;
+}

@@ -1,0 +1,121 @@
+import TestRunning
+import Testing
+import ZoetropeTestSupport
+
+@testable import Zoetrope
+@testable import ZoetropeCore
+
+/// Numbers that come from outside, such as from a request, end no process.
+@Suite(.timeLimit(.minutes(10))) struct HostileArgumentTests {
+  private static let numbers = [Int.min, -1, 0, 1, 3, 4, 1 << 32, .max - 1, .max]
+  private let bytes = DeltaGIF.make(width: 12, height: 8, frameCount: 4, patch: 4)
+
+  private func indices(
+    _ range: some RangeExpression<Int> & Sendable, of image: AnimatedImage
+  ) async throws -> [Int] {
+    var indices: [Int] = []
+    for try await frame in image.bitmaps(range) { indices.append(frame.index) }
+    return indices
+  }
+
+  @Test func `any range of frames is clamped`() async throws {
+    let image = try AnimatedImage(bytes: bytes)
+    for low in Self.numbers {
+      let from = (0..<4).filter { $0 >= low }
+      #expect(try await indices(low..., of: image) == from)
+      #expect(try await indices(..<low, of: image) == (0..<4).filter { $0 < low })
+      #expect(try await indices(...low, of: image) == (0..<4).filter { $0 <= low })
+      for high in Self.numbers where high >= low {
+        #expect(try await indices(low..<high, of: image) == from.filter { $0 < high })
+        #expect(try await indices(low...high, of: image) == from.filter { $0 <= high })
+      }
+    }
+  }
+
+  @Test func `any index and time gives a frame or an error`() async throws {
+    let image = try AnimatedImage(bytes: bytes)
+    let cache = MemoryFrameCache(costLimit: .max, budget: MemoryBudget(byteLimit: .max))
+    let remote = try await RemoteImage(
+      reading: CountedRanges(bytes),
+      remoteOptions: RemoteOptions(cacheByteLimit: .max, readAhead: .max, requestCost: .max))
+    let shared = SharedFrames(image, keeping: .max)
+    let scheduler = FrameScheduler(sharing: shared, clock: ManualClock(.jumping))
+    for number in Self.numbers {
+      let exists = (0..<4).contains(number)
+      #expect(((try? await image.bitmap(at: number, cache: cache)) != nil) == exists)
+      #expect(((try? await remote.bitmap(at: number)) != nil) == exists)
+      #expect(((try? await shared.frame(at: number)) != nil) == exists)
+      #expect(((try? FrameReader(image).frame(at: number)) != nil) == exists)
+      #expect(remote.byteRanges(forFrame: number).isEmpty == !exists)
+      #expect(((try? scheduler.seek(toFrame: number)) != nil) == exists)
+      for time in [Duration.seconds(number), .nanoseconds(number)] {
+        #expect((0..<4).contains(image.frameIndex(at: time, policy: .exact)))
+        scheduler.seek(to: time)
+        _ = try await image.bitmap(at: time, policy: .minimum(time, replacement: time))
+      }
+    }
+    scheduler.stop()
+  }
+
+  @Test func `any option is clamped or refused`() async throws {
+    for number in Self.numbers {
+      let budget = MemoryBudget(byteLimit: number)
+      for pressure in MemoryPressure.allLevels {
+        budget.pressure = pressure
+        #expect(!budget.lacksRoom(since: true) && !budget.lacksRoom(since: false))
+      }
+      let remoteOptions = RemoteOptions(
+        cacheByteLimit: number, readAhead: number, requestCost: number)
+      let remote = try await RemoteImage(
+        reading: CountedRanges(bytes), remoteOptions: remoteOptions, budget: budget)
+      for index in [0, 1, 2, 3, 0, 3] { _ = try await remote.bitmap(at: index) }
+      let storage = StreamStorage(memoryLimit: number, byteLimit: .max)
+      let chunks = AsyncStream<[UInt8]> { producer in
+        producer.yield(bytes)
+        producer.finish()
+      }
+      let stream = try await StreamedImage(chunks, storage: storage, budget: budget)
+      #expect(await stream.ending() == .complete && stream.frameCount == 4)
+      #expect(await stream.waitForFrame(number) == (0..<4).contains(number))
+      let loader = FrameLoader(
+        cache: MemoryFrameCache(costLimit: number, budget: budget), budget: budget,
+        maxConcurrentLoads: number)
+      _ = try await loader.bitmap(for: 1) { _ in bytes }
+      var options = DecodingOptions(parallelism: number)
+      options.limits.metadataCount = number
+      options.limits.metadataBytes = number
+      options.limits.metadataTotalBytes = number
+      _ = try FrameReader(AnimatedImage(bytes: bytes, options: options)).frame(at: 3)
+      options.limits.canvasPixels = number
+      options.limits.frameCount = number
+      options.limits.liveBytes = number
+      options.limits.pixelsPerPlay = number
+      if let image = try? AnimatedImage(bytes: bytes, options: options) {
+        _ = try? FrameReader(image).frame(at: 0)
+      }
+      let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: .strict))
+      for other in Self.numbers {
+        let target = TargetSize(width: number, height: other)
+        let rendering = Rendering(target: target, fit: .fill)
+        let bitmap = try? await image.bitmap(at: 0, rendering: rendering)
+        #expect((bitmap != nil) == (max(number, other) < 100), "\(target)")
+      }
+    }
+  }
+
+  @Test func `rectangles and rows of any size have a size`() {
+    for x in Self.numbers {
+      for width in Self.numbers {
+        let rect = PixelRect(x: x, y: width, width: width, height: x)
+        for other in [PixelRect(x: 0, y: 0, width: 9, height: 9), rect] {
+          #expect(rect.union(other).x <= max(rect.x, other.x))
+          #expect(rect.intersection(other).width >= 0)
+          _ = rect.contains(other)
+        }
+      }
+      for format in PixelFormat.all {
+        #expect(format.bytesPerRow(width: x) >= 64 && format.bytesPerRow(width: x) % 64 == 0)
+      }
+    }
+  }
+}

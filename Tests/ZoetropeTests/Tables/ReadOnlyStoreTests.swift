@@ -1,0 +1,107 @@
+#if DEBUG
+  import Foundation
+  import Glibc
+  import SystemPackage
+  import TestRunning
+  import Testing
+  import Zoetrope
+
+  /// A store that this user may read but not write.
+  @Suite(.timeLimit(.minutes(10)), .startsThreads) struct ReadOnlyStoreTests {
+    private let scratch: ScratchDirectory
+    private let size = PixelSize(width: 20, height: 10)
+    private let film = FilePath(#filePath).removingLastComponent().removingLastComponent()
+      .removingLastComponent().removingLastComponent()
+      .appending("Fixtures/Demo/variable-delay.gif")
+
+    init() throws {
+      scratch = try ScratchDirectory()
+      let store = try FrameStore(at: directory)
+      for index in 0..<3 { try store.keep(frame(index), for: key(index)) }
+      _ = try store.identity(of: AnimatedImage(contentsOf: film, knownTo: store))
+    }
+
+    private var directory: FilePath { scratch.path.appending("store") }
+    private func frame(_ seed: Int) -> CachedFrame { CachedFrame(makePixels(size, seed: seed)) }
+    private func key(_ index: Int) -> FrameKey { makeAnimation(1, width: 20, height: 10)[index] }
+
+    /// Runs `body` where files and directories may be read only.
+    private func reading<Result>(_ body: () throws -> Result) rethrows -> Result {
+      try TableCall.$plan.withValue(
+        { $0 == .openWriting ? .error(EROFS) : nil }, operation: body)
+    }
+
+    private func state() throws -> [String] {
+      try FileManager.default.subpathsOfDirectory(atPath: directory.string).sorted().map {
+        let path = directory.appending($0).string
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return "\($0) \(attributes[.size] ?? 0) \(attributes[.modificationDate] ?? 0)"
+      }
+    }
+
+    @Test func `it shows what it has, changes nothing and says so`() throws {
+      let before = try state()
+      try reading { () throws in
+        let store = try FrameStore(at: directory)
+        #expect(store.isReadOnly)
+        for index in 0..<3 { #expect(store.bitmap(for: key(index)) == frame(index).bitmap) }
+        #expect(store.frame(for: key(3)) == nil)
+        let image = try AnimatedImage(contentsOf: film, knownTo: store)
+        _ = try store.identity(of: image)
+        #expect(try store.verify() == (3, 0))
+        #expect(store.statistics.frameCount == 3)
+        #expect(store.lastError == nil)
+        store.store(frame(3), for: key(3))
+        #expect(store.lastError?.code == .storeDenied)
+        let error = #expect(throws: AnimatedImageError.self) {
+          try store.keep(frame(3), for: key(3))
+        }
+        #expect(error?.code == .storeDenied)
+        #expect(throws: AnimatedImageError.self) { try store.prune(to: 0) }
+        store.remove(key(0).animation.content)
+        store.remove(size: size)
+        store.removeAll()
+      }
+      #expect(try state() == before)
+      #expect(try !FrameStore(at: directory).isReadOnly)
+    }
+
+    @Test func `what others may read is found, and what they may write is refused`() throws {
+      try directory.setPermissions(0o755)
+      let tables = ScratchDirectory.tables(in: directory)
+      for path in tables + [directory.appending("secret")] { try path.setPermissions(0o644) }
+      try reading { () throws in
+        #expect(try FrameStore(at: directory).frame(for: key(0)) != nil)
+      }
+      // To write it would be to show others what is stored.
+      #expect(throws: AnimatedImageError.self) { try FrameStore(at: directory) }
+      try tables[0].setPermissions(0o664)
+      try reading { () throws in
+        let store = try FrameStore(at: directory)
+        #expect(store.frame(for: key(0)) == nil)
+        #expect(store.lastError?.code == .storeDenied)
+      }
+      try directory.setPermissions(0o775)
+      try reading { () throws in
+        let error = #expect(throws: AnimatedImageError.self) { try FrameStore(at: directory) }
+        #expect(error?.code == .storeDenied)
+      }
+    }
+
+    @Test func `a table alone may be read-only`() throws {
+      let store = try FrameStore(at: directory)
+      reading { #expect(store.frame(for: key(0)) != nil) }
+      let error = #expect(throws: AnimatedImageError.self) { try store.keep(frame(5), for: key(5)) }
+      #expect(error?.code == .storeDenied)
+      #expect(!store.isReadOnly)
+    }
+
+    @Test func `a directory without a store is refused`() throws {
+      try FileManager.default.removeItem(atPath: directory.appending("secret").string)
+      try reading { () throws in
+        let error = #expect(throws: AnimatedImageError.self) { try FrameStore(at: directory) }
+        #expect(error?.code == .storeDenied)
+      }
+    }
+  }
+#endif
