@@ -25,6 +25,9 @@ LINES = [
     ("zoetrope still --damage par", ["zoetrope", "still", "--damage", "partial"]),
     ("zoetrope cache ver", ["zoetrope", "cache", "verify"]),
     ("zoetrope cache warm --lin", ["zoetrope", "cache", "warm", "--linear-light"]),
+    ("zoetrope cat", ["zoetrope", "cat.gif"]),
+    ("zoetrope deep/in", ["zoetrope", "deep/inner.png"]),
+    ("zoetrope play cat.gif --cache def", ["zoetrope", "play", "cat.gif", "--cache", "default"]),
 ]
 # What is typed, words that must be listed, and words that may not.
 LISTS = [
@@ -32,6 +35,8 @@ LISTS = [
     ("zoetrope extract --format ", ["png", "rgba", "y4m", "ffconcat"], ["--json", "cat.gif"]),
     ("zoetrope info --", ["--json", "--frames"], ["--compression"]),
     ("zoetrope info ", ["cat.gif", "deep/"], ["cat.txt"]),
+    ("zoetrope ca", ["cache", "cat.gif"], ["cat.txt"]),
+    ("zoetrope play --cache ", ["none", "default", "deep/"], ["cat.txt"]),
 ]
 
 

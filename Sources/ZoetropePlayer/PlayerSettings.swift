@@ -41,6 +41,23 @@ package struct PlayerSettings: Sendable {
   package var isForced = false
 
   package init() {}
+
+  /// Opens `input`; of a stream, waits for its canvas, at most for ``wallTime``.
+  func open(_ input: InputFile) throws(CommandFailure) -> OpenedInput {
+    let end = wallTime.map { ContinuousClock.now + $0 }
+    do throws(CommandFailure) {
+      return try input.open(decoding, reading: reading, knownTo: store) {
+        end.map { $0 <= .now } ?? false
+      }
+    } catch {
+      guard error.code == AnimatedImageError.Code.cancelled.name, Signals.ending == nil else {
+        throw error
+      }
+      throw CommandFailure(
+        .undecodable, code: AnimatedImageError.Code.noFrames.name,
+        "no frame has arrived in the time of --duration", file: input.name)
+    }
+  }
 }
 
 /// Where playing starts.

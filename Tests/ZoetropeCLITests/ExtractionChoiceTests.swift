@@ -4,7 +4,7 @@ import Testing
 @testable import ZoetropeCLI
 
 /// Which frames are taken, how often, and what the files are called.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct ExtractionChoiceTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ExtractionChoiceTests {
   private let gif = SampleGIF()
 
   @Test(arguments: [
@@ -177,6 +177,21 @@ import Testing
       for word in ["apng", "kitty-images", "stretch", "catchup", "imageio", "checker", "inf"] {
         #expect(script.text.contains(word))
       }
+      // A file where a command may stand, and the words of --cache.
+      let additions = [
+        "bash": [
+          "-- \"${cur}\"))\n        __zoetrope_add_completions -o plusdirs -fX '!*.@(gif|png|apng)'\n",
+          "'--cache')\n        __zoetrope_add_completions -W 'none'$'\\n''default'\n",
+        ],
+        "zsh": [
+          "subcommands && ret=0\n        _files -g '*.gif *.png *.apng' && ret=0",
+          ":dir:{__zoetrope_complete none default; _files -/}'",
+        ],
+        "fish": [
+          #""zoetrope" -eq 1' -fa '(set -l exts \'gif\'"#, "-rfa 'none default (",
+        ],
+      ]
+      for text in additions[shell] ?? [] { #expect(script.text.contains(text)) }
     }
   }
 }

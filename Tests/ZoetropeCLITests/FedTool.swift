@@ -42,7 +42,9 @@ final class FedTool {
   let pipe: FedPipe
   private var process = pid_t()
 
-  init(_ tool: Tool, _ arguments: String...) throws {
+  convenience init(_ tool: Tool, _ arguments: String...) throws { try self.init(tool, arguments) }
+
+  init(_ tool: Tool, _ arguments: [String], environment: [String] = []) throws {
     self.tool = tool
     pipe = try FedPipe(in: tool)
     var actions = unsafe posix_spawn_file_actions_t()
@@ -53,7 +55,7 @@ final class FedTool {
     unsafe posix_spawn_file_actions_addopen(&actions, 1, "\(tool.directory)/out", create, 0o600)
     unsafe posix_spawn_file_actions_addopen(&actions, 2, "\(tool.directory)/err", create, 0o600)
     // The threads that run tests block signals, and a mask is inherited; the tool unblocks what it needs.
-    let command = ["/usr/bin/env", "-C", tool.directory, Tool.program] + arguments
+    let command = ["/usr/bin/env", "-C", tool.directory] + environment + [Tool.program] + arguments
     var pointers = unsafe command.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }
     let result = unsafe posix_spawn(&process, command[0], &actions, nil, &pointers, environ)
@@ -66,9 +68,9 @@ final class FedTool {
     _ = waitpid(process, nil, 0)
   }
 
-  /// Waits until `isDone`; false if that takes more than half a minute.
+  /// Waits until `isDone`; false if that takes more than two minutes.
   func wait(_ isDone: () -> Bool) -> Bool {
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + .seconds(120)
     while !isDone() {
       if ContinuousClock.now > deadline { return false }
       _ = poll(nil, 0, 2)

@@ -66,5 +66,6 @@ struct JSONLine: Equatable, Sendable, ExpressibleByStringLiteral, ExpressibleByI
   var elements: [JSONLine] { if case .array(let list) = value { list } else { [] } }
   var count: Int { elements.count }
   var text: String? { if case .string(let text) = value { text } else { nil } }
+  var real: Double? { if case .number(let number) = value { number } else { nil } }
   var integer: Int? { if case .number(let number) = value { Int(exactly: number) } else { nil } }
 }

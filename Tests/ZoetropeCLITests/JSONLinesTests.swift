@@ -5,7 +5,7 @@ import TestRunning
 import Testing
 
 /// What `--json` prints: one object a line for each input.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct JSONLinesTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct JSONLinesTests {
   @Test func `info prints one object a line, failures in their places`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(Array("hello".utf8), to: "no\u{1b}.gif")
@@ -73,7 +73,7 @@ import Testing
     try withTool { (tool: Tool) throws in
       // The second input comes only when the first one's line has been seen.
       let script = """
-        mkfifo in out && { timeout 20 "$ZOETROPE" \(command) --json cat.gif in >out & } ; \
+        mkfifo in out && { timeout 120 "$ZOETROPE" \(command) --json cat.gif in >out & } ; \
         exec 3<out && read -r first <&3 && cat cat.gif >in && read -r second <&3 && wait && \
         printf '%s\\n%s\\n' "$first" "$second" >lines
         """

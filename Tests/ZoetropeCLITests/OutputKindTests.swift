@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 
 /// Outputs that are no plain files are written to directly.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OutputKindTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct OutputKindTests {
   private static let outputs = [
     "still cat.gif --format rgba -o PLACE", "still cat.gif --format rgba -o PLACE --force",
     "extract cat.gif --format rgba --max 1 -o PLACE --force",
@@ -18,7 +18,7 @@ import Testing
     try withTool { (tool: Tool) throws in
       let arguments = line.replacing("PLACE", with: "pipe")
       let script = """
-        mkfifo pipe && { timeout 20 cat pipe >got & } ; timeout 20 "$ZOETROPE" \(arguments) >out \
+        mkfifo pipe && { timeout 120 cat pipe >got & } ; timeout 120 "$ZOETROPE" \(arguments) >out \
         && wait && test -p pipe && test -s got
         """
       let status = try tool.shell(script)
@@ -78,7 +78,8 @@ import Testing
 
   @Test func `a pipe without a reader waits no longer than until a signal`() throws {
     try withTool { (tool: Tool) throws in
-      let script = "mkfifo pipe && timeout -s INT 1 \"$ZOETROPE\" extract cat.gif -o pipe 2>err"
+      let script =
+        "mkfifo pipe && timeout -k 120 -s INT 1 \"$ZOETROPE\" extract cat.gif -o pipe 2>err"
       let status = try tool.shell(script)
       #expect(status == 124)
       #expect(try tool.shell("test -p pipe") == 0)

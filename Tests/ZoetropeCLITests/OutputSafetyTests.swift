@@ -9,7 +9,7 @@ import Testing
 @testable import ZoetropeProcess
 
 /// Nothing is lost by writing: not an input, not another output, not a file that was there.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OutputSafetyTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct OutputSafetyTests {
   private func eleven() -> SampleGIF {
     var gif = SampleGIF()
     gif.frames = (0..<11).map { (UInt8($0 % 3), 4) }
@@ -45,8 +45,8 @@ import Testing
   @Test func `pipes among several files are read once`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
-        mkfifo p && { timeout 20 cat cat.gif >p & } ; \
-        timeout 20 "$ZOETROPE" extract p cat.gif - -o o/ <cat.gif && wait
+        mkfifo p && { timeout 120 cat cat.gif >p & } ; \
+        timeout 120 "$ZOETROPE" extract p cat.gif - -o o/ <cat.gif && wait
         """
       #expect(try tool.shell(script) == 0)
       #expect(try tool.list("o").count == 9)
@@ -150,7 +150,7 @@ import Testing
     try withTool(eleven()) { (tool: Tool) throws in
       let script = """
         for n in 1 2 3 4; do cp cat.gif c$n.gif; done; \
-        for n in 1 2 3 4; do { for k in 1 2 3; do timeout 50 "$ZOETROPE" extract c$n.gif -o o \
+        for n in 1 2 3 4; do { for k in 1 2 3; do timeout 120 "$ZOETROPE" extract c$n.gif -o o \
         --force 2>>err || echo failed >>err; done & } ; done; wait; cat err
         """
       #expect(try tool.shell("touch err; \(script) >all") == 0)
@@ -162,7 +162,7 @@ import Testing
 }
 
 /// One policy for every time, and statuses that do not depend on order.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct TimingAgreementTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct TimingAgreementTests {
   /// Browsers show each of these for 100 ms; stored, they take no time at all.
   private var still: SampleGIF {
     var gif = SampleGIF()
@@ -227,7 +227,7 @@ import Testing
 }
 
 /// Values of options that no file and no clock can meet.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct OptionValueTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct OptionValueTests {
   /// A command line, and whether the type of its last option takes a word.
   private static let options: [(line: String, takes: @Sendable (String) -> Bool)] = [
     ("play cat.gif --protocol none --duration V", takes(TimeArgument.self)),

@@ -5,7 +5,7 @@ import ZoetropeProcess
 
 @testable import ZoetropeCLI
 
-@Suite(.timeLimit(.minutes(1))) struct PlayerConfigurationTests {
+@Suite(.timeLimit(.minutes(10))) struct PlayerConfigurationTests {
   /// The arguments that `text` comes to, or the line of the failure.
   private func arguments(_ text: String, command: [String] = ["play", "a.gif"]) -> [String] {
     do throws(CommandFailure) {
@@ -108,7 +108,8 @@ import ZoetropeProcess
   }
 
   @Test(arguments: [
-    (["a.gif"], true), (["-"], true), (["dir/a"], true), (["missing.gif", "--once"], true),
+    (["a.gif"], true), (["-"], true), (["--", "-x.gif"], true), (["--"], false), (["dir/a"], true),
+    (["missing.gif", "--once"], true),
     (["--inline", "there"], true), (["there"], true), (["inof", "there"], false),
     (["info", "a.gif"], false), (["help", "play"], false), (["--version", "there"], false),
     (["--unknown"], false), (["-h"], false), (["./info"], true), ([], false),

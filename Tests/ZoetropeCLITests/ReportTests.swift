@@ -1,10 +1,11 @@
+import SystemPackage
 import Testing
 import Zoetrope
 
 @testable import ZoetropeCLI
 @testable import ZoetropeProcess
 
-@Suite(.timeLimit(.minutes(1))) struct ReportTests {
+@Suite(.timeLimit(.minutes(10))) struct ReportTests {
   @Test func `JSON text is escaped and commas stand between fields only`() {
     var json = JSONWriter()
     json.object {
@@ -38,6 +39,41 @@ import Zoetrope
   ])
   func `delays are printed in milliseconds`(_ delay: FrameDelay, _ text: String) {
     #expect(Decimal(delay).description == text)
+  }
+
+  @Test(arguments: [7, 12, 24, 30, 60, 128])
+  func `times are rounded to the nearest, and add up`(perSecond: UInt32) throws {
+    let delay = FrameDelay(numerator: 1, denominator: perSecond)
+    let frames = (0..<34).map {
+      FrameControl(index: $0, rect: PixelRect(x: 0, y: 0, width: 1, height: 1), delay: delay)
+    }
+    let starts = frames.starts(.exact) + [frames.duration(.exact)]
+    for (index, start) in starts.enumerated() {
+      let exact = Double(index) * 1_000_000 / Double(perSecond)
+      #expect(abs(Double(start.thousandths) - exact) <= 0.501)
+    }
+    let shown = zip(starts, starts.dropFirst()).map { $1 - $0 }
+    #expect(shown.reduce(Decimal(thousandths: 0), +) == frames.duration(.exact))
+    let microseconds = 1_000_000 / Double(perSecond)
+    #expect(abs(Double(Decimal(delay).thousandths) - microseconds) <= 0.501)
+  }
+
+  @Test func `each frame of a report is shown until the next one starts`() throws {
+    // Twelve twelfths of a second.
+    let spinner = FilePath(#filePath).removingLastComponent().removingLastComponent()
+      .removingLastComponent().appending("Fixtures/Demo/spinner.png")
+    let image = try AnimatedImage(contentsOf: spinner)
+    var writer = JSONWriter()
+    AnimationReport(input: InputFile("spinner.png"), image: image, policy: .browser)
+      .write(to: &writer)
+    let json = try JSONLine.one(writer.bytes + [0x0a])
+    #expect(Set(json["frames"].elements.map { $0["delay_ms"].real }) == [83.333])
+    var now = 0.0
+    for frame in json["frames"].elements {
+      #expect(abs((frame["start_ms"].real ?? -1) - now) < 1e-6)
+      now += frame["effective_ms"].real ?? -1
+    }
+    #expect(abs((json["duration_ms"]["effective"].real ?? -1) - now) < 1e-6)
   }
 
   @Test func `a bar fills in eighths and leaves the last column free`() throws {

@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 
 /// `still` with several files, written or drawn.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct StillFilesTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct StillFilesTests {
   /// A picture of 2 x `rows` cells in one colour.
   private static func block(_ color: UInt8, rows: Int) -> [UInt8] {
     SampleGIF(width: 16, height: 16 * rows, frames: [(color, 10)]).bytes
@@ -53,7 +53,9 @@ import Testing
   @Test func `a reader that has gone does not make a file that failed succeed`() throws {
     try withFiles { (tool: Tool) throws in
       let script = """
-        { sleep 0.2; "$ZOETROPE" still no.gif a.gif --format rgba -o - 2>errors; echo $? >status; } | true
+        mkfifo gone; \
+        { read -r _ <gone; "$ZOETROPE" still no.gif a.gif --format rgba -o - 2>errors; echo $? >status; } \
+        | { exec <&-; echo >gone; }
         """
       #expect(try tool.shell(script) == 0)
       #expect(try tool.read("status") == Array("1\n".utf8))
@@ -72,9 +74,46 @@ import Testing
       #expect(drawn == [drawn[0], drawn[1], drawn[1], drawn[3], drawn[3], drawn[3], "", ""])
       #expect(Set(drawn).count == 4)
       #expect((0..<8).allSatisfy { model.cells[$0 * 80 + 2].pen.isEmpty })
-      #expect(!terminal.has("\u{1B}[c"))
+      // The answers tell colours, though the protocol is named.
+      #expect(terminal.has("\u{1B}[c"))
       #expect((model.column, model.row) == (0, 6))
       #expect(model.state == TerminalState())
+    }
+  }
+
+  @Test(arguments: [
+    ["still"], ["still", "--colors", "full"], ["play", "--inline", "--once"],
+    ["play", "--frame", "0"],
+  ])
+  func `a picture that scrolls the screen leaves the cells beside it alone`(
+    _ words: [String]
+  ) throws {
+    try withFiles { tool in
+      // Erased and scrolled-in cells have the background that is set, as in xterm and tmux.
+      var model = TerminalModel(columns: 40, rows: 12)
+      model.apply([UInt8](repeating: 10, count: 11))
+      let terminal = try Pseudoterminal(
+        Tool.program, words + ["--protocol", "half", "b.png"], model: model,
+        directory: tool.directory)
+      #expect(terminal.end() == 0)
+      let cells = terminal.model.cells
+      let drawn = cells.indices.filter { !cells[$0].pen.isEmpty }
+      #expect(!drawn.isEmpty)
+      let last = drawn.map { $0 % 40 }.max() ?? 0
+      #expect(last < 39)
+      let rows = Set(drawn.map { $0 / 40 })
+      #expect(drawn.count == rows.count * (last + 1))
+    }
+  }
+
+  @Test func `each line of a picture in a pipe resets its colours`() throws {
+    try withFiles { tool in
+      for words in [["still", "--protocol", "half"], ["play", "--protocol", "half"]] {
+        let outcome = try tool.run(words + ["--colors", "full", "b.png"])
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.count > 1)
+        #expect(lines.allSatisfy { $0.hasSuffix("\u{1B}[m") }, "\(words)")
+      }
     }
   }
 

@@ -4,7 +4,7 @@ import TestRunning
 import Testing
 
 /// `info` while the bytes arrive: what is known so far, and the report of the whole at the end.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct StreamedInfoTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct StreamedInfoTests {
   private static let gif = SampleGIF()
 
   @Test func `a line for each change, then the report of the whole file`() throws {
@@ -44,6 +44,35 @@ import Testing
       let bad = try tool.run("info", "bad.gif", "--follow", "--json")
       #expect(bad.status == 3)
       #expect(bad.output == (try tool.run("info", "bad.gif", "--json").output))
+    }
+  }
+
+  @Test func `a followed file whose writer died is complete after the time that was given`() throws
+  {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(Array(SampleGIF().bytes.dropLast(20)), to: "cut.gif")
+    let follow = ["--follow", "--follow-timeout", "50ms"]
+    let info = try tool.run(["info", "--json", "cut.gif"] + follow)
+    let whole = try JSONLine.one(tool.run("info", "--json", "cut.gif").output)
+    let last = try #require(JSONLine.all(info.output).last)
+    #expect(last["frame_count"] == whole["frame_count"] && last["damage"] == whole["damage"])
+    let extracted = try tool.run(["extract", "cut.gif", "-o", "o/", "-q"] + follow)
+    #expect(try extracted.status == tool.run("extract", "cut.gif", "-o", "w/", "-q").status)
+    #expect(try tool.shell("diff -r o w") == 0)
+    #expect(try tool.run("info", "cut.gif", "--follow-timeout", "1s").status == 2)
+  }
+
+  @Test(arguments: [[], ["--protocol", "none"]])
+  func `the time of playing ends waiting for a file that does not grow`(_ words: [String]) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    // Without a canvas, and with one but no frame.
+    for count in [9, 50] {
+      try tool.write(Array(SampleGIF().bytes.prefix(count)), to: "start.gif")
+      let result = try tool.run(
+        ["play", "--follow", "--duration", "100ms", "start.gif"] + words)
+      #expect(result.status == 3, "\(count)")
     }
   }
 

@@ -177,7 +177,7 @@ struct WarmRoom {
 
   mutating func take(_ frame: CachedFrame) {
     let page = TableFile.pageSize
-    byteCount -= (frame.cost + page - 1) / page * page
+    byteCount -= (frame.cost + page - 1) / page * page + 256
   }
 
   /// Subtracts what the table takes besides its frames, once.
@@ -187,7 +187,7 @@ struct WarmRoom {
     let table = store.statistics.tables.first {
       $0.size == shape.size && $0.format == shape.format
     }
-    byteCount -= (table?.capacity ?? 0) * 257 + 3 * TableFile.pageSize
+    byteCount -= (table?.capacity ?? 0) * 8 + 3 * TableFile.pageSize
   }
 }
 

@@ -129,6 +129,9 @@ struct ExtractCommand: ZoetropeSubcommand, ScalingArguments, CacheArguments, Dec
   @Flag(help: "Read a file while it is being written.")
   var follow = false
 
+  @Option(parsing: .unconditional, help: .followTimeout)
+  var followTimeout: TimeArgument?
+
   @Option(help: "How progress is shown on standard error.")
   var progress = ProgressStyle.auto
 
@@ -175,7 +178,7 @@ struct ExtractCommand: ZoetropeSubcommand, ScalingArguments, CacheArguments, Dec
     }
     try checkScaling()
     try checkCache()
-    if follow { try FollowedFiles.check(files) }
+    try FollowedFiles.check(files, isFollowing: follow, timeout: followTimeout)
     guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
     guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
     guard jobs.map({ (1...1024).contains($0) }) ?? true else {
@@ -245,7 +248,7 @@ struct ExtractCommand: ZoetropeSubcommand, ScalingArguments, CacheArguments, Dec
   /// The command as a value.
   var request: ExtractRequest {
     var options = decoding
-    options.pixelFormat = depth == 16 ? .rgba16 : .rgba8
+    options.keeps16Bit = depth == 16
     var cache = cacheSettings
     cache.isQuiet = quiet
     cache.reportsJSON = progress == .json
@@ -257,7 +260,8 @@ struct ExtractCommand: ZoetropeSubcommand, ScalingArguments, CacheArguments, Dec
       effort: compression.effort, choice: choice,
       background: background.color, staticImage: staticImage, manifest: manifest,
       policy: timing.policy, jobs: jobs ?? 0,
-      isForced: force, isResuming: resume, isFollowing: follow, progress: progress, isQuiet: quiet,
+      isForced: force, isResuming: resume, isFollowing: follow,
+      followTimeout: followTimeout?.time, progress: progress, isQuiet: quiet,
       cache: cache,
       options: options)
   }

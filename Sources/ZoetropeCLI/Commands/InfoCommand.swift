@@ -68,6 +68,9 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
   @Flag(help: "Read a file while it is being written.")
   var follow = false
 
+  @Option(parsing: .unconditional, help: .followTimeout)
+  var followTimeout: TimeArgument?
+
   @Option(
     help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
   var saveIndex: String?
@@ -90,7 +93,7 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
         "--format prints nothing else: leave out --json, --frames, --metadata, --hashes and "
           + "--timing all")
     }
-    if follow { try FollowedFiles.check(files) }
+    try FollowedFiles.check(files, isFollowing: follow, timeout: followTimeout)
     guard let saveIndex else { return }
     if files.count > 1 { throw ValidationError("--save-index takes one file.") }
     // The report is there.
@@ -140,7 +143,8 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
   /// Shows what is known of a stream so far, and prints its report at the end.
   private func reportArrival(of input: InputFile) -> ExitStatus {
     do throws(CommandFailure) {
-      let image = try input.openStream(decoding, isFollowed: follow)
+      let image = try input.openStream(
+        decoding, isFollowed: follow, patience: followTimeout?.time)
       return try Signals.whileCaught { () throws(CommandFailure) in
         try report(image, from: input)
       }

@@ -12,7 +12,7 @@ extension InfoCommand {
   static let optionTitles = [
     OptionTitle(
       "Report", "json", "format", "frames", "metadata", "hashes", "timing", "save-index"),
-    .reading,
+    OptionTitle("Reading", "follow", "follow-timeout", "limits", "damage", "decoder"),
   ]
 }
 
@@ -25,7 +25,7 @@ extension ExtractCommand {
       "Output", "output", "format", "compression", "depth", "raw", "bg", "manifest", "force",
       "resume", "progress", "quiet"),
     .scaling, .caching,
-    OptionTitle("Reading", "follow", "jobs", "limits", "damage", "decoder"),
+    OptionTitle("Reading", "follow", "follow-timeout", "jobs", "limits", "damage", "decoder"),
   ]
 }
 

@@ -175,7 +175,7 @@ struct StillCommand: ZoetropeSubcommand, PlaceArguments, ScalingArguments, Cache
 
   private var choice: StillRequest.Choice {
     if let frame { return .frame(frame) }
-    if let at { return .time(at.time) }
+    if let at { return .time(at.time + .printingLoss) }
     return .poster(poster)
   }
 }

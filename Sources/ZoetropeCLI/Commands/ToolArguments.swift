@@ -35,7 +35,8 @@ enum ToolArguments {
   /// command. What looks like a name of a file is taken for one, so that a missing one is reported.
   static func impliesPlay(_ arguments: [String], isFile: (String) -> Bool) -> Bool {
     guard let first = arguments.first, !commands.contains(first) else { return false }
-    if first == "-" { return true }
+    // Behind `--` there are only files.
+    if first == "-" || first == "--" && arguments.count > 1 { return true }
     guard first.hasPrefix("-") else {
       return first.contains(".") || first.contains("/") || isFile(first)
     }

@@ -29,7 +29,10 @@ enum CommandTree {
 enum UsageHint {
   /// The parser's `message` about `arguments`, with another first line if a word is misspelled.
   static func improved(_ message: String, for arguments: [String]) -> String {
-    guard let line = misspelledCommand(in: arguments) ?? hiddenOption(message, arguments) else {
+    guard
+      let line = misspelledCommand(in: arguments) ?? fileLikeOption(message, arguments)
+        ?? hiddenOption(message, arguments)
+    else {
       return message
     }
     return line + message.drop { $0 != "\n" }
@@ -63,6 +66,20 @@ enum UsageHint {
       return line
     }
     return nil
+  }
+
+  /// Among `arguments` is a file whose name looks like options of one letter.
+  private static func fileLikeOption(_ message: String, _ arguments: [String]) -> String? {
+    let isRefused =
+      message.hasPrefix("Error: Missing expected argument")
+      || message.hasPrefix("Error: Unknown option") || message.hasPrefix("Error: a file is needed")
+    guard isRefused,
+      let name = arguments.prefix(while: { $0 != "--" }).first(where: {
+        $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.contains(".") && !$0.contains("=")
+          && $0.dropFirst().first?.isNumber == false
+      })
+    else { return nil }
+    return "Error: Unknown option '\(name.sanitized)'; a file of that name is ./\(name.sanitized)"
   }
 
   /// Something is missing, and among `arguments` is an option that the command does not have.

@@ -91,7 +91,10 @@ package enum ZoetropeTool {
       try command.run()
       return .success
     } catch {
-      let text = arranged(ZoetropeCommand.fullMessage(for: error)) + "\n"
+      var text = arranged(ZoetropeCommand.fullMessage(for: error)) + "\n"
+      if let shell = CompletionScript.shell(in: arguments) {
+        text = CompletionScript.completed(text, for: shell)
+      }
       // Help and version are successes; everything else that is thrown here is wrong usage.
       guard ZoetropeCommand.exitCode(for: error) != .success else {
         if let name = fileThatLooksLikeHelp(arguments) {

@@ -14,6 +14,10 @@ struct APNGModel: Hashable, Sendable {
   let over: Over
   /// Whether a palette's canvas is cleared to its first colour; else to transparent.
   var clearsToFirstColor = false
+  /// Whether RGB and grey with a transparent colour are cleared to black; else to transparent.
+  var clearsKeyToBlack = false
+  /// Whether a chunk before the pixels whose checksum is wrong makes the file unreadable.
+  var refusesWrongChecksums = false
   /// Whether a first frame must cover the canvas.
   var needsWholeFirstFrame = false
   /// Whether grey of one bit is refused.
@@ -55,7 +59,8 @@ struct APNGSimulation {
     if structure.hasPalette {
       cleared = model.clearsToFirstColor ? structure.firstColor : 0
     } else {
-      cleared = structure.hasAlpha ? 0 : RGBA.black.word
+      let isBlack = model.clearsKeyToBlack && structure.isKeyed && !structure.isBlackKeyed
+      cleared = structure.hasAlpha && !isBlack ? 0 : RGBA.black.word
     }
   }
 
@@ -83,14 +88,17 @@ struct APNGSimulation {
     let (index, frames) = (control.index, model.rules.frames)
     let isWhole = control.rect == PixelRect(image.canvasSize)
     if index == 0 {
+      if model.refusesWrongChecksums, let chunk = structure.wrongChecksum {
+        return .nothing(frames, "the checksum of \(chunk)")
+      }
       if model.countsStaticImage, image.staticImage != nil {
         return .differs(at: 0, frames, "the static image comes first")
       }
       if model.refusesOneBitGrey, structure.isGrey, structure.bitDepth == 1 {
-        return .differs(at: 0, frames, "grey of one bit")
+        return .nothing(frames, "grey of one bit")
       }
       if model.needsWholeFirstFrame, !isWhole {
-        return .differs(at: 0, frames, "the frame is \(control.rect)")
+        return .nothing(frames, "the frame is \(control.rect)")
       }
       if structure.bitDepth == 16 {
         return .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
@@ -100,7 +108,7 @@ struct APNGSimulation {
       }
     }
     if model.stopsAtChunkBehindControl, structure.interruptedFrame == index {
-      return .differs(at: index, frames, "another chunk before the frame's data")
+      return .ends(at: index, frames, "another chunk before the frame's data")
     }
     if model.failsAtInterlacing, control.isInterlaced, index > 0 {
       return .differs(at: index, frames, "interlaced")

@@ -24,11 +24,12 @@ struct Explanation {
   struct Prediction: Hashable, Sendable {
     let program: Program
     let behaviour: Behaviour
-    /// Nil if it does not animate the file.
+    /// Nil if it does not animate the file, or shows nothing of it.
     var plays: Plays?
     /// Whether it does not know, or does not reach, the block with the file's loop count.
     var losesPlays = false
-    /// How long each frame is shown; nil where that overflows. Empty if it does not animate the file.
+    /// How long each frame is shown; nil where that overflows. Empty if it does not animate the file, or shows
+    /// nothing of it.
     var durations: [Duration?] = []
     var changes: [ChangedDelay] = []
     var difference = FrameDifference.unknown
@@ -80,7 +81,7 @@ extension Explanation.Prediction {
   ///
   /// - Parameter structure: That of a GIF, if a rule needs it.
   fileprivate mutating func addTimes(of image: AnimatedImage, _ structure: GIFStructure?) {
-    guard behaviour.animates, image.format != .png else { return }
+    guard behaviour.animates, image.format != .png, !difference.isTotal else { return }
     // Whether the loop count is in the block that all programs know.
     let givesLoop = image.format != .gif || structure?.hasNetscapeLoop ?? false
     switch behaviour.plays?.kind {
@@ -134,7 +135,9 @@ extension Explanation.Prediction {
 extension Behaviour {
   /// Everything that is known of it.
   var allRules: [Rule] {
-    var rules = [delays?.rule, plays?.rule, profiles, interlacedRow].compactMap { $0 } + self.rules
+    var rules =
+      [delays?.rule, plays?.rule, profiles, interlacedRow, paletteIndex].compactMap { $0 }
+      + self.rules
     switch pictures {
     case .same, .unknown: break
     case .gif(let model): rules += [model.rules.canvas, model.rules.dispose, model.rules.frames]
@@ -289,7 +292,9 @@ extension Explanation.Prediction {
     switch difference.outcome {
     case .none: return "none"
     case .unknown: return "none known"
-    case .differs: return "\(difference.frame ?? 0): \(cause)\(detail)"
+    case .differs:
+      return (difference.isTotal ? "shows nothing: " : "\(difference.frame ?? 0): ") + cause
+        + detail
     case .unpredicted: return "from \(difference.frame ?? 0) on unknown: \(cause)\(detail)"
     }
   }

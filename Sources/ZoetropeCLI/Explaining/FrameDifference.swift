@@ -19,6 +19,8 @@ struct FrameDifference: Hashable, Sendable {
   var detail: String?
   /// The rule that says so.
   var rule: Rule?
+  /// Whether the program shows nothing of the file.
+  var isTotal = false
 
   static let none = FrameDifference(outcome: .none)
   static let unknown = FrameDifference(outcome: .unknown)
@@ -26,6 +28,18 @@ struct FrameDifference: Hashable, Sendable {
   static func differs(at frame: Int, _ rule: Rule, _ detail: String) -> FrameDifference {
     FrameDifference(
       outcome: .differs, frame: frame, cause: rule.subject, detail: detail, rule: rule)
+  }
+
+  /// Nothing is shown, by `rule`.
+  static func nothing(_ rule: Rule, _ detail: String) -> FrameDifference {
+    var difference = differs(at: 0, rule, detail)
+    difference.isTotal = true
+    return difference
+  }
+
+  /// Frame `index` and all later ones are missing, by `rule`.
+  static func ends(at index: Int, _ rule: Rule, _ detail: String) -> FrameDifference {
+    index == 0 ? nothing(rule, detail) : differs(at: index, rule, detail)
   }
 
   static func unpredicted(

@@ -110,7 +110,7 @@ struct GIFSimulation {
   /// The difference that makes the whole file unreadable.
   private var refusal: FrameDifference? {
     if structure.frames.contains(where: \.rect.isEmpty) {
-      return .differs(at: 0, model.rules.frames, "a frame without pixels")
+      return .nothing(model.rules.frames, "a frame without pixels")
     }
     let isUnusual = structure.frames.contains(where: \.isUnusual)
     return isUnusual ? .unpredicted(from: 0, .damage, "an unusual code size") : nil
@@ -142,10 +142,10 @@ struct GIFSimulation {
       return .differs(at: index, model.rules.frames, "no palette")
     }
     if frame.rect.isEmpty, model.stopsAtEmptyFrame {
-      return .differs(at: index, model.rules.frames, "no pixels")
+      return .ends(at: index, model.rules.frames, "no pixels")
     }
     if model.misreadsEmptyExtension, structure.emptyExtension == index {
-      return .differs(at: index, model.rules.frames, "an extension without blocks")
+      return .ends(at: index, model.rules.frames, "an extension without blocks")
     }
     if model.dropsOutside, !frame.rect.isEmpty {
       if frame.rect.width > structure.screen.width || frame.rect.height > structure.screen.height {

@@ -7,12 +7,16 @@ struct PNGStructure: Hashable, Sendable {
   let hasPalette: Bool
   /// Whether RGB or grey has a transparent colour.
   let isKeyed: Bool
+  /// Whether that colour is black.
+  let isBlackKeyed: Bool
   /// Whether any pixel may be transparent.
   let hasAlpha: Bool
   /// The first palette entry; 0 without a palette.
   let firstColor: UInt32
   /// The first frame with another chunk between its control and its data.
   private(set) var interruptedFrame: Int?
+  /// The first chunk before the pixels whose checksum is wrong.
+  private(set) var wrongChecksum: String?
 
   /// Reads the chunks of `image`. Decodes no pixels.
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
@@ -21,6 +25,7 @@ struct PNGStructure: Hashable, Sendable {
     isGrey = header.colorType == 0
     hasPalette = header.colorType == 3
     isKeyed = !header.transparency.isEmpty
+    isBlackKeyed = isKeyed && header.transparency.allSatisfy { $0 == 0 }
     hasAlpha =
       header.colorType & 4 != 0 || isKeyed || header.palette.contains { $0 >> 24 != 255 }
     firstColor = header.palette.first ?? 0
@@ -28,16 +33,37 @@ struct PNGStructure: Hashable, Sendable {
     cursor.offset = 8
     var frame = -1
     var isBehindControl = false
-    while interruptedFrame == nil, let start = try cursor.next(8) {
+    var isBeforePixels = true
+    while interruptedFrame == nil || isBeforePixels, let start = try cursor.next(8) {
       let length = start[..<4].reduce(0) { $0 << 8 | Int($1) }
-      switch String(decoding: start[4...], as: UTF8.self) {
+      let name = String(decoding: start[4...], as: UTF8.self)
+      switch name {
       case "fcTL":
         frame += 1
         isBehindControl = true
-      case "IDAT", "fdAT": isBehindControl = false
-      default: if isBehindControl { interruptedFrame = frame }
+      case "IDAT", "fdAT": (isBehindControl, isBeforePixels) = (false, false)
+      default: if isBehindControl, interruptedFrame == nil { interruptedFrame = frame }
       }
-      cursor.offset += length + 4
+      if isBeforePixels, wrongChecksum == nil {
+        if try !cursor.skipChunk(named: start[4...], length: length) { wrongChecksum = name }
+      } else {
+        cursor.offset += length + 4
+      }
     }
+  }
+}
+
+extension ByteCursor {
+  /// Moves behind the data and the checksum of a chunk; returns whether the checksum is right.
+  fileprivate mutating func skipChunk(
+    named name: ArraySlice<UInt8>, length: Int
+  ) throws(AnimatedImageError) -> Bool {
+    var sum = CRC32.of(name)
+    let end = offset + length
+    while offset < end, let bytes = try next(min(end - offset, 1 << 16)) {
+      sum = CRC32.of(bytes[...], after: sum)
+    }
+    guard offset == end, let stored = try next(4) else { return false }
+    return stored.reduce(0) { $0 << 8 | UInt32($1) } == sum
   }
 }

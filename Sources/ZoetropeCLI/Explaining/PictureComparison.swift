@@ -10,8 +10,8 @@ struct PictureComparison {
 
   /// A program's pictures as they are worked out, frame by frame.
   private enum Simulation {
-    /// Those of this package, where nothing is lost.
-    case same
+    /// Those of this package, where nothing is lost; by a rule, except for indices past the palette.
+    case same(paletteIndex: Rule?)
     case gif(GIFSimulation)
     case apng(APNGSimulation)
     /// The first frame of a PNG.
@@ -66,7 +66,7 @@ struct PictureComparison {
         } else {
           found[place] = .none
         }
-        open.append((place, .same))
+        open.append((place, .same(paletteIndex: behaviour.paletteIndex)))
         continue
       case .gif(let model):
         let structure = try GIFStructure(image)
@@ -134,7 +134,7 @@ struct PictureComparison {
     }
     guard let first = damage.first else { return nil }
     if damage.contains(where: { $0.kind == .cutFrame }) {
-      return .differs(at: 0, rule, "a truncated frame")
+      return .nothing(rule, "a truncated frame")
     }
     return .unpredicted(from: 0, .damage, first.kind.name)
   }
@@ -175,7 +175,13 @@ struct PictureComparison {
         let difference: FrameDifference?
         let next: Simulation
         switch simulation {
-        case .same, .watched: (difference, next) = (nil, simulation)
+        case .same(let rule):
+          let isPastPalette = frame.damage?.kind == .pixelIndex
+          difference =
+            isPastPalette
+            ? rule.map { .differs(at: frame.index, $0, "an index past the palette") } : nil
+          next = simulation
+        case .watched: (difference, next) = (nil, simulation)
         case .still:
           if image.header.bitDepth == 16 {
             found[place] = .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")

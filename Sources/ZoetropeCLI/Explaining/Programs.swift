@@ -48,13 +48,13 @@ enum Programs {
       apng: Behaviour(
         delays: DelayRule(steps: steps, unit: .milliseconds, rule: delays), plays: plays,
         pictures: .same, profiles: profiles("\(source)/image-decoders/png/png_image_decoder.cc"),
+        paletteIndex: rule(
+          .colour, "an index past the palette is the palette's last colour", measured,
+          "\(source)/image-decoders/png/png_image_decoder.cc"),
         rules: [
           frames,
           rule(
             .delays, "fractions of a millisecond are dropped", measured,
-            "\(source)/image-decoders/png/png_image_decoder.cc"),
-          rule(
-            .colour, "an index past the palette is the palette's last colour", measured,
             "\(source)/image-decoders/png/png_image_decoder.cc"),
         ]))
   }()
@@ -241,7 +241,8 @@ extension Programs {
           .frames, "a frame without pixels, or an extension without blocks before one, is an error",
           measured, "\(source)/GifImagePlugin.py")))
     let apng = APNGModel(
-      over: .interpolating, clearsToFirstColor: true, countsStaticImage: true,
+      over: .interpolating, clearsToFirstColor: true, clearsKeyToBlack: true,
+      refusesWrongChecksums: true, countsStaticImage: true,
       failsAtInterlacing: true, forgetsPrevious: true, blendsKeyedGreyAsOpaque: true,
       rules: APNGModel.Rules(
         blend: rule(
@@ -249,12 +250,13 @@ extension Programs {
           "\(source)/PngImagePlugin.py"),
         dispose: rule(
           .dispose,
-          "without alpha, disposal background leaves black or the palette's first colour; previous of "
-            + "a frame that is blended over keeps it",
+          "without alpha, disposal background leaves black, also where RGB has a transparent colour, or the "
+            + "palette's first colour; previous of a frame that is blended over keeps it",
           measured, "\(source)/PngImagePlugin.py"),
         frames: rule(
           .frames,
-          "a static image that is no frame is the first frame; later interlaced frames are an error",
+          "a static image that is no frame is the first frame; later interlaced frames are an error, and "
+            + "so is a wrong checksum of any chunk before the pixels",
           measured, "\(source)/PngImagePlugin.py")))
     func plays(_ text: String) -> PlayRule {
       PlayRule(kind: .storedNumber, rule: rule(.plays, text, measured, guide))

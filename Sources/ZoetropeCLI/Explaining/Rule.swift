@@ -98,6 +98,8 @@ struct Behaviour: Hashable, Sendable {
   var profiles: Rule?
   /// Applied to interlaced frames of a single row, which are not drawn; nil if they are.
   var interlacedRow: Rule?
+  /// Applied to frames with an index past the palette; nil if such pixels are as in this package.
+  var paletteIndex: Rule?
   /// Further rules, which need no number.
   var rules: [Rule] = []
 }

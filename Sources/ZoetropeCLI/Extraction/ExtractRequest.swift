@@ -31,6 +31,8 @@ struct ExtractRequest: Hashable {
   var isResuming = false
   /// Whether the file is read until its animation is complete, because another program writes it.
   var isFollowing = false
+  /// How long nothing may come until the end of a followed file is its end; nil for ever.
+  var followTimeout: Duration?
   var progress = ProgressStyle.auto
   var isQuiet = false
   var cache = CommandCache()

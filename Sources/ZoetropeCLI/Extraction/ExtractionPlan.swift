@@ -167,7 +167,7 @@ extension CommandFailure {
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
     var failure = CommandFailure.usage(
-      "there is no frame \(frame.number), the frames are 0 to \(frame.count - 1)")
+      "no frame \(frame.number), there are \(frame.count)")
     failure.file = input.name
     return failure
   }

@@ -27,7 +27,7 @@ struct ExtractionPreparation {
   ) throws(CommandFailure) {
     let image =
       try request.isFollowing
-      ? input.openFollowed(request.decodingOptions)
+      ? input.openFollowed(request.decodingOptions, patience: request.followTimeout)
       : input.open(request.decodingOptions, knownTo: store)
     self.image = image
     let plan = try ExtractionPlan(

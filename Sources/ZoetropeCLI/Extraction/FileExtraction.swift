@@ -70,11 +70,8 @@ struct FileExtraction {
       hasRepeats: request.rate != nil, store: store)
     for number in plan.outputs.indices where state.writing == nil {
       if Signals.ending != nil { break }
-      if isFinished[number], !state.sieve.needsEveryFrame {
-        state.kept.append(number)
-        continue
-      }
       do throws(AnimatedImageError) {
+        // A frame whose file exists is decoded too: only decoding finds all damage.
         let found = try frames.frame(at: plan.outputs[number].index)
         guard let frame = found else { continue }
         if let damage = frame.damage { state.damage.add(damage) }

@@ -17,9 +17,6 @@ struct PictureSieve {
 
   init(_ choice: PictureChoice) { self.choice = choice }
 
-  /// Whether every frame has to be decoded, even if its file is there.
-  var needsEveryFrame: Bool { choice != .all }
-
   /// Whether the picture of frame `index` is written; called for every selected frame, in order.
   ///
   /// - Throws: `limitExceeded` if allocation fails.

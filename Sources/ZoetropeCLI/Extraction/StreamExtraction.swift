@@ -26,7 +26,8 @@ struct StreamExtraction {
     self.request = request
     self.stream = stream
     identities = InputIdentities([input])
-    image = try input.openStream(request.decodingOptions, isFollowed: request.isFollowing)
+    image = try input.openStream(
+      request.decodingOptions, isFollowed: request.isFollowing, patience: request.followTimeout)
     try request.rendering?.check(
       canvas: image.canvasSize, options: request.decodingOptions, file: input.name)
   }
@@ -94,18 +95,11 @@ struct StreamExtraction {
     frames.timeline.append([control])
     guard frames.selection?.takes(control) ?? true else { return true }
     frames.hasOutputs = true
-    var found: CompositedFrame?
-    if frames.sieve.needsEveryFrame {
-      // A picture that is left out needs no name.
-      found = try frame(of: index, from: reader, &frames)
-      if found == nil { return true }
-    }
+    // A picture that is left out needs no name. A frame whose file exists is decoded too: only decoding
+    // finds all damage.
+    guard let frame = try frame(of: index, from: reader, &frames) else { return true }
     let path = try path(of: index, frames: &frames)
     guard frames.kept[index] == nil else { return true }
-    if !frames.sieve.needsEveryFrame {
-      found = try frame(of: index, from: reader, &frames)
-    }
-    guard let frame = found else { return true }
     let job = FrameJob(place: frames.written.count, bitmap: frame.bitmap, path: path)
     frames.written.append(index)
     let writer = frames.writer ?? makeWriter()

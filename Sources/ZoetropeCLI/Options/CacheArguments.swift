@@ -69,7 +69,10 @@ enum CacheArgument: ExpressibleByArgument, Hashable {
   /// The user's cache directory.
   static func standardDirectory() throws -> FilePath {
     if let directory = FrameStore.defaultDirectory { return directory }
-    throw ValidationError("HOME is not set: name a directory, as in --cache DIR")
+    let home = environmentVariable("HOME") ?? ""
+    throw ValidationError(
+      "HOME is \(home.isEmpty ? "not set" : "no absolute path"): name a directory, as in --cache DIR"
+    )
   }
 }
 

@@ -68,12 +68,10 @@ struct OrderedSelection {
 }
 
 extension PlaybackTimeline {
-  /// When frame `index` starts, rounded up to a microsecond as in reports, so that a range of printed times
-  /// has exactly the frames between them.
+  /// When frame `index` starts, rounded as in reports, so that a range of printed times has exactly the frames
+  /// between them.
   fileprivate func printedStart(_ index: Int) -> Duration {
-    let (seconds, attoseconds) = startTime(index).components
-    let microsecond: Int64 = 1_000_000_000_000
-    return .seconds(seconds) + .microseconds((attoseconds + microsecond - 1) / microsecond)
+    .microseconds(startTime(index).roundedMicroseconds)
   }
 }
 

@@ -98,7 +98,7 @@ extension PlayStart: ExpressibleByArgument {
     if let number = FrameNumber(argument) {
       self = .frame(number.number)
     } else if argument.hasSuffix("s"), let time = TimeRange.time(argument[...]) {
-      self = .time(time)
+      self = .time(time + .printingLoss)
     } else {
       return nil
     }

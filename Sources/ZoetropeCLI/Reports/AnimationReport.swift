@@ -95,9 +95,15 @@ extension AnimationReport {
     }
   }
 
+  /// When each frame starts under ``policy`` and how long it is shown: until the next one starts, so that the
+  /// rounded times add up.
+  private func times(of frames: [FrameControl]) -> [(start: Decimal, shown: Decimal)] {
+    let starts = frames.starts(policy)
+    return zip(starts, starts.dropFirst() + [shownDuration]).map { ($0, $1 - $0) }
+  }
+
   private func frames(_ json: inout JSONWriter) {
-    for (frame, start) in zip(image.frames, image.frames.starts(policy)) {
-      let shown = Decimal(policy.shownDuration(of: frame.delay))
+    for (frame, (start, shown)) in zip(image.frames, times(of: image.frames)) {
       let picture = showings?.pictures[frame.index] ?? frame.index
       if let outputs, outputs[picture] == nil { continue }
       json.object { json in
@@ -314,8 +320,7 @@ extension AnimationReport {
       widths.append(0)
     }
     var text = "  " + Self.line(titles, widths) + "\n"
-    for (frame, start) in zip(image.frames, image.frames.starts(policy)) {
-      let shown = Decimal(policy.shownDuration(of: frame.delay))
+    for (frame, (start, shown)) in zip(image.frames, times(of: image.frames)) {
       var cells = ["\(frame.index)\(frame.isIndependent ? "*" : "")"]
       if policies.isEmpty {
         cells += [

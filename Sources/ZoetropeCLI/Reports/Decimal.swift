@@ -7,22 +7,12 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
 
   init(thousandths: Int) { self.thousandths = thousandths }
 
-  /// The stored delay in milliseconds, rounded down to the microsecond.
-  init(_ delay: FrameDelay) {
-    thousandths = Int(UInt64(delay.numerator) * 1_000_000 / UInt64(delay.denominator))
-  }
+  /// The stored delay in milliseconds, to the nearest microsecond.
+  init(_ delay: FrameDelay) { self.init(delay.duration) }
 
-  /// A time in milliseconds, rounded down to the microsecond.
+  /// A time in milliseconds, to the nearest microsecond.
   init(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    thousandths = Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
-  }
-
-  /// The start time of a frame in milliseconds, rounded up to the microsecond: an earlier time would be
-  /// one of the frame before it.
-  init(start: Duration) {
-    self.init(start)
-    if start.components.attoseconds % 1_000_000_000_000 > 0 { thousandths += 1 }
+    thousandths = duration.roundedMicroseconds
   }
 
   var description: String {
@@ -49,7 +39,24 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
     Decimal(thousandths: left.thousandths + right.thousandths)
   }
 
+  static func - (left: Decimal, right: Decimal) -> Decimal {
+    Decimal(thousandths: left.thousandths - right.thousandths)
+  }
+
   static func += (left: inout Decimal, right: Decimal) { left = left + right }
+}
+
+extension Duration {
+  /// The time in microseconds, to the nearest.
+  var roundedMicroseconds: Int {
+    let microsecond: Int64 = 1_000_000_000_000
+    return Int(components.seconds) * 1_000_000
+      + Int((components.attoseconds + microsecond / 2) / microsecond)
+  }
+
+  /// The most by which a time that was printed may be before what it stands for; an argument may be such a
+  /// time.
+  static let printingLoss = Duration.nanoseconds(499)
 }
 
 extension JSONWriter {
@@ -85,7 +92,7 @@ extension Sequence<FrameControl> {
 }
 
 extension [FrameControl] {
-  /// The time that one play takes under `policy`, rounded down.
+  /// The time that one play takes under `policy`.
   func duration(_ policy: DelayPolicy) -> Decimal {
     guard haveWholeMicroseconds else {
       let timeline = PlaybackTimeline(self, policy: policy)
@@ -100,7 +107,7 @@ extension [FrameControl] {
   func starts(_ policy: DelayPolicy) -> [Decimal] {
     guard haveWholeMicroseconds else {
       let timeline = PlaybackTimeline(self, policy: policy)
-      return indices.map { Decimal(start: timeline.startTime($0)) }
+      return indices.map { Decimal(timeline.startTime($0)) }
     }
     var now = Decimal(thousandths: 0)
     return map { frame in

@@ -47,10 +47,10 @@ struct SheetSource {
 
   /// Decodes the selected frames and keeps at most `count` of them, those that look least alike.
   mutating func keepDistinct(_ count: Int) throws(CommandFailure) {
-    var distinct = DistinctFrames()
+    var distinct = DistinctFrames(shownAs: rendering)
     var frames = try frames()
     do throws(AnimatedImageError) {
-      while let frame = try frames.next() { distinct.add(frame.bitmap) }
+      while try frames.addNext(to: &distinct) {}
     } catch {
       if let status = Signals.ending {
         throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
@@ -113,5 +113,16 @@ struct SheetFrames {
     let frame = try reader.frame(at: index) { Signals.ending != nil }
     if Signals.ending != nil { throw AnimatedImageError(.cancelled, "interrupted") }
     return try renderer?.render(frame) ?? frame
+  }
+  /// Adds the next frame, unscaled, to `distinct`; returns false after the last one.
+  ///
+  /// - Throws: as ``next()``.
+  fileprivate mutating func addNext(
+    to distinct: inout DistinctFrames
+  ) throws(AnimatedImageError) -> Bool {
+    guard let index = rest.popFirst() else { return false }
+    try distinct.add(index, of: reader) { Signals.ending != nil }
+    if Signals.ending != nil { throw AnimatedImageError(.cancelled, "interrupted") }
+    return true
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import ZoetropeProcess
 import ZoetropeTerminal
 
@@ -6,25 +7,26 @@ import ZoetropeTerminal
 ///
 /// Everything a handler needs is prepared before the terminal is changed: the bytes to write, in
 /// memory that is never freed, the line settings and the descriptor. The handler calls only
-/// `tcflush`, `write`, `poll`, `tcsetattr` and `raise`, which are async-signal-safe.
+/// `tcflush`, `write`, `poll`, `tcsetattr` and `raise`, which are async-signal-safe, and reads statics
+/// whose exclusivity checks are bookkeeping on the thread's own stack.
 ///
 /// The main thread's handlers run on an alternate stack, so that the terminal is restored after a
 /// stack overflow too. Other threads have none: an alternate stack belongs to the thread that sets
 /// it, and the depth of those threads does not depend on files.
 ///
-/// Unsafe code: handlers can only reach globals. Each is written by the main thread while `isArmed`
-/// is unset, and buffers that a handler may be reading are never freed.
+/// Unsafe code: handlers can only reach globals. The main thread alone writes them, while `isArmed`
+/// is unset: setting it releases what was written before, and whoever clears it, a handler on any
+/// thread or the main one, acquires that and is the only one to use it. A buffer is never freed,
+/// since a handler that cleared `isArmed` may still be reading it.
 @safe
 enum TerminalGuard {
-  // Written by the main thread only, while `isArmed` is unset, when no handler uses them. A handler
-  // changes only `isArmed`.
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
   nonisolated(unsafe) private static var byteCount = 0
   nonisolated(unsafe) private static var descriptor: Int32 = -1
   /// Behind a pointer, because the compiler makes a global of this type 57 bytes long and copies
   /// 60.
   nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
-  nonisolated(unsafe) private static var isArmed = false
+  private static let isArmed = Atomic(false)
 
   /// The handlers' stack; kept so that the leak check finds it.
   nonisolated(unsafe) private static var stack: UnsafeMutableRawPointer?
@@ -40,7 +42,7 @@ enum TerminalGuard {
 
   /// Prepares for the end; `restore` are the bytes that restore the terminal.
   static func arm(restore: [UInt8], rawMode: RawMode?, descriptor: Int32) {
-    unsafe isArmed = false
+    isArmed.store(false, ordering: .sequentiallyConsistent)
     // The old buffer is kept, since a handler may be reading it; that costs a few bytes per change.
     if let bytes = unsafe bytes { unsafe retired.append(bytes) }
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(restore.count, 1))
@@ -54,7 +56,7 @@ enum TerminalGuard {
       unsafe block.initialize(to: rawMode.original)
       unsafe settings = block
     }
-    unsafe isArmed = true
+    isArmed.store(true, ordering: .releasing)
     provideStack()
     installHandlers()
   }
@@ -64,8 +66,7 @@ enum TerminalGuard {
   /// Output that a stuck terminal has not read would block the end, so it is discarded by default.
   /// `settle` runs when the screen is restored and echo is still off.
   static func restore(dropsOutput: Bool = true, settle: () -> Void = {}) {
-    guard unsafe isArmed else { return }
-    unsafe isArmed = false
+    guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else { return }
     if dropsOutput { unsafe tcflush(descriptor, TCOFLUSH) }
     writeBytes()
     settle()
@@ -106,14 +107,11 @@ enum TerminalGuard {
   private static func installHandlers() {
     // A signal that the parent made this process ignore stays ignored.
     for number in fatalSignals where !Signals.isIgnored(number) {
-      var action = sigaction()
-      unsafe action.__sigaction_handler.sa_handler = { number in
+      Signals.onFatal(number) { number in
         TerminalGuard.restore()
-        // The default action is back (SA_RESETHAND), and comes when this handler has returned.
+        // The default action is back, and comes when this handler has returned.
         raise(number)
       }
-      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
-      unsafe sigaction(number, &action, nil)
     }
   }
 }

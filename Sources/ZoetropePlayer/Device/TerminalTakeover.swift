@@ -1,3 +1,4 @@
+internal import Zoetrope
 internal import ZoetropeProcess
 package import ZoetropeTerminal
 
@@ -21,12 +22,18 @@ package final class TerminalTakeover {
     guard rawMode.enter(descriptor: device.descriptor) else { return nil }
   }
 
+  /// How long a terminal may take to answer; nil for the default time of each question. Whole seconds in
+  /// `ZOETROPE_TERMINAL_PATIENCE`, for terminals that share a busy machine with others, as in tests.
+  static let patience: Duration? = environmentVariable("ZOETROPE_TERMINAL_PATIENCE")
+    .flatMap { Int($0) }.map { .seconds(min(max($0, 0), 3600)) }
+
   /// Probes the controlling terminal, wherever output goes; nil without a terminal.
   package static func probe() -> TerminalCapabilities? {
     guard let device = TerminalDevice(controlling: true), let terminal = TerminalTakeover(device)
     else { return nil }
     let probe = TerminalProbe(
-      TerminalCapabilities(environment: .current), now: { ContinuousClock.now },
+      TerminalCapabilities(environment: .current), patience: patience,
+      now: { ContinuousClock.now },
       write: { device.writeAll($0) }, read: { device.read(within: $0) })
     terminal.leave()
     Signals.endTerminal()

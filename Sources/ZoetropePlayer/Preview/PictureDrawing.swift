@@ -17,8 +17,9 @@ package struct PictureDrawing {
       throw .usage(
         "standard output is no terminal: -o writes files, and --protocol says how to draw anyway")
     }
-    // A terminal that shows nothing else yet can be asked; another program's cannot.
-    let mayAsk = output.isTerminal && settings.mode == nil && settings.place == nil
+    // A terminal that shows nothing else yet can be asked; another program's cannot. Also where the protocol
+    // is named: the answers tell colours and the size of a cell.
+    let mayAsk = output.isTerminal && settings.place == nil
     probed = mayAsk ? TerminalTakeover.probe() : nil
     // What can be wrong is found before anything is opened.
     _ = try target()
@@ -62,18 +63,12 @@ package struct PictureDrawing {
     encoder.encode(picture, changed: nil, pen: &pen, into: &drawn)
     guard target.isGraphics else {
       if target.capabilities.colors != .none { drawn += Array("\u{1B}[m".utf8) }
-      return output.isTerminal ? [13] + drawn + [13, 10] : Self.lines(drawn + [10])
+      return output.isTerminal ? [13] + drawn + [13, 10] : (drawn + [10]).withoutReturns
     }
     // The rows are scrolled in first, and the cursor is saved in the first of them.
     let rows = [UInt8](repeating: 10, count: encoder.area.rows)
     let start = Array("\u{1B}[\(encoder.area.rows)A\u{1B}[m\u{1B}7".utf8)
     return [13] + rows + start + drawn + PreviewCanvas.close + [13] + rows
-  }
-
-  /// Rows that end as lines of text do, without carriage returns.
-  private static func lines(_ bytes: [UInt8]) -> [UInt8] {
-    bytes.indices.filter { bytes[$0] != 13 || $0 + 1 == bytes.count || bytes[$0 + 1] != 10 }
-      .map { bytes[$0] }
   }
 
   /// Removes what was drawn with these settings: kitty's images by their number, anything else by

@@ -3,8 +3,6 @@ package import ZoetropeTerminal
 
 /// Where a preview is drawn, in cells: `COLSxROWS`, or `COLSxROWS@X,Y`.
 package struct PicturePlace: Hashable, Sendable {
-  /// The largest number of columns and of rows.
-  static let longestSide = 1000
   private static let largestOffset = 9999
 
   package let columns: Int
@@ -17,7 +15,7 @@ package struct PicturePlace: Hashable, Sendable {
   package init?(_ text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first,
-      let size = Self.pair(first, separators: ["x"], range: 1...Self.longestSide)
+      let size = Self.pair(first, separators: ["x"], range: 1...DrawingMode.longestSide)
     else { return nil }
     (columns, rows) = size
     guard parts.count == 2 else {

@@ -20,8 +20,7 @@ package struct PreviewPlay {
     do throws(CommandFailure) {
       let output = PreviewOutput()
       let target = try PreviewTarget(preview, isTerminal: output.isTerminal)
-      let opened = try input.open(
-        settings.decoding, reading: settings.reading, knownTo: settings.store)
+      let opened = try settings.open(input)
       Signals.catchForPreview()
       let session = PreviewSession(
         opened, output: output, target: target, settings: settings, preview: preview)

@@ -70,19 +70,11 @@ struct PreviewTarget {
       screen = ScreenSize(
         columns: room.column + room.columns, rows: room.row + room.rows + 1, cell: cell)
     }
-    room.columns = min(room.columns, PicturePlace.longestSide)
-    room.rows = min(room.rows, PicturePlace.longestSide)
+    room.columns = min(room.columns, DrawingMode.longestSide)
+    room.rows = min(room.rows, DrawingMode.longestSide)
     guard room.columns * screen.cell.width * room.rows * screen.cell.height <= Self.pixelLimit
     else { throw .usage("the place has more than \(Self.pixelLimit) pixels, more than any screen") }
-    switch mode {
-    case .graphics(.sixel): room.rows = SixelEncoder.rowCount(of: room, on: screen)
-    case .graphics(.kittyEdits), .graphics(.kittyImages):
-      guard passthrough == .tmux else { break }
-      room.columns = min(room.columns, KittyEncoder.placeholderLimit)
-      room.rows = min(room.rows, KittyEncoder.placeholderLimit)
-    default: break
-    }
-    self.room = room
+    self.room = mode.usable(room, on: screen, passthrough: passthrough, isCentered: false)
     if isAtCursor, passthrough != .none, !isKitty {
       throw .usage(
         "inside \(passthrough.rawValue) \(mode.name) pictures need a position, as in "

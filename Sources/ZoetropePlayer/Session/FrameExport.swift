@@ -51,7 +51,8 @@ final class FrameExport: Sendable {
     var count = 0
     do {
       for index in range where !isCancelled.load(ordering: .relaxed) {
-        _ = try Self.save(try reader.frame(at: index).bitmap, index: index, stem: stem)
+        _ = try Self.save(
+          try reader.frame(at: index).bitmap, index: index, of: image.frames.count, stem: stem)
         count += 1
       }
       return "saved \(count) frames"
@@ -62,11 +63,13 @@ final class FrameExport: Sendable {
     }
   }
 
-  /// Writes one frame to the working directory; returns the file's name, which counts frames from 1
-  /// as the status line does.
-  static func save(_ bitmap: Bitmap, index: Int, stem: [UInt8]) throws -> FilePath {
-    let digits = String(index + 1)
-    let number = String(repeating: "0", count: max(4 - digits.count, 0)) + digits
+  /// Writes one of `count` frames to the working directory; returns the file's name.
+  ///
+  /// It is the one that `extract` gives the same frame, which counts from 0, unlike the status line.
+  static func save(_ bitmap: Bitmap, index: Int, of count: Int, stem: [UInt8]) throws -> FilePath {
+    let digits = String(index)
+    let width = max(String(count - 1).count, 4)
+    let number = String(repeating: "0", count: max(width - digits.count, 0)) + digits
     let bytes = try PNGEncoder().encode(bitmap)
     var attempt = 0
     while true {

@@ -16,8 +16,7 @@ package struct UndrawnPlay {
   /// came of it or writes the trace.
   package func run() -> ExitStatus {
     do throws(CommandFailure) {
-      let opened = try input.open(
-        settings.decoding, reading: settings.reading, knownTo: settings.store)
+      let opened = try settings.open(input)
       var options = settings.playback
       options.startIndex = settings.start?.index(in: opened, policy: options.delayPolicy)
       let scheduler =
@@ -119,15 +118,23 @@ package struct StillOutput {
 
   /// The image; of a stream, as far as its frame needs it. The rest is not read.
   private func open(_ input: InputFile) throws(CommandFailure) -> AnimatedImage {
-    let opened = try input.open(
-      settings.decoding, reading: settings.reading, knownTo: settings.store)
+    let opened = try settings.open(input)
     let stream: StreamedImage
     switch opened {
     case .whole(let image): return image
     case .stream(let image): stream = image
     }
     let index = settings.start?.index(in: opened, policy: settings.playback.delayPolicy) ?? 0
-    _ = BlockingTask.run { await stream.waitForFrame(index) }
+    BlockingTask.run { [wallTime = settings.wallTime] in
+      let limit = wallTime.map { time in
+        Task {
+          do { try await Task.sleep(for: time) } catch { return }
+          stream.cancel()
+        }
+      }
+      _ = await stream.waitForFrame(index)
+      limit?.cancel()
+    }
     if let image = stream.image { return image }
     let error =
       stream.progress.ending?.error ?? AnimatedImageError(.noFrames, "no frame has arrived")
@@ -162,14 +169,11 @@ package struct StillOutput {
       options: options)
     // The row is unknown, so rows are reached by line feeds alone.
     var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
+    pen.isAnchored = true
     var output: [UInt8] = []
     encoder.encode(frame.bitmap.converted(to: .rgba8), changed: nil, pen: &pen, into: &output)
     if capabilities.colors != .none { output += Array("\u{1B}[m".utf8) }
-    output.append(10)
-    // Rows end as lines of text do, without carriage returns.
-    return output.enumerated().filter { index, byte in
-      byte != 13 || index + 1 == output.count || output[index + 1] != 10
-    }.map(\.element)
+    return (output + [10]).withoutReturns
   }
 
   /// The size from `COLUMNS` and `LINES`, else 80 x 24.
@@ -179,5 +183,12 @@ package struct StillOutput {
         .flatMap { (2...1000).contains($0) ? $0 : nil }
     }
     return ScreenSize(columns: number("COLUMNS") ?? 80, rows: number("LINES") ?? 24)
+  }
+}
+
+extension [UInt8] {
+  /// Rows of characters that end as lines of text do, without carriage returns.
+  var withoutReturns: [UInt8] {
+    indices.filter { self[$0] != 13 || $0 + 1 == count || self[$0 + 1] != 10 }.map { self[$0] }
   }
 }

@@ -170,7 +170,8 @@ extension Player {
     savesNext = shown?.index != position
     guard let shown, !savesNext else { return }
     do {
-      let path = try FrameExport.save(shown.bitmap, index: shown.index, stem: input.stem)
+      let path = try FrameExport.save(
+        shown.bitmap, index: shown.index, of: transport.frameCount, stem: input.stem)
       message = "saved \(path)"
     } catch {
       message = "not saved: \(error)"

@@ -7,9 +7,7 @@ import ZoetropeProcess
 /// A file that cannot be opened is reported once and skipped from then on.
 struct Playlist {
   private let inputs: [InputFile]
-  private let options: DecodingOptions
-  private let reading: InputReading
-  private let store: FrameStore?
+  private let settings: PlayerSettings
   /// The number of the current file, from 0.
   private(set) var index = 0
   private var unusable: Set<Int> = []
@@ -23,13 +21,8 @@ struct Playlist {
   private var kept: [Int: OpenedInput] = [:]
   var report: PlayReport
 
-  init(
-    _ inputs: [InputFile], options: DecodingOptions, reading: InputReading, store: FrameStore?
-  ) {
-    self.inputs = inputs
-    self.options = options
-    self.reading = reading
-    self.store = store
+  init(_ inputs: [InputFile], settings: PlayerSettings) {
+    (self.inputs, self.settings) = (inputs, settings)
     report = PlayReport(inputs.count)
   }
 
@@ -64,8 +57,7 @@ struct Playlist {
   mutating func open() -> OpenedInput? {
     for candidate in inputs.indices {
       do throws(CommandFailure) {
-        let opened = try inputs[candidate].open(options, reading: reading, knownTo: store)
-        return use(opened, of: candidate)
+        return use(try settings.open(inputs[candidate]), of: candidate)
       } catch {
         if fails(error, of: candidate) { return nil }
       }
@@ -96,9 +88,9 @@ struct Playlist {
       if let image = kept[candidate] { return use(image, of: candidate) }
       let opening =
         openings[candidate]
-        ?? InputOpening(inputs[candidate], options, reading: reading, knownTo: store) {
-          Signals.wake()
-        }
+        ?? InputOpening(
+          inputs[candidate], settings.decoding, reading: settings.reading, knownTo: settings.store,
+          whenDone: { Signals.wake() })
       switch wait(opening, inputs[candidate], hasNext(after: candidate)) {
       case .success(let image):
         return use(image, of: candidate)
@@ -142,7 +134,8 @@ struct Playlist {
   mutating func reportEndings() {
     for (candidate, image) in kept.sorted(by: { $0.key < $1.key }) {
       guard let stream = image.stream else { continue }
-      report.add(stream, from: inputs[candidate], number: candidate, damage: options.damage)
+      report.add(
+        stream, from: inputs[candidate], number: candidate, damage: settings.decoding.damage)
     }
   }
 

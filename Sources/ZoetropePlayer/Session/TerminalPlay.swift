@@ -15,8 +15,7 @@ package struct TerminalPlay {
     guard let device = TerminalDevice() else {
       return refuse("the terminal cannot be opened")
     }
-    var playlist = Playlist(
-      inputs, options: settings.decoding, reading: settings.reading, store: settings.store)
+    var playlist = Playlist(inputs, settings: settings)
     // Errors in the first file are reported before the terminal is touched.
     guard let first = playlist.open() else { return playlist.report.finish() }
     guard let terminal = TerminalTakeover(device) else {
@@ -132,8 +131,11 @@ package struct TerminalPlay {
     for image: OpenedInput, on screen: ScreenSize, in mode: DrawingMode, of device: TerminalDevice,
     _ capabilities: TerminalCapabilities, decoder: inout InputDecoder, typed: inout [InputEvent]
   ) -> CellRect {
-    var room = CellRect(
+    let whole = CellRect(
       column: 0, row: 0, columns: screen.columns, rows: max(screen.rows - 1, 1))
+    var room = mode.usable(
+      whole, on: screen, passthrough: settings.passthrough ?? capabilities.multiplexer,
+      isCentered: false)
     let fit = PictureFit(fit: settings.fit, filter: settings.filter)
     let isPixelArt = fit == PictureFit() && image.image.map { PixelArt.isLikely($0) } ?? false
     let layout = fit.layout(
@@ -144,8 +146,9 @@ package struct TerminalPlay {
     // A terminal that answered the probe also answers this, later on a busy machine.
     room.row = device.makeRoom(
       rows: room.rows, screen: screen,
-      patience: capabilities.didAnswer ? .seconds(2) : .milliseconds(200), decoder: &decoder,
-      typed: &typed)
+      patience: capabilities.didAnswer
+        ? TerminalTakeover.patience ?? .seconds(2) : .milliseconds(200),
+      decoder: &decoder, typed: &typed)
     return room
   }
 
@@ -158,8 +161,8 @@ package struct TerminalPlay {
     let start = TerminalCapabilities(environment: .current)
     let asked = ContinuousClock.now
     let probe = TerminalProbe(
-      start, now: { ContinuousClock.now }, write: { device.writeAll($0) },
-      read: { device.read(within: $0) })
+      start, patience: TerminalTakeover.patience, now: { ContinuousClock.now },
+      write: { device.writeAll($0) }, read: { device.read(within: $0) })
     let spent = asked.duration(to: .now)
     if probe.capabilities.didAnswer {
       terminal.awaited.latency = spent

@@ -173,12 +173,8 @@ struct Stage {
   private func placement(
     of size: PixelSize, in viewport: Viewport
   ) -> (layout: FrameLayout, filter: ScalingFilter?) {
-    var room = room
-    let passthrough = passthrough(for: mode)
-    if mode == .graphics(.kittyEdits) || mode == .graphics(.kittyImages), passthrough == .tmux {
-      room = Self.limit(room, to: KittyEncoder.placeholderLimit)
-    }
-    if mode == .graphics(.sixel) { room.rows = SixelEncoder.rowCount(of: room, on: screen) }
+    let room = mode.usable(
+      room, on: screen, passthrough: passthrough(for: mode), isCentered: ownsScreen)
     return fit.layout(
       of: size, isPixelArt: isPixelArt ?? false, in: room, screen: screen, mode: mode,
       isCentered: ownsScreen, viewport: viewport)
@@ -192,15 +188,6 @@ struct Stage {
     return mode.encoder(
       layout: layout, screen: screen, pictureSize: size, capabilities: capabilities,
       imageID: imageID, passthrough: passthrough(for: mode), options: options)
-  }
-
-  /// The middle of `room`, at most `limit` columns wide and rows high.
-  private static func limit(_ room: CellRect, to limit: Int) -> CellRect {
-    let columns = min(room.columns, limit)
-    let rows = min(room.rows, limit)
-    return CellRect(
-      column: room.column + (room.columns - columns) / 2,
-      row: room.row + (room.rows - rows) / 2, columns: columns, rows: rows)
   }
 
   /// The modes that the terminal supports, and the one that was requested.

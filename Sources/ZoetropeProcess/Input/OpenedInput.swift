@@ -90,13 +90,15 @@ extension InputFile {
   ///
   /// - Parameters:
   ///   - isFollowed: Whether a file is read past its present end, until the animation is complete.
+  ///   - patience: How long nothing may come until the end of such a file is its end. Default: nil, for ever.
   ///   - isAbandoned: Asked ten times a second while the canvas is not known: whether to give up.
   package func openStream(
-    _ options: DecodingOptions, isFollowed: Bool, isAbandoned: () -> Bool = { false }
+    _ options: DecodingOptions, isFollowed: Bool, patience: Duration? = nil,
+    isAbandoned: () -> Bool = { false }
   ) throws(CommandFailure) -> StreamedImage {
     let opened = Monitor<Result<StreamedImage, AnimatedImageError>?>(nil)
     let task = Task { [self] in
-      let result = await stream(options, isFollowed: isFollowed)
+      let result = await stream(options, isFollowed: isFollowed, patience)
       opened.update { $0 = result }
     }
     var result: Result<StreamedImage, AnimatedImageError>?
@@ -118,8 +120,10 @@ extension InputFile {
   }
 
   /// Waits until the file is complete, and opens it.
-  package func openFollowed(_ options: DecodingOptions) throws(CommandFailure) -> AnimatedImage {
-    let stream = try openStream(options, isFollowed: true)
+  package func openFollowed(
+    _ options: DecodingOptions, patience: Duration?
+  ) throws(CommandFailure) -> AnimatedImage {
+    let stream = try openStream(options, isFollowed: true, patience: patience)
     let ending = BlockingTask.run { await stream.ending() }
     if let error = ending?.error { throw CommandFailure(error, file: name, damage: options.damage) }
     guard let image = stream.image else {
@@ -130,10 +134,10 @@ extension InputFile {
   }
 
   private func stream(
-    _ options: DecodingOptions, isFollowed: Bool
+    _ options: DecodingOptions, isFollowed: Bool, _ patience: Duration?
   ) async -> Result<StreamedImage, AnimatedImageError> {
     do throws(AnimatedImageError) {
-      let chunks = try InputChunks(self, isFollowed: isFollowed)
+      let chunks = try InputChunks(self, isFollowed: isFollowed, patience)
       return .success(
         try await StreamedImage(
           chunks, options: options, storage: StreamStorage(byteLimit: options.limits.liveBytes)))
@@ -149,19 +153,43 @@ private struct InputChunks: AsyncSequence, Sendable {
   typealias Failure = AnimatedImageError
 
   /// How often the end of a file that grows is looked at.
-  private static let interval = Duration.milliseconds(25)
+  fileprivate static let interval = Duration.milliseconds(25)
 
   private let file: OwnedFile
-  private let chunks: FileChunks
+  private let isFollowed: Bool
+  private let patience: Duration?
 
-  init(_ input: InputFile, isFollowed: Bool) throws(AnimatedImageError) {
+  init(
+    _ input: InputFile, isFollowed: Bool, _ patience: Duration?
+  ) throws(AnimatedImageError) {
     file = try OwnedFile(input.path)
     // Standard input may be a file as well, whose end is no end then.
-    chunks = FileChunks(
-      file.descriptor, following: isFollowed && file.isRegular ? Self.interval : nil)
+    self.isFollowed = isFollowed && file.isRegular
+    self.patience = patience
   }
 
-  func makeAsyncIterator() -> FileChunks.Iterator { chunks.makeAsyncIterator() }
+  func makeAsyncIterator() -> Iterator {
+    Iterator(
+      chunks: FileChunks(file.descriptor).makeAsyncIterator(), isFollowed: isFollowed,
+      patience: patience)
+  }
+
+  struct Iterator: AsyncIteratorProtocol {
+    fileprivate var chunks: FileChunks.Iterator
+    fileprivate let isFollowed: Bool
+    fileprivate let patience: Duration?
+
+    mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(AnimatedImageError) -> [UInt8]? {
+      let end = patience.map { ContinuousClock.now + $0 }
+      while true {
+        if let chunk = try await chunks.next(isolation: actor) { return chunk }
+        guard isFollowed, end.map({ $0 > .now }) ?? true else { return nil }
+        do { try await Task.sleep(for: InputChunks.interval) } catch { return nil }
+      }
+    }
+  }
 }
 
 /// An open file, closed with its last user; standard input is only borrowed.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import ZoetropeShims
 
 /// The signals that ask this process to end, to stop or to look at its terminal.
 ///
@@ -100,6 +101,20 @@ package enum Signals {
       Signals.wake()
       errno = saved
     }
+    action.sa_flags = flags
+    unsafe sigaction(number, &action, nil)
+  }
+
+  /// Calls `handler` when a signal that ends the process comes, once; then its default action is back.
+  ///
+  /// It runs on the alternate stack of its thread, if there is one. For SIGBUS it is called only if
+  /// the fault is not in the mapping of a frame table, which a frame store mends.
+  package static func onFatal(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void)
+  {
+    let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
+    if number == SIGBUS { return zt_set_bus_handler(handler, flags) }
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = handler
     action.sa_flags = flags
     unsafe sigaction(number, &action, nil)
   }

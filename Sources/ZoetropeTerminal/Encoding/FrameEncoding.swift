@@ -76,8 +76,6 @@ public struct EncodingOptions: Sendable, Hashable {
   public var backdrop: Backdrop
   /// Whether images stay transparent where the terminal supports it. Default: true.
   public var keepsTransparency: Bool
-  /// Whether 256 and 16 colours are dithered with a pattern fixed to the screen. Default: true.
-  public var dithers: Bool
   /// The filter that scales pictures to the size at which they are shown, up and down, before they
   /// are sent as graphics. Characters average in any case.
   ///
@@ -88,13 +86,12 @@ public struct EncodingOptions: Sendable, Hashable {
   /// Creates options; omitted arguments have their defaults.
   public init(
     holdThreshold: Int = 2, light: LightModel = .coded, backdrop: Backdrop = .black,
-    keepsTransparency: Bool = true, dithers: Bool = true, filter: ScalingFilter? = nil
+    keepsTransparency: Bool = true, filter: ScalingFilter? = nil
   ) {
     self.holdThreshold = holdThreshold
     self.light = light
     self.backdrop = backdrop
     self.keepsTransparency = keepsTransparency
-    self.dithers = dithers
     self.filter = filter
   }
 

@@ -127,6 +127,40 @@ public enum DrawingMode: Sendable, Hashable {
     }
   }
 
+  /// The most columns and rows of a picture, in any mode.
+  package static let longestSide = 1000
+  /// The most pixels across and down a sixel picture. No terminal enlarges sixels, so the picture is as large
+  /// as its cells, whatever the size of the file.
+  static let longestSixelSide = 4096
+
+  /// The part of `room` that a picture in this mode may cover: no more than can be encoded in a short time,
+  /// however large the terminal claims to be. It is in the middle of `room`, or at its top left.
+  package func usable(
+    _ room: CellRect, on screen: ScreenSize, passthrough: Passthrough, isCentered: Bool
+  ) -> CellRect {
+    var limit = (columns: Self.longestSide, rows: Self.longestSide)
+    var room = room
+    switch self {
+    case .graphics(.kittyEdits), .graphics(.kittyImages):
+      if passthrough == .tmux {
+        limit = (KittyEncoder.placeholderLimit, KittyEncoder.placeholderLimit)
+      }
+    case .graphics(.sixel):
+      room.rows = SixelEncoder.rowCount(of: room, on: screen)
+      limit.columns = min(limit.columns, Self.longestSixelSide / screen.cell.width)
+      limit.rows = min(limit.rows, Self.longestSixelSide / screen.cell.height)
+    default: break
+    }
+    let columns = min(room.columns, limit.columns)
+    let rows = min(room.rows, limit.rows)
+    if isCentered {
+      room.column += (room.columns - columns) / 2
+      room.row += (room.rows - rows) / 2
+    }
+    (room.columns, room.rows) = (columns, rows)
+    return room
+  }
+
   private func blocks(
     _ glyphs: CellGlyphs, _ layout: FrameLayout, _ screen: ScreenSize,
     _ capabilities: TerminalCapabilities, _ options: EncodingOptions

@@ -145,6 +145,8 @@ extension TerminalCapabilities {
     // Inside GNU screen the variables below describe the outer terminal; version 4 misreads 24-bit
     // colours as other attributes.
     if multiplexer == .screen { return .indexed }
+    // tmux converts 24-bit colours for the outer terminal since 2.2. `TMUX` is inherited by a screen inside.
+    if multiplexer == .tmux, !environment.has("STY") { return .full }
     let claim = environment["COLORTERM"] ?? ""
     if claim == "truecolor" || claim == "24bit" || term.hasSuffix("-direct") { return .full }
     let fullTerms = ["xterm-kitty", "foot", "alacritty", "xterm-ghostty", "wezterm", "contour"]
@@ -212,6 +214,7 @@ struct TerminalQuirks: Sendable, Hashable {
     ("konsole", TerminalQuirks(isFullColor: true)),
     ("alacritty", TerminalQuirks(isFullColor: true)),
     ("vscode", TerminalQuirks(isFullColor: true)),
+    ("tmux", TerminalQuirks(isFullColor: true)),
   ]
 
   /// The quirks of a terminal that calls itself `name`, such as `foot(1.13.1)`.

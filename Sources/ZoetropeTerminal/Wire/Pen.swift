@@ -122,6 +122,8 @@ extension PenState {
     }
     let down = newRow - (row ?? 0)
     if down > 0 || column.map({ $0 > newColumn }) ?? true {
+      // The line feed may scroll the screen, and terminals fill the new row with the background.
+      if down > 0, background != .default { reset(into: &output) }
       output.append(13)
       for _ in 0..<down { output.append(10) }
       column = 0

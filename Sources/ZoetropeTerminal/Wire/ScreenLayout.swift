@@ -34,11 +34,12 @@ public struct ScreenSize: Sendable, Hashable {
   /// Whether the terminal reported the size of a cell.
   public var isCellKnown: Bool
 
-  /// Creates a size; sides below 1 become 1, and a missing or empty `cell` becomes 8 x 16.
+  /// Creates a size; sides below 1 become 1. A `cell` that is missing, empty or more than 256 pixels wide or
+  /// high becomes 8 x 16.
   public init(columns: Int, rows: Int, cell: PixelSize? = nil) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
-    let known = cell.flatMap { $0.isEmpty ? nil : $0 }
+    let known = cell.flatMap { $0.isCell ? $0 : nil }
     isCellKnown = known != nil
     self.cell = known ?? PixelSize(width: 8, height: 16)
   }

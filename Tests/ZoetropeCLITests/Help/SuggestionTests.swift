@@ -4,7 +4,7 @@ import Testing
 @testable import ZoetropeCLI
 
 /// Misspelled words are answered with the word that was meant.
-@Suite(.timeLimit(.minutes(1))) struct SuggestionTests {
+@Suite(.timeLimit(.minutes(10))) struct SuggestionTests {
   @Test(arguments: [
     ("exract", "extract"), ("inof", "info"), ("plya", "play"), ("sheets", "sheet"),
     ("expl", "explain"), ("hepl", "help"),
@@ -45,6 +45,8 @@ import Testing
     ),
     (["extract", "a.gif"], "Error: Missing expected argument '--output <output>'"),
     (["extract", "-o", "a", "--", "--otput"], ""),
+    (["info", "-x.gif"], "Error: Unknown option '-x.gif'; a file of that name is ./-x.gif"),
+    (["play", "-x.gif"], "Error: Unknown option '-x.gif'; a file of that name is ./-x.gif"),
   ])
   func `the first line names what was meant`(arguments: [String], line: String) {
     #expect(message(arguments).prefix { $0 != "\n" } == line)

@@ -2,7 +2,7 @@ import TestRunning
 import Testing
 
 /// What keys do, as the status line and the screen tell it.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerKeyTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerKeyTests {
   /// Five frames that stay long enough to be looked at.
   private static let slow = SampleGIF(
     frames: [(0, 200), (1, 200), (2, 200), (0, 200), (1, 250)]
@@ -12,6 +12,9 @@ import Testing
     let session = try PlayerSession(files: ["cat.gif": Self.slow], rows: rows)
     try #require(session.terminal.waitToShow("1/5"))
     try #require(session.type(" ", expecting: "‖"))
+    // On a busy machine another frame may have come before it was paused.
+    // A jump to the frame that is shown would leave nothing to outline.
+    if !session.status.contains("1/5") { try #require(session.type("g", expecting: "1/5")) }
     try body(session)
     #expect(session.quit() == 0)
     #expect(session.terminal.model.state == TerminalState())
@@ -110,18 +113,23 @@ import Testing
     }
   }
 
-  @Test func `frames are saved and never replace files`() throws {
+  @Test func `frames are saved under the names of extract, and never replace files`() throws {
     try paused { session in
       #expect(session.type("3g", expecting: "3/5"))
-      #expect(session.type("s", expecting: "saved cat-0003.png"))
-      #expect(session.type("s", expecting: "saved cat-0003-1.png"))
+      #expect(session.type("s", expecting: "saved cat-0002.png"))
+      #expect(session.type("s", expecting: "saved cat-0002-1.png"))
       #expect(session.type("S", expecting: "saved 5 frames"))
       let names = try session.tool.list()
       #expect(
         names == [
-          "cat-0001.png", "cat-0002.png", "cat-0003-1.png", "cat-0003-2.png", "cat-0003.png",
-          "cat-0004.png", "cat-0005.png", "cat.gif",
+          "cat-0000.png", "cat-0001.png", "cat-0002-1.png", "cat-0002-2.png", "cat-0002.png",
+          "cat-0003.png", "cat-0004.png", "cat.gif",
         ])
+      // Names and pictures of `extract`.
+      let script = """
+        "$ZOETROPE" extract cat.gif -o all -q && for file in all/*; do cmp $file ${file#all/} || exit 1; done
+        """
+      #expect(try session.tool.shell(script) == 0)
     }
   }
 
@@ -129,7 +137,7 @@ import Testing
     let session = try PlayerSession()
     try #require(session.terminal.waitToShow("6x4 GIF"))
     session.terminal.type("?")
-    try #require(session.terminal.settle())
+    try #require(session.terminal.waitToShow("closes") && session.terminal.settle())
     let help = session.terminal.model.screen
     session.terminal.smear()
     #expect(session.terminal.model.screen != help)

@@ -5,7 +5,7 @@ import ZoetropeTerminal
 @testable import ZoetropePlayer
 
 /// What stands on the screen, whatever happens to it.
-@Suite(.timeLimit(.minutes(1)), .runsPrograms) struct PlayerScreenTests {
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerScreenTests {
   /// Frames in which every few pixels are another colour: a picture that costs bytes.
   private static func busy(frames: Int, delay: UInt8) -> [UInt8] {
     SampleGIF(
@@ -23,8 +23,10 @@ import ZoetropeTerminal
     // Paused, since a frame that is on its way to a terminal of another size leaves its traces there.
     try #require(session.type(" ", expecting: "‖"))
     for (columns, rows) in [(columns, rows), (80, 24), (columns, rows)] {
+      // The status line comes up to a quarter of a second after what it tells of. One that is written for
+      // 24 rows as the terminal becomes 5 rows high would scroll it.
+      try #require(terminal.settle(500))
       terminal.resize(columns: columns, rows: rows)
-      let started = ContinuousClock.now
       // The whole screen is drawn anew, and its last row is the status line's again.
       let count = terminal.output.count
       let fences = terminal.model.fenceCount
@@ -34,9 +36,6 @@ import ZoetropeTerminal
             && terminal.output[count...].contains(UInt8(ascii: "J"))
             && terminal.model.cells.contains { !$0.pen.isEmpty }
         })
-      #expect(started.duration(to: .now) < .seconds(2))
-      // What follows the picture, such as the status line, has come as well.
-      try #require(terminal.settle(100))
     }
     // Frames are drawn at this size from here on.
     let fences = terminal.model.fenceCount
@@ -59,7 +58,7 @@ import ZoetropeTerminal
     #expect(terminal.model.state == TerminalState())
   }
 
-  @Test func `a slow link leaves frames out and keeps the time`() throws {
+  @Test func `a slow link leaves frames out`() throws {
     // 3 s of frames that are written in a moment and take a tenth of a second on the way.
     let session = try PlayerSession(
       ["--once", "--no-status", "--protocol", "half"],
@@ -68,10 +67,8 @@ import ZoetropeTerminal
     terminal.slowDown(to: 60_000)
     let started = ContinuousClock.now
     #expect(terminal.end() == 0)
-    let seconds = started.duration(to: .now) / .seconds(1)
-    #expect(seconds > 2.9 && seconds < 6)
-    let frames = terminal.model.fenceCount
-    #expect(frames > 5 && frames < 60)
+    #expect(started.duration(to: .now) > .milliseconds(2900))
+    #expect((1..<60).contains(terminal.model.fenceCount))
     #expect(terminal.model.state == TerminalState())
     session.tool.cleanUp()
   }
@@ -86,9 +83,10 @@ import ZoetropeTerminal
     let fences = terminal.model.fenceCount
     try #require(terminal.wait { terminal.model.fenceCount > fences + 3 })
     terminal.type(key)
-    let started = ContinuousClock.now
+    let count = terminal.output.count
     #expect(terminal.end() == (key == "q" ? 0 : 130))
-    #expect(started.duration(to: .now) < .seconds(2))
+    // No more than the link takes in two seconds; there are frames for three more.
+    #expect(terminal.output.count - count < 120_000)
     #expect(terminal.isRestored)
     #expect(terminal.model.state == TerminalState())
     // Nothing that was asked is answered into the shell's input.

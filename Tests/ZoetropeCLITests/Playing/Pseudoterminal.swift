@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A terminal, and the tool running on it.
 ///
-/// Every wait ends when what is waited for has come, or after fifteen seconds.
+/// Every wait ends when what is waited for has come, or after two minutes: on a busy machine all takes long.
 final class Pseudoterminal {
   private var master: Int32
   /// Kept open so that the line settings can be read when the tool has gone.
@@ -55,8 +55,9 @@ final class Pseudoterminal {
     unsafe posix_spawnattr_setsigmask(&attributes, &mask)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let cleared = ["TMUX", "COLORTERM", "NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "TERM_PROGRAM"]
-    // On a busy machine this terminal answers late; over SSH the tool waits a second for answers.
-    let patient = model.answers == .none ? [] : ["SSH_TTY=\(path)"]
+    // On a busy machine this terminal answers late: the tool waits, and other programs as over SSH.
+    let patient =
+      model.answers == .none ? [] : ["SSH_TTY=\(path)", "ZOETROPE_TERMINAL_PATIENCE=100"]
     let command =
       ["setsid", "-c", "env", "-C", directory] + cleared.flatMap { ["-u", $0] } + environment
       + patient + [program] + arguments
@@ -101,7 +102,8 @@ final class Pseudoterminal {
   private func take(_ milliseconds: Int32) {
     var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&request, 1, milliseconds) > 0 else { return }
-    var limit = 65536
+    // Few updates at a time, so that what stands on the screen for a moment is seen.
+    var limit = 1024
     if let rate {
       let seconds = startedTaking.duration(to: .now) / .seconds(1)
       limit = min(Int(seconds * rate - taken), 512)
@@ -121,7 +123,7 @@ final class Pseudoterminal {
   }
 
   /// Takes output until `isDone`; false when that does not happen in time.
-  func wait(for time: Duration = .seconds(15), _ isDone: () -> Bool) -> Bool {
+  func wait(for time: Duration = .seconds(120), _ isDone: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + time
     while !isDone() {
       if ContinuousClock.now > deadline { return false }
@@ -190,12 +192,34 @@ final class Pseudoterminal {
   /// Overwrites the screen behind the tool's back.
   func smear() { model.apply(Array("\u{1B}[3;3Hsmeared".utf8)) }
 
-  /// Waits until nothing has come for so many milliseconds.
+  /// Whether a thread of the tool runs or waits for a processor or a disk.
+  private var isBusy: Bool {
+    guard let tasks = unsafe opendir("/proc/\(process)/task") else { return false }
+    defer { unsafe closedir(tasks) }
+    while let entry = unsafe readdir(tasks) {
+      let file = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
+        let number = unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+        return unsafe open("/proc/\(process)/task/\(number)/stat", O_RDONLY | O_CLOEXEC)
+      }
+      guard file >= 0 else { continue }
+      defer { close(file) }
+      var text = [UInt8](repeating: 0, count: 512)
+      let count = unsafe read(file, &text, text.count)
+      // The letter of the state is behind the name, in parentheses.
+      guard count > 0, let end = text[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count
+      else { continue }
+      if !"SIT".utf8.contains(text[end + 2]) { return true }
+    }
+    return false
+  }
+
+  /// Waits until the tool has slept and nothing has come for so many milliseconds. A tool that waits for a
+  /// processor is not done yet, however long that takes.
   func settle(_ milliseconds: Int = 300) -> Bool {
     var count = output.count
     var since = ContinuousClock.now
     return wait {
-      if output.count != count { (count, since) = (output.count, .now) }
+      if output.count != count || isBusy { (count, since) = (output.count, .now) }
       return since.duration(to: .now) > .milliseconds(milliseconds)
     }
   }

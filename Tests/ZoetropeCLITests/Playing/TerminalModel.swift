@@ -131,6 +131,9 @@ struct TerminalModel {
     }
   }
 
+  /// What erased and scrolled-in cells become: as in xterm, they have the current background.
+  private var blank: Cell { Cell(pen: state.pen.filter { $0.hasPrefix("b") }) }
+
   private mutating func lineFeed() {
     isWrapPending = false
     if row + 1 < rows {
@@ -139,7 +142,7 @@ struct TerminalModel {
     }
     if state.isAlternate { scrollCount += 1 }
     cells.removeFirst(columns)
-    cells += Array(repeating: Cell(), count: columns)
+    cells += Array(repeating: blank, count: columns)
   }
 
   private mutating func put(_ scalar: Unicode.Scalar) {
@@ -181,11 +184,11 @@ struct TerminalModel {
     case UInt8(ascii: "m"): rendition(body)
     case UInt8(ascii: "J"):
       let start = body == "2" ? 0 : row * columns + column
-      for index in start..<cells.count { cells[index] = Cell() }
+      for index in start..<cells.count { cells[index] = blank }
     case UInt8(ascii: "X"):
-      for index in column..<min(column + first, columns) { cells[row * columns + index] = Cell() }
+      for index in column..<min(column + first, columns) { cells[row * columns + index] = blank }
     case UInt8(ascii: "K"):
-      for index in column..<columns { cells[row * columns + index] = Cell() }
+      for index in column..<columns { cells[row * columns + index] = blank }
     case UInt8(ascii: "c") where body.isEmpty: answer("\u{1B}[?62;c", from: .basic)
     case UInt8(ascii: "n") where body == "5":
       fenceCount += 1

@@ -3,7 +3,7 @@ import Zoetrope
 
 @testable import ZoetropeCLI
 
-@Suite(.timeLimit(.minutes(1))) struct SheetLayoutTests {
+@Suite(.timeLimit(.minutes(10))) struct SheetLayoutTests {
   private let cell = PixelSize(width: 10, height: 5)
 
   @Test(arguments: [
@@ -65,7 +65,7 @@ import Zoetrope
     #expect(SheetFont.width(of: "12") == 11)
   }
 
-  @Test func `the frames least alike are chosen, in order`() {
+  @Test func `the frames least alike are chosen, in order`() throws {
     func picture(_ value: UInt8) -> Bitmap {
       Bitmap(size: PixelSize(width: 4, height: 4)) { _, row in
         for x in 0..<16 {
@@ -75,7 +75,9 @@ import Zoetrope
     }
     var distinct = DistinctFrames()
     #expect(distinct.choose(3).isEmpty)
-    for value: UInt8 in [0, 0, 5, 200, 200, 100, 0] { distinct.add(picture(value)) }
+    for value: UInt8 in [0, 0, 5, 200, 200, 100, 0] {
+      try distinct.add(picture(value))
+    }
     #expect(distinct.choose(1) == [0])
     #expect(distinct.choose(2) == [0, 3])
     #expect(distinct.choose(3) == [0, 3, 5])

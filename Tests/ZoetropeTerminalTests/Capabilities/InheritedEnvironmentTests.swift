@@ -4,7 +4,7 @@ import Zoetrope
 @testable import ZoetropeTerminal
 
 /// What the environment says of a terminal that is around the one in use, or of none.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct InheritedEnvironmentTests {
   @Test(arguments: [
     ["COLORTERM": "truecolor"], ["COLORTERM": "24bit"], ["TERM_PROGRAM": "WezTerm"],
@@ -20,10 +20,18 @@ struct InheritedEnvironmentTests {
     }
   }
 
-  @Test func `tmux, which knows what its terminal has, is believed`() {
-    let variables = ["TERM": "tmux-256color", "TMUX": "/tmp/x,1,0", "COLORTERM": "truecolor"]
-    let found = TerminalCapabilities(environment: TerminalEnvironment(variables))
-    #expect(found.colors == .full)
+  @Test(arguments: [
+    (["TERM": "tmux-256color"], ColorDepth.full), (["TERM": "screen-256color"], .full),
+    (["TERM": "tmux-256color", "NO_COLOR": "1"], .none),
+    // A screen inside tmux inherits TMUX.
+    (["TERM": "screen", "STY": "12.pts-0.host"], .indexed),
+  ])
+  func `tmux takes all colours and converts them for its terminal`(
+    _ variables: [String: String], _ colors: ColorDepth
+  ) {
+    let inside = variables.merging(["TMUX": "/tmp/x,1,0"]) { $1 }
+    let found = TerminalCapabilities(environment: TerminalEnvironment(inside))
+    #expect(found.colors == colors)
   }
 
   @Test(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TerminalQuirksTests {
   /// What follows from a name alone, as XTVERSION or the environment gives it.
   struct Expectation: Sendable, CustomTestStringConvertible {
@@ -29,7 +29,7 @@ struct TerminalQuirksTests {
       Expectation(name: "Konsole 22.12.3"), Expectation(name: "alacritty"),
       Expectation(name: "vscode 1.90.0"),
       Expectation(name: "XTerm(379)", fullColor: false),
-      Expectation(name: "tmux 3.3a", fullColor: false),
+      Expectation(name: "tmux 3.3a", fullColor: true),
       // A name that only begins like one of the table is another terminal.
       Expectation(name: "kittyhawk 1.0", fullColor: false), Expectation(name: "", fullColor: false),
     ])

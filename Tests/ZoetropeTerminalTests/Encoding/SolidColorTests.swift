@@ -5,7 +5,7 @@ import Zoetrope
 @testable import ZoetropeTerminal
 
 /// Cells of one colour, which must look like one.
-@Suite(.timeLimit(.minutes(1)), .computes)
+@Suite(.timeLimit(.minutes(10)), .computes)
 struct SolidColorTests {
   private let area = CellRect(column: 0, row: 0, columns: 12, rows: 8)
 
@@ -45,8 +45,9 @@ struct SolidColorTests {
     [
       RGBA(red: 255, green: 255, blue: 255), .black, RGBA(red: 255, green: 0, blue: 0),
       RGBA(red: 0, green: 255, blue: 255), RGBA(red: 0xFE, green: 0xFE, blue: 0xFE),
+      RGBA(red: 0x69, green: 0x5A, blue: 0x74), RGBA(red: 0x1F, green: 0x36, blue: 0x5B),
     ])
-  func `a colour of the palette is not dithered`(_ colors: ColorDepth, _ color: RGBA) {
+  func `a flat area is flat in few colours, too`(_ colors: ColorDepth, _ color: RGBA) {
     for glyphs in [CellGlyphs.half, .fine] {
       var terminal = MiniTerminal(columns: 20, rows: 10)
       terminal.apply(bytes(Sketch(width: 48, height: 32, color: color), glyphs, colors))
@@ -56,11 +57,21 @@ struct SolidColorTests {
     }
   }
 
-  @Test(arguments: [ColorDepth.basic, .indexed])
-  func `a colour between those of the palette is dithered`(_ colors: ColorDepth) {
-    let grey = RGBA(red: 0x69, green: 0x5A, blue: 0x74)
-    var terminal = MiniTerminal(columns: 20, rows: 10)
-    terminal.apply(bytes(Sketch(width: 48, height: 32, color: grey), .half, colors))
-    #expect(Set(terminal.pictures).count > 2)
+  @Test func `every colour of a palette is itself`() {
+    let indexed = ColorMapper(depth: .indexed, model: .coded)
+    for index in UInt8(16)...255 {
+      #expect(indexed.reduce(ColorMapper.entry(index)) == .indexed(index))
+    }
+    let basic = ColorMapper(depth: .basic, model: .coded)
+    for index in UInt8(0)..<16 {
+      #expect(basic.reduce(ColorMapper.entry(index)) == .basic(index))
+    }
+  }
+
+  /// By the distance of the three numbers, each would be a grey.
+  @Test(arguments: [(0x1E2D50, 4), (0x904040, 1), (0x78FA78, 10)] as [(UInt32, UInt8)])
+  func `in 16 colours a colour keeps its hue`(_ word: UInt32, _ index: UInt8) {
+    let mapper = ColorMapper(depth: .basic, model: .coded)
+    #expect(mapper.reduce(TerminalColor(word: word)) == .basic(index))
   }
 }

@@ -3,7 +3,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FrameLayoutTests {
   let screen = ScreenSize(columns: 80, rows: 24, cell: PixelSize(width: 10, height: 20))
   let room = CellRect(column: 0, row: 0, columns: 80, rows: 24)
@@ -91,5 +91,31 @@ struct FrameLayoutTests {
       writer.frame(Sketch(width: size.width, height: size.height).bitmap, into: &output)
       #expect(!output.isEmpty)
     }
+  }
+
+  /// Sizes that a terminal may claim, and the largest room in which a sixel picture is then drawn.
+  @Test(arguments: [
+    (80, 24, 65535, 65535), (80, 24, 20000, 10000), (1000, 500, 0, 0), (65535, 65535, 65535, 65535),
+    (1, 1, 65535, 65535), (65535, 1, 65535, 1),
+  ])
+  func `a picture is no larger than can be encoded soon, whatever the terminal claims`(
+    _ columns: Int, _ rows: Int, _ width: Int, _ height: Int
+  ) {
+    let screen = ScreenSize(columns: columns, rows: rows, pixelWidth: width, pixelHeight: height)
+    let whole = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows)
+    for mode in DrawingMode.all {
+      let room = mode.usable(whole, on: screen, passthrough: .none, isCentered: true)
+      #expect(!room.isEmpty && room.columns <= 1000 && room.rows <= 1000, "\(mode)")
+      #expect(room.column + room.columns <= columns && room.row + room.rows <= rows)
+      guard mode == .graphics(.sixel) else { continue }
+      #expect(room.columns * screen.cell.width <= 4096 && room.rows * screen.cell.height <= 4096)
+    }
+  }
+
+  @Test func `a cell of absurd size is not believed`() {
+    let cell = PixelSize(width: 8, height: 16)
+    #expect(ScreenSize(columns: 80, rows: 24, pixelWidth: 65535, pixelHeight: 65535).cell == cell)
+    let large = ScreenSize(columns: 80, rows: 24, cell: PixelSize(width: 257, height: 20))
+    #expect(large.cell == cell && !large.isCellKnown)
   }
 }

@@ -66,14 +66,12 @@ struct LightTables: Sendable {
 /// Maps amounts of light to the colours of a terminal.
 struct ColorMapper: Sendable {
   let depth: ColorDepth
-  let dithers: Bool
   let tables: LightTables
   /// The light of the palette's entries, for depths with a palette.
   let palette: [SIMD4<Float>]
 
-  init(depth: ColorDepth, dithers: Bool, model: LightModel) {
+  init(depth: ColorDepth, model: LightModel) {
     self.depth = depth
-    self.dithers = dithers
     let tables = LightTables.tables(for: model)
     self.tables = tables
     palette = depth == .full ? [] : model == .linear ? Self.linearPalette : Self.codedPalette
@@ -124,71 +122,60 @@ struct ColorMapper: Sendable {
     (Float(pattern[y & 7 << 3 | x & 7] + 32) + 0.5) / 64
   }
 
-  /// The nearest colour for a spot of the screen; `x` and `y` place the dither pattern.
+  /// The terminal's nearest colour.
   @inline(__always)
-  func color(of light: SIMD4<Float>, x: Int, y: Int) -> TerminalColor {
+  func color(of light: SIMD4<Float>) -> TerminalColor {
     let exact = tables.color(of: light)
-    return depth == .full ? exact : reduce(exact, x: x, y: y)
+    return depth == .full ? exact : reduce(exact)
   }
 
-  /// The light of a colour that ``color(of:x:y:)`` gave.
+  /// The light of a colour that ``color(of:)`` gave.
   func light(of color: TerminalColor) -> SIMD4<Float> {
     color.kind == 0 ? tables.light(of: color) : palette[Int(color.word & 255)]
   }
 
-  /// The nearest colour of a palette; between its colours, one of those around by the pattern.
-  func reduce(_ color: TerminalColor, x: Int, y: Int) -> TerminalColor {
-    let nearest = nearest(Int(color.red), Int(color.green), Int(color.blue))
-    guard dithers else { return paletteColor(nearest) }
-    // The steps of the palette are not even: white moved by half of the widest one would come out
-    // as the light grey beside it. So a colour of the palette is not moved at all, and one near it
-    // little.
-    let distance = color.distance(to: Self.entry(nearest))
-    let spread = min(depth == .indexed ? 40 : 96, distance * 8)
-    let offset = Self.pattern[y & 7 << 3 | x & 7] * spread / 64
-    if offset == 0 { return paletteColor(nearest) }
-    func moved(_ value: UInt8) -> Int { min(max(Int(value) + offset, 0), 255) }
-    return paletteColor(self.nearest(moved(color.red), moved(color.green), moved(color.blue)))
-  }
-
-  private func nearest(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
-    depth == .indexed
-      ? Self.nearestIndexed(red, green, blue) : Self.nearestBasic(red, green, blue)
-  }
-
-  private func paletteColor(_ index: UInt8) -> TerminalColor {
-    depth == .indexed ? .indexed(index) : .basic(index)
-  }
-
-  private static func nearestIndexed(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
-    func step(_ value: Int) -> Int { value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40 }
-    func level(_ step: Int) -> Int { step == 0 ? 0 : 55 + 40 * step }
-    let (r, g, b) = (step(red), step(green), step(blue))
-    let mean = (red + green + blue) / 3
-    let grey = min(max((mean - 3) / 10, 0), 23)
-    func distance(_ r: Int, _ g: Int, _ b: Int) -> Int {
-      (red - r) * (red - r) + (green - g) * (green - g) + (blue - b) * (blue - b)
+  /// The colour of the palette that looks most like `color`.
+  ///
+  /// Not dithered: a cell is too large for a pattern, which turns flat areas into bars.
+  func reduce(_ color: TerminalColor) -> TerminalColor {
+    let wanted = Self.appearance(of: color)
+    var best: UInt8 = 0
+    var least = Float.infinity
+    func consider(_ index: Int) {
+      let difference = Self.appearances[index] - wanted
+      let distance = (difference * difference).sum()
+      if distance < least { (best, least) = (UInt8(index), distance) }
     }
-    let shade = 8 + 10 * grey
-    let cube = distance(level(r), level(g), level(b))
-    return distance(shade, shade, shade) < cube
-      ? UInt8(232 + grey) : UInt8(16 + 36 * r + 6 * g + b)
+    guard depth == .indexed else {
+      for index in 0..<16 { consider(index) }
+      return .basic(best)
+    }
+    // Of the cube, the eight corners around the colour; of the ramp, the three greys of its brightness.
+    func step(_ value: UInt8) -> Int { value < 95 ? 0 : min((Int(value) - 55) / 40, 4) }
+    let corner = 16 + 36 * step(color.red) + 6 * step(color.green) + step(color.blue)
+    for offset in [0, 1, 6, 7, 36, 37, 42, 43] { consider(corner + offset) }
+    let brightness = (2 * Int(color.red) + 5 * Int(color.green) + Int(color.blue)) / 8
+    let grey = min(max((brightness - 3) / 10, 1), 22)
+    for index in 231 + grey...233 + grey { consider(index) }
+    return .indexed(best)
   }
 
-  private static func nearestBasic(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
-    var best = 0
-    var bestDistance = Int.max
-    for index in basicColors.indices {
-      let word = basicColors[index]
-      let r = red - Int(word >> 16)
-      let g = green - Int(word >> 8 & 255)
-      let b = blue - Int(word & 255)
-      let distance = r * r + g * g + b * b
-      if distance < bestDistance {
-        bestDistance = distance
-        best = index
-      }
+  private static let appearances = (0..<256).map { appearance(of: entry(UInt8($0))) }
+
+  /// A colour in Oklab, where distances are about those that the eye sees.
+  ///
+  /// The numbers are Björn Ottosson's: https://bottosson.github.io/posts/oklab/
+  private static func appearance(of color: TerminalColor) -> SIMD4<Float> {
+    let light = LightTables.linear.light(of: color)
+    func cone(_ red: Float, _ green: Float, _ blue: Float) -> Float {
+      cbrt(red * light.x + green * light.y + blue * light.z)
     }
-    return UInt8(best)
+    let long = cone(0.412_221_5, 0.536_332_5, 0.051_446)
+    let middle = cone(0.211_903_5, 0.680_699_5, 0.107_397)
+    let short = cone(0.088_302_5, 0.281_718_8, 0.629_978_7)
+    return SIMD4(
+      0.210_454_3 * long + 0.793_617_8 * middle - 0.004_072 * short,
+      1.977_998_5 * long - 2.428_592_2 * middle + 0.450_593_7 * short,
+      0.025_904 * long + 0.782_771_8 * middle - 0.808_675_8 * short, 0)
   }
 }

@@ -41,7 +41,7 @@ public struct CellEncoder: FrameEncoding {
     let fine = glyphs != .half
     pixelSize = PixelSize(
       width: area.columns * (fine ? 8 : 1), height: area.rows * (fine ? 8 : 2))
-    mapper = ColorMapper(depth: colors, dithers: options.dithers, model: options.light)
+    mapper = ColorMapper(depth: colors, model: options.light)
     chooser = SplitChooser(glyphs)
     cells = CellSource(
       area: area, crop: crop, bandCuts: BlockGlyph.bandCuts(for: glyphs), halves: fine ? 2 : 1,
@@ -108,14 +108,14 @@ public struct CellEncoder: FrameEncoding {
     let hold = options.holdThreshold
     // Sums of whole pixels and of shares of them: near 1 where every pixel is opaque.
     if options.backdrop.isBare, chooser.total.w < 0.999 {
-      let wanted = bareCell(column: column, row: row)
+      let wanted = bareCell()
       let isHeld =
         now.split == wanted.split && now.ink.distance(to: wanted.ink) <= hold
         && now.paper.distance(to: wanted.paper) <= hold
       return isHeld ? nil : wanted
     }
     if glyphs == .half {
-      var wanted = cell(split: 1, column: column, row: row)
+      var wanted = cell(split: 1)
       if now.split != .max, now.ink.distance(to: wanted.ink) <= hold,
         now.paper.distance(to: wanted.paper) <= hold
       {
@@ -123,7 +123,7 @@ public struct CellEncoder: FrameEncoding {
       }
       // Two colours so near that their mean is within half the threshold of both are one.
       if wanted.ink != wanted.paper, wanted.ink.distance(to: wanted.paper) <= hold & ~1 {
-        wanted.paper = mapper.color(of: chooser.total, x: column, y: row * 2)
+        wanted.paper = mapper.color(of: chooser.total)
         wanted.ink = wanted.paper
       }
       return wanted
@@ -132,53 +132,49 @@ public struct CellEncoder: FrameEncoding {
     let slack = allowed * allowed
     let best = chooser.best(margin: max(slack, 1e-6))
     if now.split != .max, hold > 0, chooser.explained(Int(now.split)) >= best.explained - slack {
-      let kept = cell(split: Int(now.split), column: column, row: row)
+      let kept = cell(split: Int(now.split))
       if now.ink.distance(to: kept.ink) <= hold, now.paper.distance(to: kept.paper) <= hold {
         return nil
       }
     }
-    var wanted = cell(split: best.index, column: column, row: row)
-    if mapper.depth != .full { wanted = bestOfPalette(first: wanted, column: column, row: row) }
+    var wanted = cell(split: best.index)
+    if mapper.depth != .full { wanted = bestOfPalette(first: wanted) }
     if wanted.ink == wanted.paper { wanted.split = 0 }
     return wanted == now ? nil : wanted
   }
 
   /// The colours of a split of the loaded cell, as the terminal has them.
   @inline(__always)
-  private func cell(split: Int, column: Int, row: Int) -> ShownCell {
-    let paper = mapper.color(
-      of: split == 0 ? chooser.total : chooser.paperLight(split), x: column, y: row * 2)
-    let ink =
-      split == 0
-      ? paper : mapper.color(of: chooser.inkLight(split), x: column, y: row * 2 + 1)
+  private func cell(split: Int) -> ShownCell {
+    let paper = mapper.color(of: split == 0 ? chooser.total : chooser.paperLight(split))
+    let ink = split == 0 ? paper : mapper.color(of: chooser.inkLight(split))
     return ShownCell(split: UInt16(split), ink: ink, paper: paper)
   }
 
   /// The loaded cell where some of its pixels are left out: the part that fewer than half of the
   /// pixels cover has the terminal's own background.
-  private func bareCell(column: Int, row: Int) -> ShownCell {
+  private func bareCell() -> ShownCell {
     let split = chooser.bestOutline()
-    func color(_ light: SIMD4<Float>, line: Int) -> TerminalColor {
-      light.w < 0.5
-        ? .default : mapper.color(of: light / light.w, x: column, y: row * 2 + line)
+    func color(_ light: SIMD4<Float>) -> TerminalColor {
+      light.w < 0.5 ? .default : mapper.color(of: light / light.w)
     }
     if split == 0 {
-      let paper = color(chooser.total, line: 0)
+      let paper = color(chooser.total)
       return ShownCell(split: 0, ink: paper, paper: paper)
     }
-    let ink = color(chooser.inkLight(split), line: 1)
-    let paper = color(chooser.paperLight(split), line: 0)
+    let ink = color(chooser.inkLight(split))
+    let paper = color(chooser.paperLight(split))
     return ShownCell(split: ink == paper ? 0 : UInt16(split), ink: ink, paper: paper)
   }
 
   /// With few colours the best split is the one with the least error after rounding to them.
-  private func bestOfPalette(first: ShownCell, column: Int, row: Int) -> ShownCell {
+  private func bestOfPalette(first: ShownCell) -> ShownCell {
     var best = first
     var least = error(of: first)
     for index in chooser.glyphs.indices {
       // Rounding only adds to the error, so a split that explains too little cannot win.
       if -chooser.explained(index) >= least - 1e-6 { continue }
-      let candidate = cell(split: index, column: column, row: row)
+      let candidate = cell(split: index)
       let error = error(of: candidate)
       if error < least - 1e-6 {
         least = error

@@ -88,7 +88,7 @@ public struct DotEncoder: FrameEncoding {
       width: area.columns * glyphs.columns, height: area.rows * glyphs.rows)
     mapper =
       colors == .none
-      ? nil : ColorMapper(depth: colors, dithers: options.dithers, model: options.light)
+      ? nil : ColorMapper(depth: colors, model: options.light)
     cells = CellSource(
       area: area, crop: crop, bandCuts: Array(stride(from: 0, through: 24, by: 24 / glyphs.rows)),
       halves: glyphs.columns, hasColumns: false, options: options)
@@ -173,7 +173,7 @@ public struct DotEncoder: FrameEncoding {
     } else {
       scalar = glyphs.scalar(bits: bits)
     }
-    let color = mapper?.color(of: mean, x: column, y: row) ?? .default
+    let color = mapper?.color(of: mean) ?? .default
     return Shown(scalar: scalar, color: scalar == 0x20 ? .default : color)
   }
 

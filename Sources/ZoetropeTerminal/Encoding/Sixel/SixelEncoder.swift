@@ -77,7 +77,7 @@ public struct SixelEncoder: FrameEncoding {
 
   /// The rows of `area` without the screen's last row, where a sixel image makes the terminal
   /// scroll.
-  package static func rowCount(of area: CellRect, on screen: ScreenSize) -> Int {
+  static func rowCount(of area: CellRect, on screen: ScreenSize) -> Int {
     max(min(area.rows, screen.rows - 1 - area.row), 1)
   }
 

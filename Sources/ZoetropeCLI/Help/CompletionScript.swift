@@ -1,0 +1,48 @@
+/// Completions of what the parser does not know: that a file may stand where a command does, and the words of
+/// `--cache` beside its directories.
+enum CompletionScript {
+  /// The script of the parser for `shell`, completed.
+  static func completed(_ script: String, for shell: String) -> String {
+    var script = script
+    func insert(_ text: String, behind mark: String) {
+      guard let place = script.firstRange(of: mark) else { return }
+      script.replaceSubrange(place, with: mark + text)
+    }
+    switch shell {
+    case "bash":
+      let commands = script.split(separator: "\n").first { $0.contains("compgen -W 'info ") } ?? ""
+      insert(
+        "\n        __zoetrope_add_completions -o plusdirs -fX '!*.@(gif|png|apng)'",
+        behind: String(commands))
+      script.replace(
+        "'--cache')\n",
+        with: "'--cache')\n        __zoetrope_add_completions -W 'none'$'\\n''default'\n")
+    case "zsh":
+      insert(
+        "\n        _files -g '*.gif *.png *.apng' && ret=0",
+        behind: "_describe -V subcommand subcommands && ret=0")
+      script.replace(":dir:_files -/'", with: ":dir:{__zoetrope_complete none default; _files -/}'")
+    case "fish":
+      let first = #"'__zoetrope_should_offer_completions_for_positional "zoetrope" -eq 1' -fa "#
+      let files =
+        script.split(separator: "\n")
+        .first { $0.contains(#""zoetrope play" -ge 1' -fa "#) } ?? ""
+      script.replace(
+        "-rfa '(__zoetrope_complete_directories)'",
+        with: "-rfa 'none default (__zoetrope_complete_directories)'")
+      if let values = files.firstRange(of: "-fa ") {
+        script += "\ncomplete -c 'zoetrope' -n " + first + files[values.upperBound...] + "\n"
+      }
+    default: break
+    }
+    return script
+  }
+
+  /// The shell whose script `arguments` ask for; nil for other arguments.
+  static func shell(in arguments: [String]) -> String? {
+    let option = "--generate-completion-script"
+    guard let first = arguments.first, first.hasPrefix(option) else { return nil }
+    if first == option { return arguments.dropFirst().first }
+    return first.hasPrefix(option + "=") ? String(first.dropFirst(option.count + 1)) : nil
+  }
+}
