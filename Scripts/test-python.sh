@@ -11,5 +11,5 @@ command -v "$python" >/dev/null || skip "no $python"
 [ -f "$library" ] || skip "no $library: make lib"
 [ -z "$(find Sources/CZoetrope Sources/ZoetropeC Sources/Zoetrope -newer "$library" -print -quit)" ] ||
   skip "$library is older than its sources: make lib"
-ZOETROPE_LIBRARY=$(realpath "$library") PYTHONPATH=Python PYTHONDONTWRITEBYTECODE=1 timeout 300 \
+ZOETROPE_LIBRARY=$(realpath "$library") PYTHONPATH=Python PYTHONDONTWRITEBYTECODE=1 timeout 600 \
   "$python" -m pytest -q -p no:cacheprovider Python/tests

@@ -19,11 +19,7 @@ import pyarrow.parquet as pq
 
 import zoetrope
 
-SCHEMA = pa.schema([
-    ("path", pa.string()), ("index", pa.int64()), ("start_ms", pa.float64()),
-    ("duration_ms", pa.float64()), ("frame", pa.binary()), ("damage", pa.string()),
-    ("tolerated", pa.string()),
-])
+SCHEMA = pa.schema(zoetrope.FRAMES_SCHEMA)
 #: Rows are written in groups of this many bytes, so that memory does not grow with the file.
 GROUP_BYTES = 8 << 20
 

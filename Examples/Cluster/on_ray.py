@@ -1,8 +1,12 @@
 """The job on Ray Data: on_ray.py OUTPUT FOLDER.
 
-With Ray's own writer, the same is one line, but its file names differ from run to run:
+With Ray's own writer, the same is one expression, but its file names differ from run to run:
 
-    ray.data.read_binary_files(folder, include_paths=True).flat_map(zoetrope.frames).write_parquet(output)
+    schema = pyarrow.schema(zoetrope.FRAMES_SCHEMA)
+    (ray.data.read_binary_files(folder, include_paths=True)
+        .flat_map(zoetrope.frames)
+        .map_batches(lambda rows: rows.cast(schema), batch_format="pyarrow")
+        .write_parquet(output))
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ import pytest
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
 
+import hostile  # noqa: E402
+
 
 @pytest.fixture
 def pillow():
@@ -61,16 +63,19 @@ def test_image_open_stays_pillows_unless_asked(pillow, delays):
 
     def opened(**options):
         with Image.open(delays, **options) as image:
-            return image.format
+            # What programs ask for is the same.
+            assert (image.format, image.get_format_mimetype()) == ("GIF", "image/gif")
+            return type(image).__name__
 
-    assert opened() == "GIF"
+    theirs, ours = "GifImageFile", "ZoetropeImageFile"
+    assert opened() == theirs
     pillow.register()
-    assert (opened(), opened(formats=["ZOETROPE"])) == ("GIF", "ZOETROPE")
+    assert (opened(), opened(formats=["ZOETROPE"])) == (theirs, ours)
     pillow.register(first=True)
     pillow.register(first=True)
-    assert (opened(), opened(formats=["GIF"])) == ("ZOETROPE", "GIF")
+    assert (opened(), opened(formats=["GIF"])) == (ours, theirs)
     pillow.unregister()
-    assert opened() == "GIF"
+    assert opened() == theirs
 
 
 def test_pillow_leaves_other_formats_alone(pillow, fixtures):
@@ -81,15 +86,92 @@ def test_pillow_leaves_other_formats_alone(pillow, fixtures):
     Image.new("RGB", (3, 2), "red").save(file, "BMP")
     with Image.open(io.BytesIO(file.getvalue())) as image:
         assert image.format == "BMP"
-    with pytest.raises(SyntaxError):
-        pillow.open(b"nothing of the kind")
+
+
+@pytest.mark.parametrize("way", ["open", "registered"])
+def test_pillow_refuses_as_pillow_does(pillow, fixtures, way):
+    from PIL import Image, UnidentifiedImageError
+
+    if way == "registered":
+        pillow.register(first=True)
+    opened = pillow.open if way == "open" else lambda data: Image.open(io.BytesIO(data))
+    for data in (b"nothing of the kind", b"GIF89a" + bytes(7) + b";", b"GIF89a"):
+        with pytest.raises(UnidentifiedImageError):
+            opened(data)
+    with pytest.raises(Image.DecompressionBombError) as caught:
+        opened(hostile.gif(60000, 60000, [(0, 0, 1, 1, 0, hostile.lzw(1))]))
+    assert isinstance(caught.value, zoetrope.LimitError) and caught.value.code == "limitExceeded"
+    if way == "open":
+        with pytest.raises(UnidentifiedImageError) as caught:
+            opened(b"GIF89a" + bytes(7) + b";")
+        assert isinstance(caught.value.__cause__, zoetrope.ZoetropeError)
+        with pytest.raises(FileNotFoundError):
+            opened("/nonexistent.gif")
+
+
+def test_pillow_seeks_after_thumbnails(pillow, delays):
+    animation = zoetrope.open(delays)
+    with pillow.open(str(delays)) as image:
+        for index in (0, 4, 4, 7, 0):
+            image.seek(index)
+            image.thumbnail((32, 32))
+            assert image.size[0] == 32
+        image.seek(4)
+        assert np.array_equal(np.asarray(image), animation[4])
+        image.thumbnail((32, 32))
+        image.seek(5)
+        assert np.array_equal(np.asarray(image), animation[5])
+
+
+def test_pillow_images_have_pillows_facts(pillow, fixtures):
+    from PIL import Image
+
+    compared = 0
+    for path in sorted((fixtures / "GIF").glob("*.gif")) + sorted((fixtures / "APNG").glob("*.png")):
+        try:
+            theirs = Image.open(path)
+            ours = pillow.open(str(path))
+        except OSError:
+            continue
+        assert ours.format == theirs.format
+        assert ours.get_format_mimetype() == theirs.get_format_mimetype()
+        if "comment" in theirs.info:
+            # Pillow has those before the first frame.
+            assert ours.info["comment"].startswith(theirs.info["comment"])
+            compared += 1
+        for key in ("background", "version"):
+            assert ours.info.get(key) == theirs.info.get(key), path
+        compared += 1
+    assert compared > 30
+
+
+def test_plugins_show_damaged_files_as_the_direct_way_does(pillow, plugin, fixtures):
+    import imageio.v3 as imageio
+    from PIL import Image
+
+    compared = damaged = 0
     for path in sorted((fixtures / "Bad").iterdir()):
         try:
-            with pillow.open(str(path)) as image:
-                image.seek(image.n_frames - 1)
-                image.load()
-        except (zoetrope.ZoetropeError, SyntaxError):
-            pass
+            animation = zoetrope.open(path)
+        except zoetrope.ZoetropeError as error:
+            refusal = (
+                Image.DecompressionBombError if isinstance(error, zoetrope.LimitError) else OSError)
+            with pytest.raises(refusal):
+                pillow.open(str(path))
+            continue
+        expected = animation.read()
+        damaged += bool(animation.check())
+        assert np.array_equal(imageio.imread(path, index=None, plugin=plugin), expected)
+        with pillow.open(str(path)) as image:
+            assert image.n_frames == len(expected)
+            # Not in order.
+            for index in [*range(0, len(expected), 2), *range(1, len(expected), 2)]:
+                image.seek(index)
+                assert np.array_equal(np.asarray(image), expected[index]), (path, index)
+                single = imageio.imread(path, index=index, plugin=plugin)
+                assert np.array_equal(single, expected[index]), (path, index)
+                compared += 1
+    assert compared > 50 and damaged > 20
 
 
 def test_imageio_reads_through_the_plugin(plugin, delays):
@@ -103,6 +185,9 @@ def test_imageio_reads_through_the_plugin(plugin, delays):
     assert np.array_equal(rgb, animation.frame(3, format="RGB"))
     small = imageio.imread(delays, index=3, size=(31, 6), plugin=plugin)
     assert small.shape == (6, 31, 4)
+    assert np.array_equal(imageio.imread(delays, index=slice(1, 9, 3), plugin=plugin), every[1:9:3])
+    assert imageio.improps(delays, index=slice(0, 3), plugin=plugin).shape == (3, 24, 124, 4)
+    assert len(imageio.immeta(delays, index=slice(0, 3), plugin=plugin)["duration"]) == 3
     frames = list(imageio.imiter(delays, plugin=plugin))
     assert len(frames) == 10 and np.array_equal(frames[9], every[9])
 

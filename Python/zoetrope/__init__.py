@@ -8,16 +8,16 @@
 
 from ._animation import Animation, FrameInfo, MetadataItem, open
 from ._errors import (
-    Damage, ForkedError, LimitError, MalformedError, NotAnImageError, ParameterError, ReadError,
-    ZoetropeError,
+    CancelledError, Damage, ForkedError, LimitError, MalformedError, NotAnImageError, ParameterError,
+    ReadError, TimedOutError, ZoetropeError,
 )
-from ._jobs import frames
+from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
 
 __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
-    "Animation", "Damage", "ForkedError", "FrameInfo", "LimitError", "MalformedError",
-    "MetadataItem", "NotAnImageError", "ParameterError", "ReadError", "ZoetropeError", "frames",
-    "open",
+    "FRAMES_SCHEMA", "Animation", "CancelledError", "Damage", "ForkedError", "FrameInfo", "LimitError",
+    "MalformedError", "MetadataItem", "NotAnImageError", "ParameterError", "ReadError", "TimedOutError",
+    "ZoetropeError", "frames", "open",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import math
 import mmap
 import operator
 import os
+import stat
 import threading
 from ctypes import byref, sizeof
 from typing import (
@@ -15,7 +17,9 @@ from typing import (
 )
 
 from . import _library as c, _memory
-from ._errors import Damage, make_damage, make_error, parameter_error
+from ._errors import (
+    CancelledError, Damage, LimitError, make_damage, make_error, parameter_error,
+)
 from ._library import library as _lib
 from ._reading import Readable, read_all
 
@@ -39,7 +43,7 @@ Delays = Literal["browser", "exact", "ffmpeg", "imageio"]
 Order = Literal["time", "index", "distinct"]
 DamagePolicy = Literal["salvage", "strict", "partial"]
 Preset = Literal["default", "strict", "none"]
-Limits = Union[Preset, Mapping[str, Union[int, str]]]
+Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
 #: Width and height; None for one of them: it follows from the other.
 Size = Sequence[Optional[int]]
 
@@ -66,6 +70,26 @@ _LONG_CALL = 1 << 22
 _LARGEST_SIDE = 65535
 #: ``ZOETROPE_CANCELLED``.
 _CANCELLED = 9
+
+
+class _Owned:
+    """Something of the library's, which is freed when its last user drops it.
+
+    A call holds a reference while it uses an animation. So closing takes no lock, and an exception or a
+    signal handler between any two instructions neither leaks it nor frees it in use.
+    """
+
+    #: What a function of the library sets.
+    pointer: Any = None
+
+    def __init__(self, free: Any) -> None:
+        # At the interpreter's end, names of the module may be gone before this.
+        self._free = free
+        self.pointer = ctypes.c_void_p()
+
+    def __del__(self) -> None:
+        if self.pointer is not None:
+            self._free(self.pointer)
 
 
 def _never() -> bool:
@@ -130,6 +154,7 @@ _np: Any = None
 def open(  # noqa: A001: zoetrope.open
     source: Source, *, limits: Optional[Limits] = "default", damage: DamagePolicy = "salvage",
     delays: Delays = "browser", deep: bool = False, threads: SupportsIndex = 0,
+    timeout: Optional[SupportsFloat] = None,
 ) -> "Animation":
     """Open a GIF, APNG or PNG. Scans its structure and decodes no pixels.
 
@@ -138,50 +163,57 @@ def open(  # noqa: A001: zoetrope.open
     :param limits: bounds on what the file may ask for: ``"default"``, ``"strict"`` for untrusted
         files, ``"none"``, or a mapping that overrides some of the defaults: ``canvas_pixels``,
         ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
-        ``metadata_total_bytes``, ``metadata_count``; ``preset`` names what it starts from.
+        ``metadata_total_bytes``, ``metadata_count``, and ``output_bytes``, the size of an array that
+        ``read`` or ``sample`` makes: 16 GiB, or 1 GiB if strict. ``None`` lifts a limit. ``preset`` names
+        what it starts from.
     :param damage: ``"salvage"`` keeps what is intact; ``"partial"`` also the rows of a last frame
         that is cut; ``"strict"`` raises at the first damage that loses something.
     :param delays: how stored delays are timed: ``"browser"``, ``"exact"``, ``"ffmpeg"`` or
         ``"imageio"``.
     :param deep: keep the 16 bits of a deep PNG, for ``format="RGBA16"``.
     :param threads: threads that decode, the caller's included; 0 for one per processor.
+    :param timeout: the most seconds that opening, and then each call that decodes, may take; None for no
+        limit. Reading a file object does not count.
+    :raises TimedOutError: if opening took longer.
     :raises ZoetropeError: with code, frame and byte offset; a file that cannot be opened is a
         :class:`ReadError`, which is an OSError too, such as FileNotFoundError.
     """
     return Animation(
-        source, limits=limits, damage=damage, delays=delays, deep=deep, threads=threads)
+        source, limits=limits, damage=damage, delays=delays, deep=deep, threads=threads,
+        timeout=timeout)
 
 
 class Animation:
     """An opened animation: a sequence of composited frames. Create it with :func:`zoetrope.open`.
 
     May be used from several threads; calls that decode wait for each other, and release the GIL.
-    Open a file twice to decode it on two threads. Ctrl-C ends ``read``, ``sample`` and
-    ``sample_indices`` of the main thread after the frame that is being decoded. Calls of other threads go
-    on: those on the same animation begin again. After a fork, open again in a process that was
-    started by *spawn*: see :class:`ForkedError`.
+    Open a file twice to decode it on two threads. :meth:`cancel`, ``timeout`` and Ctrl-C end calls that
+    decode, in the middle of a frame too; Ctrl-C those of the main thread, while calls of other threads go on: those
+    on the same animation begin again. After a fork, open again in a process that was started by *spawn*:
+    see :class:`ForkedError`.
     """
 
     def __init__(
         self, source: Source, *, limits: Optional[Limits] = "default",
         damage: DamagePolicy = "salvage", delays: Delays = "browser", deep: bool = False,
-        threads: SupportsIndex = 0,
+        threads: SupportsIndex = 0, timeout: Optional[SupportsFloat] = None,
     ) -> None:
-        self._handle: Optional[int] = None
-        # Calls in flight, so that closing waits for them. See `_begin`.
-        self._users = 0
-        self._is_closing = False
-        self._lock = threading.Lock()
+        #: None once it is closed.
+        self._held: Optional[_Owned] = None
+        self._is_cancelled = False
         self._path: Optional[str] = None
         self._delays = _choice(delays, _DELAYS, "delays")
         options = c.Options(size=sizeof(c.Options), damage=_choice(damage, _DAMAGE, "damage"))
-        _set_limits(options, limits)
+        self._output_bytes = _set_limits(options, limits)
+        #: For the frames that :func:`zoetrope.frames` gives.
+        self._pixels_per_play = options.pixels_per_play or _PIXELS_PER_PLAY[options.limits]
+        options.timeout_ns = _timeout(timeout)
         options.deep = 1 if deep else 0
         self._is_deep = deep
         options.parallelism = _int32(threads, "threads")
         if options.parallelism < 0:
             raise parameter_error(f"threads is {threads}, must be 0 or more")
-        handle = ctypes.c_void_p()
+        held = _Owned(_lib.zoetrope_close)
         error = c.Error()
         if isinstance(source, (str, os.PathLike)):
             path = os.fspath(source)
@@ -191,89 +223,86 @@ class Animation:
             self._path = os.fsdecode(name)
             if b"\0" in name:
                 raise parameter_error(f"the path {self._path!r} has a zero byte")
-            status = _lib.zoetrope_open_file(name, byref(options), byref(handle), byref(error))
+
+            def call() -> int:
+                status: int = _lib.zoetrope_open_file(
+                    name, byref(options), byref(held.pointer), byref(error))
+                return status
+
+            # What a pipe opens after Ctrl-C is closed when nobody refers to it any more.
+            self._check(_interruptible(call) if _may_wait(name) else call(), error)
         else:
             data = _bytes(source, options)
-            status = _lib.zoetrope_open_bytes(
-                data, len(data), byref(options), byref(handle), byref(error))
-        if status:
-            raise make_error(error, self._path)
-        self._handle = handle.value
+            self._check(
+                _lib.zoetrope_open_bytes(
+                    data, len(data), byref(options), byref(held.pointer), byref(error)), error)
         info = c.Info(size=sizeof(c.Info))
-        self._check(_lib.zoetrope_get_info(handle, byref(info), byref(error)), error)
+        self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
         self._info = info
-        self._area = int(info.width * info.height)
+        #: The pixels that decoding a frame draws at most.
+        self._area = int(info.largest_frame_pixels)
+        #: The frame after the one that was decoded last. All others may need a replay from the first.
+        self._next = 0
         self._frames: Optional[Tuple[FrameInfo, ...]] = None
         self._renderings: Dict[Any, Tuple[Any, Tuple[int, ...], Any]] = {}
+        self._durations: Optional[Tuple[float, ...]] = None
+        self._timestamps: Optional[Tuple[float, ...]] = None
+        self._damage: Optional[Tuple[Damage, ...]] = None
         # Popped and appended, which is atomic.
         self._spare: List[_Structs] = []
+        self._held = held
 
     # ---- Lifetime
 
     def close(self) -> None:
-        """Close the file. Calls of other threads finish first.
+        """Close the animation. Does not wait: calls that other threads have begun go on, and the file is
+        closed when they have ended. :meth:`cancel` ends them.
 
         ``len``, ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path`` are
         still known then; everything else raises ValueError.
         """
-        with self._lock:
-            self._is_closing = True
-            handle = self._handle if self._users == 0 else None
-            if handle is not None:
-                self._handle = None
-        if handle is not None:
-            _lib.zoetrope_close(handle)
+        self._held = None
 
     @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
-        return self._is_closing
+        return self._held is None
+
+    def cancel(self) -> None:
+        """End the calls that decode, those of all threads, for good.
+
+        They raise :class:`CancelledError`, and so does every later call that decodes. Open the file again
+        to go on. Does not wait; may be called on any thread.
+        """
+        self._is_cancelled = True
+        held = self._held
+        if held is not None:
+            _lib.zoetrope_cancel(held.pointer)
 
     def __enter__(self) -> "Animation":
-        self._require_open()
+        self._use()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # At the interpreter's end, names of the module may be gone before the last animation.
-    def __del__(self, _close: Any = _lib.zoetrope_close) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            self._handle = None
-            _close(handle)
-
     def __reduce__(self) -> Any:
         raise TypeError(
             "an Animation can be neither copied nor pickled: open the file again where it is used")
 
-    def _require_open(self) -> None:
-        if self._is_closing:
+    def _use(self) -> _Owned:
+        """What calls of the library need; it stays open as long as the caller holds it."""
+        held = self._held
+        if held is None:
             raise ValueError("the animation is closed")
-
-    def _begin(self) -> int:
-        """The handle, which stays open until :meth:`_end`."""
-        with self._lock:
-            if self._is_closing or self._handle is None:
-                raise ValueError("the animation is closed")
-            self._users += 1
-            return self._handle
-
-    def _end(self) -> None:
-        handle = None
-        with self._lock:
-            self._users -= 1
-            if self._is_closing and self._users == 0:
-                handle, self._handle = self._handle, None
-        if handle is not None:
-            _lib.zoetrope_close(handle)
+        return held
 
     def _check(self, status: int, error: c.Error) -> None:
         if status:
             raise make_error(error, self._path)
 
     def _decode(
-        self, call: Callable[[int, c.Error], int], is_interrupted: Callable[[], bool] = _never
+        self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never
     ) -> None:
         """Make a call of the library that decodes, and raise its error.
 
@@ -281,62 +310,36 @@ class Animation:
         itself is made again, so that Ctrl-C ends only what the main thread does.
         """
         error = c.Error()
-        handle = self._begin()
-        try:
-            status = call(handle, error)
-            while status == _CANCELLED and not is_interrupted():
-                status = call(handle, error)
-        finally:
-            self._end()
-        self._check(status, error)
+        held = self._use()
+        while not self._is_cancelled:
+            status = call(held.pointer, error)
+            if status != _CANCELLED or is_interrupted():
+                return self._check(status, error)
+        raise self._cancelled()
 
-    def _decode_interruptibly(self, pixels: int, call: Callable[[int, c.Error], int]) -> None:
-        """:meth:`_decode` of so many pixels; Ctrl-C ends it after a frame.
+    def _cancelled(self) -> CancelledError:
+        return CancelledError("cancelled", "the animation was cancelled", path=self._path)
 
-        Python runs signal handlers on the main thread, between instructions of its own. So while the
-        library decodes for long, another thread calls it, and the main thread waits.
-        """
-        if pixels < _LONG_CALL or threading.current_thread() is not threading.main_thread():
+    def _decode_interruptibly(self, pixels: int, call: Callable[[Any, c.Error], int]) -> None:
+        """:meth:`_decode` of so many pixels, which Ctrl-C ends."""
+        if pixels < _LONG_CALL:
             return self._decode(call)
-        errors: List[BaseException] = []
-        has_begun = threading.Event()
-        is_interrupted = threading.Event()
-        # Not the thread's end: an interrupted `join` may take a running thread for one that has ended.
-        is_done = threading.Event()
+        held = self._use()
+        is_interrupted = False
 
-        def work() -> None:
-            has_begun.set()
-            try:
-                if not is_interrupted.is_set():
-                    self._decode(call, is_interrupted.is_set)
-            except BaseException as error:
-                errors.append(error)
-            is_done.set()
+        def stop() -> None:
+            nonlocal is_interrupted
+            is_interrupted = True
+            _lib.zoetrope_cancel(held.pointer)
+            # Later calls may decode.
+            if not self._is_cancelled:
+                _lib.zoetrope_clear_cancel(held.pointer)
 
-        thread = threading.Thread(target=work, name="zoetrope", daemon=True)
-        try:
-            try:
-                thread.start()
-            except RuntimeError:
-                # There are too many threads, or the interpreter ends.
-                return self._decode(call)
-            is_done.wait()
-        except BaseException:
-            # From here on, a thread that has not begun calls nothing.
-            is_interrupted.set()
-            while has_begun.is_set() and not is_done.is_set():
-                try:
-                    # Again and again, since the thread may not be in the library yet.
-                    with self._lock:
-                        if self._handle is not None:
-                            _lib.zoetrope_cancel(self._handle)
-                    is_done.wait(0.01)
-                except BaseException:
-                    # The one that ended the wait is on its way.
-                    continue
-            raise
-        if errors:
-            raise errors[0]
+        _interruptible(lambda: self._decode(call, lambda: is_interrupted), stop)
+
+    def _pixels(self, place: int) -> int:
+        """What decoding frame ``place`` draws at most."""
+        return self._area if place == self._next else self._area * (place + 1)
 
     # ---- Facts
 
@@ -373,19 +376,15 @@ class Animation:
     @property
     def frames(self) -> Tuple[FrameInfo, ...]:
         """What the file says about each frame."""
-        self._require_open()
+        held = self._use()
         if self._frames is None:
-            handle = self._begin()
-            try:
-                count = self._info.frame_count
-                structs = (c.FrameInfo * count)()
-                error = c.Error()
-                self._check(
-                    _lib.zoetrope_get_frames(
-                        handle, self._delays, 0, count, structs, sizeof(c.FrameInfo), byref(error)),
-                    error)
-            finally:
-                self._end()
+            count = self._info.frame_count
+            structs = (c.FrameInfo * count)()
+            error = c.Error()
+            self._check(
+                _lib.zoetrope_get_frames(
+                    held.pointer, self._delays, 0, count, structs, sizeof(c.FrameInfo), byref(error)),
+                error)
             self._frames = tuple(
                 FrameInfo(
                     (f.x, f.y, f.width, f.height), (f.delay_numerator, f.delay_denominator),
@@ -396,17 +395,23 @@ class Animation:
         return self._frames
 
     @property
-    def durations(self) -> List[float]:
+    def durations(self) -> Tuple[float, ...]:
         """How long each frame is shown, in seconds, as the delay policy says.
 
         In nanoseconds they add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
         """
-        return [_seconds(frame.duration_ns) for frame in self.frames]
+        frames = self.frames
+        if self._durations is None:
+            self._durations = tuple(_seconds(frame.duration_ns) for frame in frames)
+        return self._durations
 
     @property
-    def timestamps(self) -> List[float]:
+    def timestamps(self) -> Tuple[float, ...]:
         """When each frame is first shown, in seconds. :meth:`at` shows the frame at its own time."""
-        return [_seconds(frame.start_ns) for frame in self.frames]
+        frames = self.frames
+        if self._timestamps is None:
+            self._timestamps = tuple(_seconds(frame.start_ns) for frame in frames)
+        return self._timestamps
 
     @property
     def duration(self) -> float:
@@ -414,58 +419,55 @@ class Animation:
         return _seconds(self._duration_ns())
 
     def _duration_ns(self) -> int:
-        handle = self._begin()
-        try:
-            duration, error = ctypes.c_int64(), c.Error()
-            self._check(
-                _lib.zoetrope_get_duration(handle, self._delays, byref(duration), byref(error)), error)
-            return duration.value
-        finally:
-            self._end()
+        held = self._use()
+        duration, error = ctypes.c_int64(), c.Error()
+        self._check(
+            _lib.zoetrope_get_duration(held.pointer, self._delays, byref(duration), byref(error)),
+            error)
+        return duration.value
 
     @property
-    def damage(self) -> List[Damage]:
+    def damage(self) -> Tuple[Damage, ...]:
         """Damage in the structure of the file.
 
         Damage of pixels is found by decoding: :meth:`frame_with_damage` tells that of a frame,
         :meth:`check` all.
         """
-        handle = self._begin()
-        try:
+        held = self._use()
+        if self._damage is None:
             found = []
             error = c.Error()
             for index in range(self._info.damage_count):
                 damage = c.Damage()
                 self._check(
-                    _lib.zoetrope_get_damage(handle, index, byref(damage), byref(error)), error)
+                    _lib.zoetrope_get_damage(held.pointer, index, byref(damage), byref(error)), error)
                 found.append(make_damage(damage))
-            return found
-        finally:
-            self._end()
+            self._damage = tuple(found)
+        return self._damage
 
     @property
     def metadata(self) -> List[MetadataItem]:
         """Comments, text, profiles and colour information, as stored."""
-        handle = self._begin()
-        try:
-            items = []
-            error = c.Error()
-            for index in range(self._info.metadata_count):
-                item = c.Metadata()
-                self._check(
-                    _lib.zoetrope_get_metadata(handle, index, byref(item), None, 0, byref(error)),
-                    error)
-                value = ctypes.create_string_buffer(max(item.byte_count, 1))
-                self._check(
-                    _lib.zoetrope_get_metadata(
-                        handle, index, byref(item), value, item.byte_count, byref(error)), error)
-                items.append(
-                    MetadataItem(
-                        _KINDS.get(item.kind, "unknown"), item.key.decode("utf-8", "replace"),
-                        value.raw[: item.byte_count]))
-            return items
-        finally:
-            self._end()
+        held = self._use()
+        items = []
+        error = c.Error()
+        for index in range(self._info.metadata_count):
+            item = c.Metadata()
+            self._check(
+                _lib.zoetrope_get_metadata(held.pointer, index, byref(item), None, 0, byref(error)),
+                error)
+            value = ctypes.create_string_buffer(max(item.byte_count, 1))
+            self._check(
+                _lib.zoetrope_get_metadata(
+                    held.pointer, index, byref(item), value, item.byte_count, byref(error)), error)
+            items.append(
+                MetadataItem(
+                    _KINDS.get(item.kind, "unknown"), item.key.decode("utf-8", "replace"),
+                    value.raw[: item.byte_count]))
+        return items
+
+    #: Frames are arrays, whose equality has no truth value.
+    __contains__ = None
 
     def __len__(self) -> int:
         return int(self._info.frame_count)
@@ -507,28 +509,49 @@ class Animation:
             array = (_np or _numpy()).empty(shape, dtype)
         else:
             array = self._out(out, shape, dtype)
-        # Structs of an earlier call, if there are any: making them takes a third of a call.
+        # While this lives, a bytearray cannot be resized.
+        memory = _from_buffer(array)
+        held = self._use()
+        pixels = self._pixels(place) + shape[0] * shape[1]
+        if pixels >= _LONG_CALL or self._is_cancelled:
+            self._draw(place, pixels, rendering, memory, _view(array).nbytes, None)
+            return array
+        # `_draw`, in place, with the structs of an earlier call, if there are any: making them takes a
+        # third of a call.
         try:
             structs = self._spare.pop()
         except IndexError:
             structs = _Structs()
         buffer = structs.buffer
-        # While this lives, a bytearray cannot be resized.
-        held = _from_buffer(array)
-        buffer.pixels = _addressof(held)
+        buffer.pixels = _addressof(memory)
         buffer.byte_count = array.nbytes if out is None else _view(array).nbytes
-        handle = self._begin()
-        try:
-            # `_decode`, in place.
-            while status := _lib.zoetrope_frame_at_index(
-                handle, place, rendering, structs.buffer_reference, None, structs.error_reference
-            ):
-                if status != _CANCELLED:
-                    raise make_error(structs.error, self._path)
-        finally:
-            self._end()
-            self._spare.append(structs)
+        while status := _lib.zoetrope_frame_at_index(
+            held.pointer, place, rendering, structs.buffer_reference, None, structs.error_reference
+        ):
+            if status != _CANCELLED:
+                raise make_error(structs.error, self._path)
+            if self._is_cancelled:
+                raise self._cancelled()
+        self._next = place + 1
+        self._spare.append(structs)
         return array
+
+    def _draw(
+        self, place: int, pixels: int, rendering: Any, memory: Any, byte_count: int,
+        frame: Optional[c.Frame],
+    ) -> None:
+        """Draw a frame into ``memory``, a struct of ctypes, and describe it in ``frame``."""
+        buffer = c.Buffer(_addressof(memory), byte_count, 0, 0)
+        told = None if frame is None else byref(frame)
+
+        def call(pointer: Any, error: c.Error, memory: Any = memory) -> int:
+            # Holds the memory: signals can end the call while the other thread still writes.
+            status: int = _lib.zoetrope_frame_at_index(
+                pointer, place, rendering, byref(buffer), told, byref(error))
+            return status
+
+        self._decode_interruptibly(pixels, call)
+        self._next = place + 1
 
     def frame_with_damage(
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
@@ -543,12 +566,10 @@ class Animation:
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
         array: Pixels = self._out(out, shape, dtype)
-        held = _from_buffer(array)
-        buffer = c.Buffer(_addressof(held), _view(array).nbytes, 0, 0)
         frame = c.Frame()
-        self._decode(
-            lambda handle, error: _lib.zoetrope_frame_at_index(
-                handle, place, rendering, byref(buffer), byref(frame), byref(error)))
+        self._draw(
+            place, self._pixels(place) + shape[0] * shape[1], rendering, _from_buffer(array),
+            _view(array).nbytes, frame)
         return array, make_damage(frame.damage) if frame.damage.is_present else None
 
     @overload
@@ -589,16 +610,13 @@ class Animation:
                 raise parameter_error("seconds is inf, and the animation plays without end")
             nanoseconds %= self._duration_ns() or 1
         nanoseconds = max(min(nanoseconds, (1 << 63) - 1), -1)
-        handle = self._begin()
-        try:
-            index = ctypes.c_int64()
-            error = c.Error()
-            self._check(
-                _lib.zoetrope_frame_index_at(
-                    handle, self._delays, nanoseconds, byref(index), byref(error)), error)
-            return index.value
-        finally:
-            self._end()
+        held = self._use()
+        index = ctypes.c_int64()
+        error = c.Error()
+        self._check(
+            _lib.zoetrope_frame_index_at(
+                held.pointer, self._delays, nanoseconds, byref(index), byref(error)), error)
+        return index.value
 
     def read(
         self, indices: Optional[Iterable[SupportsIndex]] = None, *, size: Optional[Size] = None,
@@ -610,29 +628,40 @@ class Animation:
         The memory of an array of 16 to 128 MiB is kept for the next one when the array is gone.
 
         :param indices: the frames, in any order; None for all.
+        :raises LimitError: without ``out``, if the array would be larger than ``output_bytes`` of the
+            limits.
         """
-        self._require_open()
+        self._use()
         chosen = None if indices is None else [self._place(index) for index in indices]
         count = len(self) if chosen is None else len(chosen)
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
+        if out is None:
+            self._allow(math.prod(shape) * count * (2 if format == "RGBA16" else 1))
         array: Pixels = self._out(out, (count, *shape), dtype)
         if count == 0:
             return array
         places = None if chosen is None else (ctypes.c_int64 * count)(*chosen)
-        held = _from_buffer(array)
-        buffer = c.Buffer(_addressof(held), _view(array).nbytes, 0, 0)
+        memory = _from_buffer(array)
+        buffer = c.Buffer(_addressof(memory), _view(array).nbytes, 0, 0)
 
-        def call(handle: int, error: c.Error, held: Any = held) -> int:
+        def call(pointer: Any, error: c.Error, memory: Any = memory) -> int:
             # Holds the memory: signals can end `read` while the other thread still writes.
             status: int = _lib.zoetrope_read_frames(
-                handle, places, count, rendering, byref(buffer), None, byref(error))
+                pointer, places, count, rendering, byref(buffer), None, byref(error))
             return status
 
         # Frames before the chosen ones are decoded, too.
         last = count if chosen is None else max(chosen) + 1
         self._decode_interruptibly(self._area * last + count * shape[0] * shape[1], call)
         return array
+
+    def _allow(self, byte_count: int) -> None:
+        if byte_count > self._output_bytes:
+            raise LimitError(
+                "limitExceeded",
+                f"the array would have {byte_count} bytes, output_bytes allows {self._output_bytes}; use size=, "
+                "fewer frames, out=, or limits={'output_bytes': ...}", path=self._path)
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
         """The indices of the ``n`` frames, 1 to 16777216, that :meth:`sample` gives."""
@@ -642,10 +671,11 @@ class Animation:
         number = _choice(by, _SAMPLING, "by")
         indices = (ctypes.c_int64 * count)()
         found = ctypes.c_size_t()
+        # Comparing small pictures of all frames takes as long as decoding large ones.
         self._decode_interruptibly(
-            self._area * len(self) if by == "distinct" else 0,
-            lambda handle, error: _lib.zoetrope_sample_indices(
-                handle, number, self._delays, count, indices, byref(found), byref(error)))
+            (self._area + 256 * count) * len(self) if by == "distinct" else 16 * count,
+            lambda pointer, error: _lib.zoetrope_sample_indices(
+                pointer, number, self._delays, count, indices, byref(found), byref(error)))
         return list(indices[: found.value])
 
     def sample(
@@ -680,33 +710,30 @@ class Animation:
         """:meth:`png`, and the damage found in the frame."""
         place = self._place(index)
         # Deep frames keep their 16 bits: the encoder takes both.
-        rendering = self._make_rendering(
+        rendering, shape, _ = self._rendering(
             size, fit, filter, "RGBA16" if self._is_deep else "RGBA", linear_light, no_enlarging)
-        result, frame = ctypes.c_void_p(), c.Frame()
-        self._decode(
-            lambda handle, error: _lib.zoetrope_frame_png(
-                handle, place, byref(rendering), byref(result), byref(frame), byref(error)))
-        try:
-            buffer = ctypes.create_string_buffer(_lib.zoetrope_bytes_count(result))
-            _lib.zoetrope_bytes_copy(result, buffer, len(buffer))
-            return buffer.raw, make_damage(frame.damage) if frame.damage.is_present else None
-        finally:
-            _lib.zoetrope_bytes_free(result)
+        result, frame = _Owned(_lib.zoetrope_bytes_free), c.Frame()
+        # Encoding a pixel takes some eight times as long as decoding one.
+        self._decode_interruptibly(
+            self._pixels(place) + 8 * shape[0] * shape[1],
+            lambda pointer, error: _lib.zoetrope_frame_png(
+                pointer, place, rendering, byref(result.pointer), byref(frame), byref(error)))
+        self._next = place + 1
+        buffer = ctypes.create_string_buffer(_lib.zoetrope_bytes_count(result.pointer))
+        _lib.zoetrope_bytes_copy(result.pointer, buffer, len(buffer))
+        return buffer.raw, make_damage(frame.damage) if frame.damage.is_present else None
 
     def check(self) -> List[Damage]:
         """All damage: decodes every frame, small, and needs no NumPy.
 
         :raises ZoetropeError: if a frame cannot be decoded at all.
         """
-        found = self.damage
+        found = list(self.damage)
         rendering = c.Rendering(size=sizeof(c.Rendering), fit=2, filter=1, width=1, height=1)
         pixel = (ctypes.c_uint8 * 4)()
-        buffer = c.Buffer(ctypes.addressof(pixel), 4, 0, 0)
         frame = c.Frame()
         for index in range(len(self)):
-            self._decode(
-                lambda handle, error: _lib.zoetrope_frame_at_index(
-                    handle, index, byref(rendering), byref(buffer), byref(frame), byref(error)))
+            self._draw(index, self._pixels(index), byref(rendering), pixel, 4, frame)
             if frame.damage.is_present:
                 found.append(make_damage(frame.damage))
         return found
@@ -719,7 +746,7 @@ class Animation:
         if place < 0:
             place += count
         if not 0 <= place < count:
-            self._require_open()
+            self._use()
             raise IndexError(f"no frame {index}, there are {count}")
         return place
 
@@ -750,13 +777,10 @@ class Animation:
         rendering = self._make_rendering(sides, fit, filter, format, linear_light, no_enlarging)
         layout = c.Layout(size=sizeof(c.Layout))
         error = c.Error()
-        handle = self._begin()
-        try:
-            self._check(
-                _lib.zoetrope_get_layout(handle, byref(rendering), byref(layout), byref(error)),
-                error)
-        finally:
-            self._end()
+        held = self._use()
+        self._check(
+            _lib.zoetrope_get_layout(held.pointer, byref(rendering), byref(layout), byref(error)),
+            error)
         shape: Tuple[int, ...] = (layout.height, layout.width)
         if format != "L":
             shape += (_CHANNELS[format],)
@@ -814,26 +838,102 @@ _from_buffer: Any = ctypes.c_char.from_buffer
 _view: Any = memoryview
 
 
-def _set_limits(options: c.Options, limits: Optional[Limits]) -> None:
+def _set_limits(options: c.Options, limits: Optional[Limits]) -> int:
+    """Set the limits of the library, and return ``output_bytes``."""
     if limits is None:
-        return
+        limits = "default"
     if isinstance(limits, str):
-        options.limits = _choice(limits, _PRESETS, "limits")
-        return
+        limits = {"preset": limits}
     if not isinstance(limits, Mapping):
         raise TypeError(f"limits must be a str or a mapping, not {type(limits).__name__}")
+    options.limits = _choice(str(limits.get("preset", "default")), _PRESETS, "limits: preset")
+    output_bytes = _OUTPUT_BYTES[options.limits]
     for name, value in limits.items():
         if name == "preset":
-            options.limits = _choice(str(value), _PRESETS, "limits: preset")
             continue
-        if name not in _LIMITS:
-            raise parameter_error(f"limits: there is no {name!r}, only {', '.join(_LIMITS)}")
-        if isinstance(value, str) or not hasattr(value, "__index__"):
-            raise TypeError(f"limits: {name} must be an int, not {type(value).__name__}")
-        number = operator.index(value)
-        if not 0 < number < 1 << 63:
-            raise parameter_error(f"limits: {name} is {value}, must be 1 to {(1 << 63) - 1}")
-        setattr(options, name, number)
+        if name not in _LIMITS and name != "output_bytes":
+            words = ", ".join((*_LIMITS, "output_bytes"))
+            raise parameter_error(f"limits: there is no {name!r}, only {words}")
+        if isinstance(value, str) or not (value is None or hasattr(value, "__index__")):
+            raise TypeError(f"limits: {name} must be an int or None, not {type(value).__name__}")
+        number = _NO_LIMIT if value is None else operator.index(value)
+        if not 0 < number <= _NO_LIMIT:
+            raise parameter_error(f"limits: {name} is {value}, must be 1 to {_NO_LIMIT}")
+        if name == "output_bytes":
+            output_bytes = number
+        else:
+            setattr(options, name, number)
+    return output_bytes
+
+
+def _timeout(timeout: Optional[SupportsFloat]) -> int:
+    """Nanoseconds, for the library, to which 0 is no limit."""
+    if timeout is None:
+        return 0
+    nanoseconds = _nanoseconds(timeout)
+    if nanoseconds <= 0:
+        raise parameter_error(f"timeout is {timeout}, must be more than 0, or None")
+    return min(nanoseconds, _NO_LIMIT)
+
+
+def _may_wait(name: bytes) -> bool:
+    """Whether opening may wait for someone who writes."""
+    try:
+        return stat.S_ISFIFO(os.stat(name).st_mode)
+    except OSError:
+        return False
+
+
+def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] = None) -> Any:
+    """Call ``work``, and return or raise what it does; Ctrl-C ends it.
+
+    Python runs signal handlers on the main thread, between instructions of its own. So another thread
+    works, and the main thread waits.
+
+    :param stop: makes ``work`` end soon, which is then waited for; None to leave it to itself.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    results: List[Any] = []
+    errors: List[BaseException] = []
+    has_begun = is_stopped = is_done = False
+    # Of C: an exception in the middle of waiting for an `Event`, or of starting a `Thread`, breaks it.
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def run() -> None:
+        nonlocal has_begun, is_done
+        has_begun = True
+        try:
+            if not is_stopped:
+                results.append(work())
+        except BaseException as error:
+            errors.append(error)
+        is_done = True
+        done.release()
+
+    try:
+        try:
+            _thread.start_new_thread(run, ())
+        except RuntimeError:
+            # There are too many threads, or the interpreter ends.
+            return work()
+        done.acquire()
+    except BaseException:
+        # From here on, a thread that has not begun calls nothing.
+        is_stopped = True
+        while stop is not None and has_begun and not is_done:
+            try:
+                # Again and again, since the thread may not be in the library yet.
+                stop()
+                done.acquire(timeout=0.01)
+            except BaseException:
+                # The one that ended the wait is on its way.
+                continue
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 def _int32(value: SupportsIndex, name: str) -> int:
@@ -903,5 +1003,8 @@ def _bytes(source: Any, options: c.Options) -> bytes:
     return read_all(read, limit)
 
 
-#: `live_bytes` of the presets, in their order.
-_LIVE_BYTES = (1 << 30, 256 << 20, (1 << 63) - 1)
+_NO_LIMIT = (1 << 63) - 1
+#: `live_bytes` of the presets, in their order, `output_bytes`, and `pixels_per_play`.
+_LIVE_BYTES = (1 << 30, 256 << 20, _NO_LIMIT)
+_OUTPUT_BYTES = (16 << 30, 1 << 30, _NO_LIMIT)
+_PIXELS_PER_PLAY = (1 << 34, 1 << 32, _NO_LIMIT)

@@ -13,8 +13,8 @@ class ZoetropeError(Exception):
     """What went wrong, and where in the file.
 
     ``code`` is a word: ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
-    ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"forked"`` or
-    ``"other"``. ``frame`` and ``byte_offset`` are None where they do not apply; ``path`` is the file's,
+    ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``,
+    ``"forked"`` or ``"other"``. ``frame`` and ``byte_offset`` are None where they do not apply; ``path`` is the file's,
     if it was opened by one.
     """
 
@@ -35,7 +35,7 @@ class ZoetropeError(Exception):
             text += f", frame {self.frame}"
         if self.byte_offset is not None:
             text += f", byte {self.byte_offset}"
-        return f"{printable(self.path)}: {text}" if self.path else text
+        return f"{printable(self.path)}: {text}" if self.path is not None else text
 
 
 class NotAnImageError(ZoetropeError, ValueError):
@@ -50,12 +50,12 @@ class LimitError(ZoetropeError, ValueError):
     """The file asks for more than a limit allows, or than there is memory."""
 
 
-class ReadError(ZoetropeError, OSError):
-    """The file cannot be opened or read.
+class CancelledError(ZoetropeError):
+    """:meth:`Animation.cancel` was called."""
 
-    Also a FileNotFoundError, PermissionError, IsADirectoryError or NotADirectoryError where the system
-    says so, with ``errno``, ``strerror`` and ``filename``.
-    """
+
+class _SystemError(ZoetropeError, OSError):
+    """An error that is an OSError, too."""
 
     def __init__(
         self, code: str, message: str, frame: Optional[int] = None,
@@ -65,6 +65,8 @@ class ReadError(ZoetropeError, OSError):
         # OSError takes the arguments for other things.
         self.errno, self.strerror, self.filename = errno, message, path
         self.filename2 = None
+        if errno is not None:
+            self.args = (errno, message)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (
@@ -72,6 +74,18 @@ class ReadError(ZoetropeError, OSError):
 
     def __str__(self) -> str:
         return ZoetropeError.__str__(self)
+
+
+class ReadError(_SystemError):
+    """The file cannot be opened or read.
+
+    Also a FileNotFoundError, PermissionError, IsADirectoryError or NotADirectoryError where the system
+    says so, with ``errno``, ``strerror`` and ``filename``.
+    """
+
+
+class TimedOutError(CancelledError, _SystemError, TimeoutError):
+    """A call took longer than ``timeout`` of :func:`zoetrope.open`."""
 
 
 class _NotFoundError(ReadError, FileNotFoundError):
@@ -104,7 +118,8 @@ class ForkedError(ZoetropeError, RuntimeError):
 
 _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
-    6: LimitError, 7: ReadError, 8: ParameterError, 10: ForkedError,
+    6: LimitError, 7: ReadError, 8: ParameterError, 9: CancelledError,
+    10: ForkedError, 12: TimedOutError,
 }
 _READ_ERRORS: Dict[int, Type[ReadError]] = {
     errors.ENOENT: _NotFoundError, errors.EACCES: _NotPermittedError, errors.EPERM: _NotPermittedError,
@@ -124,6 +139,10 @@ def make_error(error: c.Error, path: Optional[str] = None) -> ZoetropeError:
         # Without the path, which the exception has.
         return _READ_ERRORS.get(number, ReadError)(code, os.strerror(number), *place, number)
     message = error.message.decode("utf-8", "replace")
+    if kind is TimedOutError:
+        message = "the call took longer than the timeout"
+    if kind is LimitError and "the limit is" in message:
+        message += "; see limits= of zoetrope.open"
     if kind is ForkedError:
         message += '; for PyTorch: DataLoader(..., multiprocessing_context="spawn")'
     return kind(code, message, *place)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 from ._animation import BYTES_TYPES, Fit, Limits, Size, open
-from ._errors import Damage, ForkedError, ParameterError, ZoetropeError
+from ._errors import Damage, ForkedError, LimitError, ParameterError, ZoetropeError
+
+#: The names and Arrow types of the rows of :func:`frames`: ``pyarrow.schema(zoetrope.FRAMES_SCHEMA)``. In a
+#: table that is made of rows alone, a column of which all values are None has no type.
+FRAMES_SCHEMA = {
+    "path": "string", "index": "int64", "start_ms": "float64", "duration_ms": "float64",
+    "frame": "binary", "damage": "string", "tolerated": "string",
+}
 
 
 def frames(
@@ -15,7 +23,7 @@ def frames(
     """The frames of the file ``row["bytes"]``, one row each, decoded one at a time.
 
     For ``ray.data.read_binary_files(..., include_paths=True).flat_map(zoetrope.frames)`` and the
-    like. Rows have ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG), ``damage``
+    like; cast blocks to :data:`FRAMES_SCHEMA` before they are written. Rows have ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG), ``damage``
     (None, or what was lost) and ``tolerated`` (None, or a deviation from the format without a loss).
     Keep intact frames with ``damage is None``. Equal files give equal rows on every machine.
 
@@ -23,7 +31,8 @@ def frames(
     that fails later gives such a row last. Nothing is raised for what a file contains.
 
     :param row: ``bytes`` is the file, as bytes, bytearray, memoryview or mmap; ``path`` may be missing.
-    :param limits: as for :func:`zoetrope.open`. Default: those for untrusted files.
+    :param limits: as for :func:`zoetrope.open`. Default: those for untrusted files. ``pixels_per_play`` also
+        bounds the pixels of all PNGs together.
     :param size: the box that frames are scaled into. Default: the canvas.
     :raises TypeError: if ``row["bytes"]`` is not bytes; a path would be read on another machine.
     """
@@ -49,6 +58,13 @@ def _rows(
         # One thread: the engine runs as many of these as there are processors.
         with open(data, limits=limits, threads=1) as animation:
             infos = animation.frames
+            # Small frames on a large canvas take little of the file's own `pixels_per_play`.
+            pixels = math.prod(animation._rendering(size, fit, "bilinear", "L")[1]) * len(infos)
+            if pixels > animation._pixels_per_play:
+                raise LimitError(
+                    "limitExceeded",
+                    f"the frames have {pixels} pixels, pixels_per_play allows "
+                    f"{animation._pixels_per_play}; use size= or limits=")
             structural: Dict[Optional[int], List[Damage]] = {}
             for item in animation.damage:
                 structural.setdefault(item.frame, []).append(item)

@@ -25,7 +25,7 @@ class Options(Structure):
         ("size", c_size_t), ("damage", c_int32), ("limits", c_int32), ("deep", c_int32),
         ("parallelism", c_int32), ("canvas_pixels", c_int64), ("frame_count", c_int64),
         ("live_bytes", c_int64), ("pixels_per_play", c_int64), ("metadata_bytes", c_int64),
-        ("metadata_total_bytes", c_int64), ("metadata_count", c_int64),
+        ("metadata_total_bytes", c_int64), ("metadata_count", c_int64), ("timeout_ns", c_int64),
     ]
 
 
@@ -34,7 +34,7 @@ class Info(Structure):
         ("size", c_size_t), ("format", c_int32), ("has_static_image", c_int32), ("width", c_int64),
         ("height", c_int64), ("frame_count", c_int64), ("plays", c_int64),
         ("stored_loop_count", c_int64), ("byte_count", c_int64), ("damage_count", c_int64),
-        ("metadata_count", c_int64),
+        ("metadata_count", c_int64), ("largest_frame_pixels", c_int64),
     ]
 
 
@@ -99,6 +99,7 @@ _FUNCTIONS = {
     "zoetrope_open_bytes": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "zoetrope_close": (None, [c_void_p]),
     "zoetrope_cancel": (None, [c_void_p]),
+    "zoetrope_clear_cancel": (None, [c_void_p]),
     "zoetrope_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "zoetrope_get_frames": (
         c_int32, [c_void_p, c_int32, c_int64, c_size_t, c_void_p, c_size_t, c_void_p]),

@@ -19,7 +19,8 @@ from ._errors import NotAnImageError
 
 
 class Plugin(PluginV3):
-    """Reads GIF and APNG. ``index`` is a frame, or ``...`` or None for all, as one N×H×W×C array.
+    """Reads GIF and APNG. ``index`` is a frame, or a slice, ``...`` or None for several, as one N×H×W×C
+    array.
 
     Options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of :func:`zoetrope.open`,
     options of ``imread`` (``size``, ``fit``, ``filter``) those of :meth:`zoetrope.Animation.frame`.
@@ -34,14 +35,18 @@ class Plugin(PluginV3):
         except NotAnImageError as error:
             raise InitializationError(str(error)) from error
 
-    def _is_single(self, index: Any) -> bool:
-        return index is not None and index is not ...
+    def _places(self, index: Any) -> Optional[range]:
+        """The frames of an index of several; None for that of one."""
+        if index is None or index is ...:
+            index = slice(None)
+        return range(len(self._animation))[index] if isinstance(index, slice) else None
 
     def read(self, *, index: Any = None, mode: str = "RGBA", **rendering: Any) -> np.ndarray:
-        """One frame or all; ``mode`` is the format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
-        if self._is_single(index):
+        """One frame or several; ``mode`` is the format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
+        places = self._places(index)
+        if places is None:
             return self._animation.frame(index, format=mode, **rendering)
-        return self._animation.read(format=mode, **rendering)
+        return self._animation.read(places, format=mode, **rendering)
 
     def iter(self, *, mode: str = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
         """Frame after frame; only one is in memory."""
@@ -56,17 +61,18 @@ class Plugin(PluginV3):
         shape, dtype = self._animation._rendering(
             rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,
             no_enlarging=rendering.get("no_enlarging", False))[1:]
-        if self._is_single(index):
+        places = self._places(index)
+        if places is None:
             return ImageProperties(shape=shape, dtype=dtype)
-        count = len(self._animation)
+        count = len(places)
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 
     def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
-        """``duration`` in ms, as shown: of a frame, or the list of all. ``loop``, as stored."""
+        """``duration`` in ms, as shown: of a frame, or the list of several. ``loop``, as stored."""
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {
             "mode": "RGBA", "shape": self._animation.size,
-            "duration": durations[index] if self._is_single(index) else durations,
+            "duration": durations[slice(None) if index is None or index is ... else index],
         }
         if self._animation.stored_loop_count is not None:
             told["loop"] = self._animation.stored_loop_count

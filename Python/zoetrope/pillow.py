@@ -5,26 +5,27 @@
 ...     image.seek(3)
 ...     image.convert("RGB").save("3.jpg")
 
-Images are RGBA, and each frame is composited as in a browser. ``info`` has ``duration`` (of the
-frame, in ms, as shown), ``loop`` (as stored), and ``icc_profile``, ``exif`` and ``xmp`` if there are any.
-Needs Pillow 10.2 or later, and NumPy.
+Images are RGBA, and each frame is composited as in a browser. ``format`` is Pillow's, ``"GIF"`` or
+``"PNG"``. ``info`` has ``duration`` (of the frame, in ms, as shown), ``loop`` (as stored), and
+``icc_profile``, ``exif``, ``xmp``, texts, and the ``comment``, ``background`` and ``version`` of a GIF, if
+there are any. Needs Pillow 10.2 or later, and NumPy.
 """
 
 from __future__ import annotations
 
 from io import BytesIO
-from typing import IO, Any, Union
+from typing import IO, Any, List, Union
 
 try:
     import PIL
-    from PIL import Image, ImageFile
+    from PIL import Image, ImageFile, UnidentifiedImageError
 except ModuleNotFoundError as error:
     if error.name != "PIL":
         raise
     raise ImportError("zoetrope.pillow needs Pillow: pip install 'pillow>=10.2'") from None
 
 from . import _animation
-from ._errors import NotAnImageError
+from ._errors import LimitError, ZoetropeError
 
 # Earlier ones read the size, mode and tiles of a plugin from elsewhere.
 if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
@@ -35,6 +36,10 @@ FORMAT = "ZOETROPE"
 _STARTS = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")
 
 
+class DecompressionBombError(LimitError, Image.DecompressionBombError):
+    """The file asks for more than a limit allows, or than there is memory."""
+
+
 class ZoetropeImageFile(ImageFile.ImageFile):
     """A GIF, APNG or PNG, decoded frame by frame."""
 
@@ -43,20 +48,40 @@ class ZoetropeImageFile(ImageFile.ImageFile):
 
     def _open(self) -> None:
         assert self.fp is not None
+        start = self.fp.tell()
+        header = self.fp.read(13)
+        self.fp.seek(start)
         try:
             self._animation = _animation.open(self.fp)
-        except NotAnImageError as error:
+        except LimitError as error:
+            raise DecompressionBombError(*error.args) from error
+        except ZoetropeError as error:
+            # Pillow tries its own readers, then.
             raise SyntaxError(str(error)) from error
         animation = self._animation
+        self.format = "GIF" if animation.format == "gif" else "PNG"
+        self.custom_mimetype = f"image/{animation.format}"
         self._size = animation.size
         self._mode = "RGBA"
         self.n_frames = len(animation)
         self.is_animated = self.n_frames > 1
         if animation.stored_loop_count is not None:
             self.info["loop"] = animation.stored_loop_count
+        comments: List[bytes] = []
         for item in animation.metadata:
             if item.kind in ("icc_profile", "exif", "xmp"):
                 self.info[item.kind] = item.value
+            elif item.kind == "text" and self.format == "GIF":
+                comments.append(item.value)
+            elif item.kind == "text":
+                self.info[item.key] = item.value.decode("utf-8", "replace")
+        if self.format == "GIF":
+            self.info["version"] = header[:6]
+            if comments:
+                self.info["comment"] = b"\n".join(comments)
+            # With a global palette only.
+            if header[10] & 0x80:
+                self.info["background"] = header[11]
         self._index = 0
         self._loaded = -1
         self._note_duration()
@@ -69,6 +94,10 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         # Raises EOFError if there is no such frame.
         if self._seek_check(frame):
             self._index = frame
+            if self._size != self._animation.size:
+                # `thumbnail` has changed it, and the memory.
+                self._size = self._animation.size
+                self.im = Image.core.new(self.mode, self.size)
             self._note_duration()
 
     def tell(self) -> int:
@@ -96,9 +125,13 @@ def open(source: Union[str, bytes, IO[bytes]]) -> ZoetropeImageFile:  # noqa: A0
     """Open a file as a Pillow image.
 
     :param source: a path, the file's bytes, or a binary file object.
-    :raises ZoetropeError: as :func:`zoetrope.open`; SyntaxError if it is neither GIF nor PNG.
+    :raises: what Pillow does: UnidentifiedImageError, with the :class:`ZoetropeError` as its cause,
+        :class:`DecompressionBombError` past a limit, or the system's OSError.
     """
-    return ZoetropeImageFile(BytesIO(source) if isinstance(source, bytes) else source)
+    try:
+        return ZoetropeImageFile(BytesIO(source) if isinstance(source, bytes) else source)
+    except SyntaxError as error:
+        raise UnidentifiedImageError(str(error)) from error.__cause__
 
 
 def register(*, first: bool = False) -> None:

@@ -11,10 +11,14 @@
  * pixels are unspecified.
  *
  * Threads. Any function may be called from any thread. Calls that decode frames of one animation
- * wait for each other: to decode on several threads, open it several times (one call already uses all
- * processors for large frames). Free a handle when no other call uses it. No callback may call a
- * function on the animation that called it, except where stated. zoetrope_cancel ends calls that take
- * too long.
+ * wait for each other, so that it takes the memory of one: to decode on several threads, open it several
+ * times (one call already uses all processors for large frames). Free a handle when no other call uses it.
+ * No callback may call a function on the animation that called it, except where stated.
+ *
+ * Time. zoetrope_cancel and zoetrope_options.timeout_ns end calls that take too long, whatever the file
+ * holds: the caller does not wait for the frame that is being decoded, which a thread
+ * of the library finishes without touching the caller's memory. The animation can be used at once, but the
+ * next call that decodes waits for that frame.
  *
  * Processes. After fork() without exec(), the child cannot use a library that its parent had used:
  * the threads of the library are gone. Calls then return ZOETROPE_FORKED, and those that free or stop
@@ -57,7 +61,8 @@ enum {
   ZOETROPE_PARAMETER = 8,      /* a bad argument */
   ZOETROPE_CANCELLED = 9,      /* zoetrope_cancel was called, or playback was stopped */
   ZOETROPE_FORKED = 10,        /* a forked child of a process that had used the library */
-  ZOETROPE_OTHER = 11          /* see name and message */
+  ZOETROPE_OTHER = 11,         /* see name and message */
+  ZOETROPE_TIMED_OUT = 12      /* a call took longer than zoetrope_options.timeout_ns */
 };
 
 typedef struct zoetrope_error {
@@ -107,6 +112,10 @@ typedef struct zoetrope_options {
   int64_t metadata_bytes;  /* one text or colour profile, inflated */
   int64_t metadata_total_bytes;
   int64_t metadata_count;
+  /* The most that opening, and then each call that decodes, may take, with the time that it waits for
+     others; 0: no limit. Such a call fails with ZOETROPE_TIMED_OUT. Not for zoetrope_open_reader, whose
+     function can fail instead, nor for players. */
+  int64_t timeout_ns;
 } zoetrope_options;
 
 /* Opens the file at `path`. Scans its structure and decodes no pixels. The file stays open. */
@@ -133,17 +142,20 @@ typedef struct zoetrope_reader {
 zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetrope_options *options,
                                      zoetrope_animation **animation, zoetrope_error *error);
 
-/* Closes the animation. Its players go on: they keep what they need. NULL is allowed. */
+/* Closes the animation. Its players go on: they keep what they need. Waits for the frame of a cancelled
+   call if a zoetrope_reader reads the file. NULL is allowed. */
 void zoetrope_close(zoetrope_animation *animation);
 
-/* Ends the calls in progress that decode frames of this animation, those of all threads and those that
-   wait for another call: zoetrope_frame_..., zoetrope_read_frames and zoetrope_sample.... They fail with
-   ZOETROPE_CANCELLED after the frame that is being decoded; one that has only its last frame left may
-   succeed. A call is in progress from its first instruction on. Calls that begin later are not affected,
-   so cancel again if the other thread may not have made its call yet. Opening and players are not
-   affected. To cancel a call without others, open the animation again for it. Does not wait, and may
-   be called in zoetrope_reader.read, but not in a signal handler. NULL is allowed. */
+/* Cancels the calls that decode frames of this animation, those of all threads: zoetrope_frame_...,
+   zoetrope_read_frames and zoetrope_sample.... They fail with ZOETROPE_CANCELLED: calls in progress, those
+   that wait for another call, and all that begin before zoetrope_clear_cancel. A call that is about to
+   return may succeed. Opening and players are not affected. To cancel a call without others, open the
+   animation again for it. Does not wait, and may be called in zoetrope_reader.read, but not in a signal
+   handler. NULL is allowed. */
 void zoetrope_cancel(zoetrope_animation *animation);
+
+/* Lets calls decode again. Those that zoetrope_cancel found in progress stay cancelled. NULL is allowed. */
+void zoetrope_clear_cancel(zoetrope_animation *animation);
 
 /* ---- What the file says; no pixels are decoded ---- */
 
@@ -160,6 +172,7 @@ typedef struct zoetrope_info {
   int64_t byte_count;        /* of the file */
   int64_t damage_count;      /* see zoetrope_get_damage */
   int64_t metadata_count;    /* see zoetrope_get_metadata */
+  int64_t largest_frame_pixels; /* of the canvas, or of a stored frame that is larger */
 } zoetrope_info;
 
 zoetrope_status zoetrope_get_info(zoetrope_animation *animation, zoetrope_info *info, zoetrope_error *error);
@@ -410,8 +423,8 @@ void zoetrope_player_pause(zoetrope_player *player);
 void zoetrope_player_resume(zoetrope_player *player);
 /* Continues with frame `index`. ZOETROPE_PARAMETER once playback has ended, here and below. */
 zoetrope_status zoetrope_player_seek(zoetrope_player *player, int64_t index, zoetrope_error *error);
-/* Continues with the frame shown `time_ns` after the start of a play, as zoetrope_playback.delays says.
-   Times outside the play stand for its first or its last frame. */
+/* Continues with the frame shown `time_ns` after the start of the first play, as zoetrope_playback.delays says:
+   the frame of zoetrope_frame_index_at. A time past one play continues into the next. */
 zoetrope_status zoetrope_player_seek_time(zoetrope_player *player, int64_t time_ns, zoetrope_error *error);
 /* Changes the rate, as in zoetrope_playback, but more than 0. Takes effect at once. */
 zoetrope_status zoetrope_player_set_rate(zoetrope_player *player, double rate, zoetrope_error *error);

@@ -4,11 +4,14 @@ internal import Zoetrope
 /// An opened animation and its reader: what a `zoetrope_animation` points to.
 final class AnimationHandle: Sendable {
   let image: AnimatedImage
+  let calls: DecodingCalls
+  /// The pixels of the largest picture that decoding a frame draws.
+  let framePixels: Int
   /// Metadata as a list; made when it is first asked for.
   private let items = Mutex<[MetadataItem]?>(nil)
   private let reading = Mutex(Reading())
-  /// How often ``cancel()`` was called.
-  private let cancelCount = Atomic(0)
+  /// The frame that ``reading`` gave last; -1 before the first.
+  private let lastIndex = Atomic(-1)
 
   /// The reader at its last position. Not created for animations of which only facts are wanted.
   private struct Reading {
@@ -16,7 +19,12 @@ final class AnimationHandle: Sendable {
     var renderer: FrameRenderer?
   }
 
-  init(_ image: AnimatedImage) { self.image = image }
+  init(_ image: AnimatedImage, calls: DecodingCalls) {
+    self.image = image
+    self.calls = calls
+    // Frames may be larger than the canvas.
+    framePixels = image.frames.reduce(image.canvasSize.area) { max($0, $1.rect.size.area) }
+  }
 
   var metadata: [MetadataItem] {
     items.withLock { items in
@@ -24,25 +32,6 @@ final class AnimationHandle: Sendable {
       let made = MetadataItem.all(of: image.metadata)
       items = made
       return made
-    }
-  }
-
-  /// Ends the calls of ``cancellable(_:)`` that run now.
-  func cancel() { cancelCount.add(1, ordering: .relaxed) }
-
-  /// Calls `body` with a function that says whether ``cancel()`` was called since.
-  ///
-  /// Each function of the header that decodes calls this once, before anything else that takes time, so
-  /// that no call to ``cancel()`` is lost between two of its steps.
-  func cancellable<Result>(
-    _ body: (_ isCancelled: @escaping @Sendable () -> Bool) throws(AnimatedImageError) -> Result
-  ) throws(AnimatedImageError) -> Result {
-    let count = cancelCount.load(ordering: .relaxed)
-    do throws(AnimatedImageError) {
-      return try body { [self] in cancelCount.load(ordering: .relaxed) != count }
-    } catch {
-      guard error.code == .cancelled else { throw error }
-      throw AnimatedImageError(.cancelled, "zoetrope_cancel was called")
     }
   }
 
@@ -55,17 +44,30 @@ final class AnimationHandle: Sendable {
     return Int(index)
   }
 
+  /// An upper bound for the pixels of decoding frame `index` alone.
+  func pixels(ofFrame index: Int) -> Int {
+    // A jump may replay all frames before it, if they are damaged.
+    index == lastIndex.load(ordering: .relaxed) + 1 ? framePixels : pixels(ofFramesUpTo: index)
+  }
+
+  /// An upper bound for the pixels of decoding all frames up to `index`.
+  func pixels(ofFramesUpTo index: Int) -> Int {
+    let (product, overflow) = framePixels.multipliedReportingOverflow(by: index + 1)
+    return overflow ? .max : product
+  }
+
   /// Calls `body` with frame `index`, rendered, and with what differs from the frame that was read before
-  /// it with the same rendering. Other threads that read frames wait.
+  /// it with the same rendering.
   ///
   /// `body` must not keep the frame: the reader would have to copy its canvas.
   func withFrame(
-    _ index: Int, _ request: FrameRequest, isCancelled: @Sendable () -> Bool,
-    _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
+    _ index: Int, _ request: FrameRequest, in call: DecodingCall,
+    _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) throws(AnimatedImageError) ->
+      Void
   ) throws(AnimatedImageError) {
+    let isCancelled: @Sendable () -> Bool = { call.isCancelled }
+    // Never contended: calls take turns.
     try reading.withLock { (reading) throws(AnimatedImageError) in
-      // It may have waited for another call for long.
-      if isCancelled() { throw AnimatedImageError(.cancelled, "before the frame") }
       if reading.reader == nil {
         // Without checkpoints until the first jump, since most read every frame once.
         reading.reader = SeekingReader(
@@ -80,9 +82,10 @@ final class AnimationHandle: Sendable {
       do throws(AnimatedImageError) {
         try reading.renderer?.check()
         guard let frame = try reading.reader?.frame(at: index, isCancelled: isCancelled),
-          let rendered = try reading.renderer?.render(frame)
+          let rendered = try reading.renderer?.render(frame, isCancelled: isCancelled)
         else { return }
-        body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
+        lastIndex.store(index, ordering: .relaxed)
+        try body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
       } catch {
         // The next frame may be the first that the caller gets with this rendering.
         reading.renderer = nil
@@ -94,9 +97,10 @@ final class AnimationHandle: Sendable {
   /// Calls `body` with each frame of `indices`, rendered, and its place in `indices`. Frames come in
   /// order of their indices, and are decoded ahead on all processors.
   func forEachFrame(
-    _ indices: [Int], _ request: FrameRequest, isCancelled: @Sendable () -> Bool,
-    _ body: (_ place: Int, _ frame: borrowing CompositedFrame) -> Void
+    _ indices: [Int], _ request: FrameRequest, in call: DecodingCall,
+    _ body: (_ place: Int, _ frame: borrowing CompositedFrame) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
+    let isCancelled: @Sendable () -> Bool = { call.isCancelled }
     let places = indices.indices.sorted { indices[$0] < indices[$1] }
     guard let last = places.last else { return }
     let reader = FrameReader(image)
@@ -105,28 +109,15 @@ final class AnimationHandle: Sendable {
     try renderer.check()
     var next = 0
     while next < places.count {
-      if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
+      try call.check()
       let index = indices[places[next]]
-      let frame = try renderer.render(try reader.frame(at: index, isCancelled: isCancelled))
+      let frame = try renderer.render(
+        try reader.frame(at: index, isCancelled: isCancelled), isCancelled: isCancelled)
       while next < places.count, indices[places[next]] == index {
-        body(places[next], frame)
+        try body(places[next], frame)
         next += 1
       }
     }
-  }
-
-  /// Frame `index` as a PNG file.
-  func png(
-    _ index: Int, _ request: FrameRequest, isCancelled: @Sendable () -> Bool,
-    _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) -> Void
-  ) throws(AnimatedImageError) -> [UInt8] {
-    var bitmap: Bitmap?
-    try withFrame(index, request, isCancelled: isCancelled) { frame, dirty in
-      bitmap = frame.bitmap
-      body(frame, dirty)
-    }
-    guard let bitmap else { return [] }
-    return try PNGEncoder().encode(bitmap)
   }
 }
 

@@ -6,6 +6,8 @@ internal import Zoetrope
 extension AnimatedImageError.Code {
   /// The process was forked after the library was used: its threads are gone.
   static let forked = Self("forked")
+  /// A call took longer than `timeout_ns` of its options.
+  static let timedOut = Self("timedOut")
 
   /// The code's number in the header.
   var status: zoetrope_status {
@@ -21,6 +23,7 @@ extension AnimatedImageError.Code {
       case .parameter: ZOETROPE_PARAMETER
       case .cancelled: ZOETROPE_CANCELLED
       case .forked: ZOETROPE_FORKED
+      case .timedOut: ZOETROPE_TIMED_OUT
       default: ZOETROPE_OTHER
       }
     return zoetrope_status(status)
@@ -61,7 +64,15 @@ extension zoetrope_options {
     let policies: [DamagePolicy] = [.salvage, .strict, .partialRows]
     return DecodingOptions(
       damage: try value(damage, of: policies, "damage"), limits: limits,
-      pixelFormat: try value(deep, of: [.rgba8, .rgba16], "deep"), parallelism: Int(parallelism))
+      keeps16Bit: try value(deep, of: [false, true], "deep"), parallelism: Int(parallelism))
+  }
+
+  /// The most that a call may take; nil for no limit.
+  func timeout() throws(AnimatedImageError) -> Duration? {
+    guard timeout_ns >= 0 else {
+      throw AnimatedImageError(.parameter, "timeout_ns is \(timeout_ns), must be 0 or more")
+    }
+    return timeout_ns == 0 ? nil : .nanoseconds(timeout_ns)
   }
 
   private static func set(

@@ -1,5 +1,6 @@
 internal import CZoetrope
 internal import Glibc
+internal import Synchronization
 internal import Zoetrope
 internal import ZoetropeShims
 
@@ -30,9 +31,18 @@ func attempt(
 
 /// Whether this is a forked child of a process that had called the library.
 enum ForkGuard {
-  private static let processID = getpid()
+  private static let hasForked = Atomic(false)
+  /// The process that called first. Registers the handler, which children inherit.
+  private static let processID: pid_t = {
+    pthread_atfork(nil, nil) { ForkGuard.hasForked.store(true, ordering: .relaxed) }
+    return getpid()
+  }()
 
-  static var isForked: Bool { getpid() != processID }
+  /// Identities alone would not do: parent and child may both be process 1 of their namespaces. Nor would
+  /// the handler: a child of the system call clone() alone does not run it.
+  static var isForked: Bool {
+    getpid() != processID || hasForked.load(ordering: .relaxed)
+  }
 }
 
 extension zoetrope_error {
@@ -56,10 +66,12 @@ extension zoetrope_damage {
     frame = Int64(damage?.frameIndex ?? -1)
     byte_offset = Int64(damage?.byteOffset ?? -1)
     valid_rows = Int64(damage?.validRows ?? -1)
-    is_present = damage == nil ? 0 : 1
-    is_tolerated = damage?.kind.isTolerated == true ? 1 : 0
-    fill(&kind, with: damage?.kind.name ?? "")
-    fill(&detail, with: inHeaderNames(damage?.detail ?? ""))
+    // Most frames have none, and searching even an empty text takes as long as decoding a small frame.
+    guard let damage else { return }
+    is_present = 1
+    is_tolerated = damage.kind.isTolerated ? 1 : 0
+    fill(&kind, with: damage.kind.name)
+    fill(&detail, with: inHeaderNames(damage.detail))
   }
 }
 
@@ -197,16 +209,23 @@ func release<Object: AnyObject>(_ handle: OpaquePointer?, _ type: Object.Type) -
 
 /// Memory that frames are written to, checked against a request.
 @safe
-struct PixelTarget {
+struct PixelTarget: @unchecked Sendable {
+  // Sendable: one thread at a time writes, in `DecodingCalls.write`, and none once the call has returned
+  // to the caller, whose memory it is.
   private let pixels: UnsafeMutableRawPointer
+  private let frames: UnsafeMutablePointer<zoetrope_frame>?
   private let bytesPerRow: Int
   private let bytesPerFrame: Int
   private let request: FrameRequest
 
+  /// - Parameter frames: What was decoded: `count` elements, or nil.
   /// - Throws: `parameter` if `count` frames do not fit.
   init(
-    _ buffer: UnsafePointer<zoetrope_buffer>?, for request: FrameRequest, count: Int
+    _ buffer: UnsafePointer<zoetrope_buffer>?,
+    _ frames: UnsafeMutablePointer<zoetrope_frame>? = nil,
+    for request: FrameRequest, count: Int
   ) throws(AnimatedImageError) {
+    unsafe self.frames = frames
     let source = try unsafe required(buffer, "buffer")
     let buffer = unsafe UnsafeRawPointer(source).loadUnaligned(as: zoetrope_buffer.self)
     unsafe pixels = try required(buffer.pixels, "buffer.pixels")
@@ -250,11 +269,32 @@ struct PixelTarget {
     return overflow || overflowAgain ? nil : sum
   }
 
-  /// Writes `bitmap`, rendered as requested, as frame `place` of those that were checked to fit.
-  func write(_ bitmap: borrowing Bitmap, at place: Int = 0) {
+  /// Writes `bitmap`, rendered as requested, and `facts` as frame `place` of those that were checked to
+  /// fit.
+  ///
+  /// - Throws: `cancelled` between rows, as `call` says.
+  func write(
+    _ bitmap: Bitmap, _ facts: zoetrope_frame? = nil, at place: Int = 0, in call: DecodingCall,
+    of handle: AnimationHandle
+  ) throws(AnimatedImageError) {
     precondition(bitmap.size == request.size && bitmap.format == request.rendering.format)
+    let step = max(Self.checkedBytes / max(request.bytesPerRow, 1), 1)
+    try handle.calls.write(call) {
+      for y in stride(from: 0, to: request.size.height, by: step) {
+        if call.isCancelled { return }
+        write(bitmap, rows: y..<min(y + step, request.size.height), at: place)
+      }
+      if let frames = unsafe frames, let facts {
+        unsafe ZoetropeC.write(facts, to: frames + place)
+      }
+    }
+  }
+
+  /// How many bytes are written between two checks for cancellation: less than a millisecond.
+  private static let checkedBytes = 1 << 20
+
+  private func write(_ bitmap: Bitmap, rows: Range<Int>, at place: Int) {
     let frame = unsafe pixels + place * bytesPerFrame
-    let (width, height) = (request.size.width, request.size.height)
     let row = request.bytesPerRow
     let isPacked = request.bytesPerPixel == 3
     let sourceRow = bitmap.bytesPerRow
@@ -262,16 +302,17 @@ struct PixelTarget {
       // Bitmaps have no empty sides, since canvases have none.
       guard let start = bytes.baseAddress else { return }
       if !isPacked, sourceRow == row, bytesPerRow == row {
-        unsafe memcpy(frame, start, row * height)
+        let offset = rows.lowerBound * row
+        unsafe memcpy(frame + offset, start + offset, rows.count * row)
         return
       }
-      for y in 0..<height {
+      for y in rows {
         let (source, target) = unsafe (start + y * sourceRow, frame + y * bytesPerRow)
         if isPacked {
           // In bounds: a row of the bitmap, and one of the target's, which were checked to fit.
           unsafe zt_pack_rgb(
             source.assumingMemoryBound(to: UInt8.self),
-            target.assumingMemoryBound(to: UInt8.self), width)
+            target.assumingMemoryBound(to: UInt8.self), request.size.width)
         } else {
           unsafe memcpy(target, source, row)
         }

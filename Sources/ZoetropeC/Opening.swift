@@ -27,9 +27,11 @@ public func openFile(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<zoetrope_options>?,
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
-    let path = try unsafe required(path, "path")
-    return try AnimatedImage(contentsOf: unsafe FilePath(platformString: path), options: options)
+  unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
+    let path = unsafe FilePath(platformString: try required(path, "path"))
+    return { () throws(AnimatedImageError) in
+      try AnimatedImage(contentsOf: path, options: options) { call.isCancelled }
+    }
   }
 }
 
@@ -39,16 +41,20 @@ public func openBytes(
   _ bytes: UnsafeRawPointer?, _ byteCount: Int, _ options: UnsafePointer<zoetrope_options>?,
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
+  unsafe open(animation, options, error) { (options, _) throws(AnimatedImageError) in
     guard byteCount >= 0 else {
       throw AnimatedImageError(
         .parameter, "byte_count is \(UInt(bitPattern: byteCount)), more than there can be")
     }
-    guard byteCount > 0 else { return try AnimatedImage(bytes: [], options: options) }
-    let start = try unsafe required(bytes, "bytes")
-    try PixelMemory.require(byteCount)
-    let copy = unsafe Array(UnsafeRawBufferPointer(start: start, count: byteCount))
-    return try AnimatedImage(bytes: copy, options: options)
+    var copy: [UInt8] = []
+    if byteCount > 0 {
+      let start = try unsafe required(bytes, "bytes")
+      try PixelMemory.require(byteCount)
+      copy = unsafe Array(UnsafeRawBufferPointer(start: start, count: byteCount))
+    }
+    return { [copy] () throws(AnimatedImageError) in
+      try AnimatedImage(bytes: copy, options: options)
+    }
   }
 }
 
@@ -58,7 +64,8 @@ public func openReader(
   _ reader: UnsafePointer<zoetrope_reader>?, _ options: UnsafePointer<zoetrope_options>?,
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe open(animation, options, error) { (options) throws(AnimatedImageError) in
+  unsafe open(animation, options, error, isTimed: false) {
+    (options, _) throws(AnimatedImageError) in
     let given = try unsafe required(reader, "reader")
     let whole = try unsafe read(given, over: zoetrope_reader(), "zoetrope_reader")
     // Half a pointer is none.
@@ -68,22 +75,34 @@ public func openReader(
         "zoetrope_reader.size is \(unsafe whole.size): set it to sizeof(zoetrope_reader)")
     }
     let source = try unsafe ForeignSource(whole)
-    return try AnimatedImage(source: source, options: options)
+    return { () throws(AnimatedImageError) in
+      try AnimatedImage(source: source, options: options)
+    }
   }
 }
 
 /// Opens an image and hands it over to C.
+///
+/// - Parameters:
+///   - isTimed: Whether opening may take no longer than the options say.
+///   - prepare: Reads the caller's memory, and returns what opens the image.
 private func open(
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ options: UnsafePointer<zoetrope_options>?,
-  _ error: UnsafeMutablePointer<zoetrope_error>?,
-  _ open: (DecodingOptions) throws(AnimatedImageError) -> AnimatedImage
+  _ error: UnsafeMutablePointer<zoetrope_error>?, isTimed: Bool = true,
+  _ prepare: (DecodingOptions, DecodingCall) throws(AnimatedImageError) ->
+    @Sendable () throws(AnimatedImageError) -> AnimatedImage
 ) -> zoetrope_status {
   unsafe write(nil, to: animation)
   return unsafe attempt(error) { () throws(AnimatedImageError) in
     let target = try unsafe required(animation, "animation")
     let given = try unsafe read(options, over: zoetrope_options(), "zoetrope_options")
-    let image = try open(given.decodingOptions())
-    unsafe write(handle(owning: AnimationHandle(image)), to: target)
+    let timeout = try given.timeout()
+    let calls = DecodingCalls(timeout: timeout)
+    let call = try calls.begin()
+    let body = try prepare(given.decodingOptions(), call)
+    // A call can be left to itself on a thread of its own only.
+    let image = try timeout == nil || !isTimed ? body() : calls.run(call, pixels: .max, body)
+    unsafe write(handle(owning: AnimationHandle(image, calls: calls)), to: target)
   }
 }
 
@@ -91,15 +110,24 @@ private func open(
 @c(zoetrope_close)
 public func close(_ animation: OpaquePointer?) {
   // Its locks may be held by threads that the child does not have.
-  guard !ForkGuard.isForked else { return }
-  unsafe _ = release(animation, AnimationHandle.self)
+  guard !ForkGuard.isForked, let handle = unsafe release(animation, AnimationHandle.self)
+  else { return }
+  // Cancelled calls may still read, and `release` is optional.
+  if handle.image.source is ForeignSource { handle.calls.finish() }
 }
 
 /// `zoetrope_cancel` of the header.
 @c(zoetrope_cancel)
 public func cancel(_ animation: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
-  (try? unsafe object(animation, AnimationHandle.self, "animation"))?.cancel()
+  (try? unsafe object(animation, AnimationHandle.self, "animation"))?.calls.cancel()
+}
+
+/// `zoetrope_clear_cancel` of the header.
+@c(zoetrope_clear_cancel)
+public func clearCancel(_ animation: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
+  (try? unsafe object(animation, AnimationHandle.self, "animation"))?.calls.clearCancel()
 }
 
 /// Bytes that a C function reads.
@@ -125,6 +153,8 @@ private final class ForeignSource: ByteSource, @unchecked Sendable {
   }
 
   deinit { unsafe reader.release?(reader.context) }
+
+  var residentByteCount: Int { 0 }
 
   var currentStamp: FileStamp? { nil }
   /// The caller promises it.

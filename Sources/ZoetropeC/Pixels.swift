@@ -22,17 +22,14 @@ public func getLayout(
   }
 }
 
-/// Calls `body` with the animation and with a function that says whether `zoetrope_cancel` was called since.
+/// Calls `body` with the animation and its call, which `zoetrope_cancel` ends from here on.
 private func decode(
   _ animation: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?,
-  _ body: (AnimationHandle, _ isCancelled: @escaping @Sendable () -> Bool)
-    throws(AnimatedImageError) -> Void
+  _ body: (AnimationHandle, DecodingCall) throws(AnimatedImageError) -> Void
 ) -> zoetrope_status {
   unsafe attempt(error) { () throws(AnimatedImageError) in
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
-    try handle.cancellable { (isCancelled) throws(AnimatedImageError) in
-      try body(handle, isCancelled)
-    }
+    try body(handle, try handle.calls.begin())
   }
 }
 
@@ -43,8 +40,8 @@ public func frameAtIndex(
   _ buffer: UnsafePointer<zoetrope_buffer>?, _ frame: UnsafeMutablePointer<zoetrope_frame>?,
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
-    try unsafe draw(handle.checkFrame(index), of: handle, rendering, buffer, frame, isCancelled)
+  unsafe decode(animation, error) { (handle, call) throws(AnimatedImageError) in
+    try unsafe draw(handle.checkFrame(index), of: handle, rendering, buffer, frame, call)
   }
 }
 
@@ -55,24 +52,30 @@ public func frameAtTime(
   _ rendering: UnsafePointer<zoetrope_rendering>?, _ buffer: UnsafePointer<zoetrope_buffer>?,
   _ frame: UnsafeMutablePointer<zoetrope_frame>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
+  unsafe decode(animation, error) { (handle, call) throws(AnimatedImageError) in
     let policy = try value(delays, of: delayPolicies, "delays")
     let index = handle.image.frameIndex(at: .nanoseconds(time), policy: policy)
-    try unsafe draw(index, of: handle, rendering, buffer, frame, isCancelled)
+    try unsafe draw(index, of: handle, rendering, buffer, frame, call)
   }
 }
 
 private func draw(
   _ index: Int, of handle: AnimationHandle, _ rendering: UnsafePointer<zoetrope_rendering>?,
   _ buffer: UnsafePointer<zoetrope_buffer>?, _ frame: UnsafeMutablePointer<zoetrope_frame>?,
-  _ isCancelled: @Sendable () -> Bool
+  _ call: DecodingCall
 ) throws(AnimatedImageError) {
   let request = try unsafe frameRequest(rendering, handle)
   let target = try unsafe PixelTarget(buffer, for: request, count: 1)
-  try handle.withFrame(index, request, isCancelled: isCancelled) { drawn, dirty in
-    target.write(drawn.bitmap)
-    unsafe write(zoetrope_frame(drawn, dirty: dirty), to: frame)
+  let pixels = sum(handle.pixels(ofFrame: index), request.size.area)
+  let facts = try handle.calls.run(call, pixels: pixels) { () throws(AnimatedImageError) in
+    var facts = zoetrope_frame()
+    try handle.withFrame(index, request, in: call) { (drawn, dirty) throws(AnimatedImageError) in
+      facts = zoetrope_frame(drawn, dirty: dirty)
+      try target.write(drawn.bitmap, in: call, of: handle)
+    }
+    return facts
   }
+  unsafe write(facts, to: frame)
 }
 
 private func frameRequest(
@@ -82,6 +85,12 @@ private func frameRequest(
   return try FrameRequest(given, of: handle.image)
 }
 
+/// `left + right`, at most `Int.max`.
+private func sum(_ left: Int, _ right: Int) -> Int {
+  let (sum, overflow) = left.addingReportingOverflow(right)
+  return overflow ? .max : sum
+}
+
 /// `zoetrope_read_frames` of the header.
 @c(zoetrope_read_frames)
 public func readFrames(
@@ -89,7 +98,7 @@ public func readFrames(
   _ rendering: UnsafePointer<zoetrope_rendering>?, _ buffer: UnsafePointer<zoetrope_buffer>?,
   _ frames: UnsafeMutablePointer<zoetrope_frame>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
+  unsafe decode(animation, error) { (handle, call) throws(AnimatedImageError) in
     guard count != 0 else { return }
     guard count > 0, count <= 1 << 24 else {
       throw AnimatedImageError(
@@ -108,20 +117,24 @@ public func readFrames(
       wanted = Array(0..<count)
     }
     let request = try unsafe frameRequest(rendering, handle)
-    try unsafe draw(wanted, of: handle, request, buffer, frames, isCancelled)
+    try unsafe draw(wanted, of: handle, request, buffer, frames, call)
   }
 }
 
 private func draw(
   _ indices: [Int], of handle: AnimationHandle, _ request: FrameRequest,
   _ buffer: UnsafePointer<zoetrope_buffer>?, _ frames: UnsafeMutablePointer<zoetrope_frame>?,
-  _ isCancelled: @Sendable () -> Bool
+  _ call: DecodingCall
 ) throws(AnimatedImageError) {
-  let target = try unsafe PixelTarget(buffer, for: request, count: indices.count)
-  try handle.forEachFrame(indices, request, isCancelled: isCancelled) { place, drawn in
-    target.write(drawn.bitmap, at: place)
-    if let frames = unsafe frames {
-      unsafe write(zoetrope_frame(drawn, dirty: PixelRect(request.size)), to: frames + place)
+  let target = try unsafe PixelTarget(buffer, frames, for: request, count: indices.count)
+  // Sorting takes time, too. Frames are smaller than 2^32 pixels, and there are at most 2^24.
+  let pixels = sum(
+    handle.pixels(ofFramesUpTo: indices.max() ?? 0), indices.count * (request.size.area + 16))
+  try handle.calls.run(call, pixels: pixels) { () throws(AnimatedImageError) in
+    try handle.forEachFrame(indices, request, in: call) {
+      (place, drawn) throws(AnimatedImageError) in
+      let facts = zoetrope_frame(drawn, dirty: PixelRect(request.size))
+      try target.write(drawn.bitmap, facts, at: place, in: call, of: handle)
     }
   }
 }
@@ -134,11 +147,11 @@ public func sampleIndices(
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe write(0, to: found)
-  return unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
+  return unsafe decode(animation, error) { (handle, call) throws(AnimatedImageError) in
     let policy = try value(delays, of: delayPolicies, "delays")
     let target = try unsafe required(indices, "indices")
     let counter = try unsafe required(found, "found")
-    let chosen = try handle.sampleIndices(by, count: count, policy, isCancelled: isCancelled)
+    let chosen = try handle.sampleIndices(by, count: count, policy, in: call)
     for (place, index) in chosen.enumerated() { unsafe write(Int64(index), to: target + place) }
     unsafe write(chosen.count, to: counter)
   }
@@ -153,12 +166,12 @@ public func sample(
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe write(0, to: found)
-  return unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
+  return unsafe decode(animation, error) { (handle, call) throws(AnimatedImageError) in
     let policy = try value(delays, of: delayPolicies, "delays")
     let counter = try unsafe required(found, "found")
     let request = try unsafe frameRequest(rendering, handle)
-    let chosen = try handle.sampleIndices(by, count: count, policy, isCancelled: isCancelled)
-    try unsafe draw(chosen, of: handle, request, buffer, frames, isCancelled)
+    let chosen = try handle.sampleIndices(by, count: count, policy, in: call)
+    try unsafe draw(chosen, of: handle, request, buffer, frames, call)
     unsafe write(chosen.count, to: counter)
   }
 }
@@ -177,17 +190,32 @@ public func framePNG(
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe write(nil, to: bytes)
-  return unsafe decode(animation, error) { (handle, isCancelled) throws(AnimatedImageError) in
+  return unsafe decode(animation, error) { (handle, call) throws(AnimatedImageError) in
     let target = try unsafe required(bytes, "bytes")
     let index = try handle.checkFrame(index)
     var given = try unsafe read(rendering, over: zoetrope_rendering(), "zoetrope_rendering")
     _ = try FrameRequest(given, of: handle.image)
     if given.format != Int32(ZOETROPE_RGBA16) { given.format = Int32(ZOETROPE_RGBA8) }
     let request = try FrameRequest(given, of: handle.image)
-    let png = try handle.png(index, request, isCancelled: isCancelled) { drawn, dirty in
-      unsafe write(zoetrope_frame(drawn, dirty: dirty), to: frame)
+    // Encoding a pixel takes some eight times as long as decoding one.
+    let pixels = sum(handle.pixels(ofFrame: index), request.size.area * 8)
+    let (png, facts) = try handle.calls.run(call, pixels: pixels) {
+      () throws(AnimatedImageError) in
+      var drawnBitmap: Bitmap?
+      var facts = zoetrope_frame()
+      try handle.withFrame(index, request, in: call) {
+        (drawn, dirty) throws(AnimatedImageError) in
+        drawnBitmap = drawn.bitmap
+        facts = zoetrope_frame(drawn, dirty: dirty)
+      }
+      try call.check()
+      return (
+        try drawnBitmap.map { bitmap throws(AnimatedImageError) in try PNGEncoder().encode(bitmap) }
+          ?? [], facts
+      )
     }
     unsafe write(ZoetropeC.handle(owning: ByteHandle(png)), to: target)
+    unsafe write(facts, to: frame)
   }
 }
 

@@ -50,7 +50,11 @@ final class Player: Sendable {
     let stopped = AnimatedImageError(.cancelled, "playback was stopped")
     do throws(AnimatedImageError) {
       for try await frame in frames {
-        guard !isStopped.load(ordering: .relaxed), shown(frame) else { return stopped }
+        guard !isStopped.load(ordering: .relaxed), shown(frame) else {
+          // Before `ended`: it has ended for everybody who asks, and nothing is decoded ahead.
+          scheduler.stop()
+          return stopped
+        }
       }
     } catch {
       return error

@@ -9,16 +9,20 @@ extension AnimationHandle {
 
   /// The indices of `count` frames by the header's number `by`, in order.
   func sampleIndices(
-    _ by: Int32, count: Int, _ policy: DelayPolicy, isCancelled: @Sendable () -> Bool
+    _ by: Int32, count: Int, _ policy: DelayPolicy, in call: DecodingCall
   ) throws(AnimatedImageError) -> [Int] {
     guard count > 0, count <= Self.maximumSample else {
       throw AnimatedImageError(
         .parameter, "count is \(UInt(bitPattern: count)), must be 1 to \(Self.maximumSample)")
     }
     switch Int(by) {
-    case ZOETROPE_BY_TIME: return indicesByTime(count, policy)
+    case ZOETROPE_BY_TIME:
+      return try calls.run(call, pixels: 16 * count) { [self] in indicesByTime(count, policy) }
     case ZOETROPE_BY_INDEX: return indicesByIndex(count)
-    case ZOETROPE_BY_DISTINCT: return try distinctIndices(count, isCancelled)
+    case ZOETROPE_BY_DISTINCT:
+      return try calls.run(call, pixels: .max) { [self] () throws(AnimatedImageError) in
+        try distinctIndices(count) { call.isCancelled }
+      }
     default: throw AnimatedImageError(.parameter, "by is \(by), must be 0 to 2")
     }
   }
@@ -44,8 +48,9 @@ extension AnimationHandle {
   ) throws(AnimatedImageError) -> [Int] {
     var distinct = DistinctFrames()
     let reader = FrameReader(image)
-    while !isCancelled(), let frame = try reader.next() {
-      distinct.add(frame.bitmap.converted(to: .rgba8))
+    for index in image.frames.indices {
+      if isCancelled() { break }
+      try distinct.add(index, of: reader, isCancelled: isCancelled)
     }
     let chosen = distinct.choose(count, isCancelled: isCancelled)
     if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }

@@ -1,0 +1,371 @@
+"""Ending calls: cancelling, time limits, Ctrl-C, closing; on files that ask for everything."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+np = pytest.importorskip("numpy")
+import zoetrope  # noqa: E402
+from zoetrope import _animation  # noqa: E402
+
+import hostile  # noqa: E402
+
+FILES = {}
+
+
+@pytest.fixture(scope="module")
+def files():
+    """Each takes many seconds to decode, within the strict limits."""
+    if not FILES:
+        FILES.update(
+            large=hostile.large_frames(250), dots=hostile.dots(10_000),
+            cleared=hostile.dots(10_000, disposal=2), hidden=hostile.hidden(250),
+            cut=hostile.large_frames(250, cut=True), deep=hostile.noise(30))
+    return FILES
+
+
+#: What each kind of call does, to an animation and an array that it would fill.
+CALLS = {
+    "frame": lambda a, out: a.frame(-1, size=(64, 64), out=out),
+    "frame_with_damage": lambda a, out: a.frame_with_damage(-1, size=(64, 64), out=out),
+    "png": lambda a, out: [a.png(-1 - i) for i in range(len(a))],
+    "read": lambda a, out: a.read(range(len(a)), size=(64, 64), fit="stretch", filter="lanczos"),
+    "sample": lambda a, out: a.sample(64, size=(64, 64), fit="stretch"),
+    "distinct": lambda a, out: a.sample_indices(5000, "distinct"),
+    "check": lambda a, out: a.check(),
+    "iter": lambda a, out: [frame[0] for frame in a],
+}
+PAIRS = [("large", name) for name in CALLS] + [
+    ("dots", "png"), ("dots", "distinct"), ("cleared", "distinct"), ("cleared", "iter"),
+    ("hidden", "check"), ("cut", "frame"), ("cut", "png"), ("deep", "frame"),
+    ("deep", "png"),
+]
+
+
+def until_it_ends(call, *arguments):
+    """Repeat a call, which may be faster than thought, until it raises."""
+    while True:
+        call(*arguments)
+
+
+@pytest.fixture
+def interrupt():
+    """Sends Ctrl-C after a while, and tells when."""
+    sent = []
+
+    def send():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.2, send)
+    yield timer, sent
+    timer.cancel()
+
+
+@pytest.mark.parametrize("file, name", PAIRS)
+def test_cancelling_ends_a_call(files, file, name):
+    animation = zoetrope.open(files[file], limits="strict")
+    out = np.full((64, 64, 4), 7, np.uint8)
+    timer = threading.Timer(0.1, animation.cancel)
+    timer.start()
+    with pytest.raises(zoetrope.CancelledError) as caught:
+        until_it_ends(CALLS[name], animation, out)
+    timer.join()
+    assert caught.value.code == "cancelled"
+    if name.startswith("frame"):
+        # It was not the last frame that ended it.
+        assert (out == 7).all()
+    # For good, but for facts.
+    for again in ("frame", "check"):
+        with pytest.raises(zoetrope.CancelledError):
+            CALLS[again](animation, out)
+    assert len(animation.durations) == len(animation)
+    animation.close()
+
+
+@pytest.mark.parametrize("file, name", PAIRS)
+def test_a_call_ends_with_its_time(files, file, name):
+    # Of many calls, each has the time for itself: less than any of them takes, and opening, too.
+    timeout = 0.0001 if name in ("png", "check", "iter") else 0.1
+    out = np.full((64, 64, 4), 7, np.uint8)
+    with pytest.raises(zoetrope.TimedOutError) as caught:
+        until_it_ends(CALLS[name], zoetrope.open(files[file], limits="strict", timeout=timeout), out)
+    assert isinstance(caught.value, TimeoutError) and isinstance(caught.value, zoetrope.CancelledError)
+    assert caught.value.code == "timedOut" and "timeout" in str(caught.value)
+    if name.startswith("frame"):
+        assert (out == 7).all()
+
+
+@pytest.mark.parametrize("file, name", PAIRS)
+def test_ctrl_c_ends_a_call(files, file, name, interrupt):
+    animation = zoetrope.open(files[file], limits="strict")
+    out = np.full((64, 64, 4), 7, np.uint8)
+    timer, sent = interrupt
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        until_it_ends(CALLS[name], animation, out)
+    assert time.monotonic() - sent[0] < 60
+    timer.join()
+    if name.startswith("frame"):
+        assert (out == 7).all()
+    # The animation is as good as before.
+    assert animation.frame(0, size=(8, 8)).shape == (8, 8, 4)
+
+
+def test_rows_end_with_ctrl_c(files, interrupt):
+    timer, _ = interrupt
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            for _ in zoetrope.frames({"bytes": files["large"]}):
+                pass
+    timer.join()
+
+
+def test_opening_a_pipe_ends_with_ctrl_c_and_with_its_time(tmp_path, interrupt):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    timer, _ = interrupt
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        zoetrope.open(pipe)
+    with pytest.raises(zoetrope.TimedOutError):
+        zoetrope.open(pipe, timeout=0.05)
+    # Ends the threads that still wait.
+    for _ in range(2):
+        os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+def test_a_time_limit_is_a_time(delays, timeout):
+    with pytest.raises(zoetrope.ParameterError):
+        zoetrope.open(delays, timeout=timeout)
+
+
+def test_ample_time_changes_nothing(delays):
+    expected = zoetrope.open(delays).read()
+    for timeout in (60, 1e12, float("inf"), None):
+        assert np.array_equal(zoetrope.open(delays, timeout=timeout).read(), expected)
+
+
+def test_errors_of_stopped_calls_can_be_pickled():
+    for error in (zoetrope.CancelledError("cancelled", "words", path="a"),
+                  zoetrope.TimedOutError("timedOut", "words", path="a")):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), again.path) == (type(error), str(error), "a")
+
+
+# ---- Closing
+
+
+def descriptors(path):
+    found = 0
+    for entry in os.listdir("/proc/self/fd"):
+        try:
+            found += os.readlink(f"/proc/self/fd/{entry}") == str(path)
+        except OSError:
+            pass
+    return found
+
+
+def test_closing_does_not_wait_and_ends_no_call(fixtures, tmp_path):
+    path = tmp_path / "a.gif"
+    path.write_bytes((fixtures / "Demo" / "bouncing-ball.gif").read_bytes())
+    expected = zoetrope.open(path.read_bytes()).read(size=(1000, 1000), format="L", fit="stretch")
+    for _ in range(5):
+        animation = zoetrope.open(path)
+        began, results = threading.Event(), []
+
+        def work():
+            began.set()
+            try:
+                results.append(animation.read(size=(1000, 1000), format="L", fit="stretch"))
+            except ValueError:
+                # It was closed before.
+                results.append(expected)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        began.wait()
+        try:
+            animation.close()
+        finally:
+            thread.join()
+        assert np.array_equal(results[0], expected)
+        assert animation.closed and descriptors(path) == 0
+
+
+class Interruption(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("event", ["raise", "close"])
+@pytest.mark.parametrize("name", ["open", "frame", "png", "index_at", "frames", "damage", "metadata", "read"])
+def test_an_exception_or_a_handler_between_any_two_instructions_leaves_nothing(
+        fixtures, tmp_path, name, event):
+    path = tmp_path / "a.png"
+    path.write_bytes((fixtures / "APNG" / "metadata.png").read_bytes())
+    calls = {
+        "open": lambda: zoetrope.open(path),
+        "frame": lambda: animation.frame(0), "png": lambda: animation.png(0),
+        "index_at": lambda: animation.index_at(0), "frames": lambda: animation.frames,
+        "damage": lambda: animation.damage, "metadata": lambda: animation.metadata,
+        "read": lambda: animation.read([0]),
+    }
+    count = 0
+    while True:
+        animation = zoetrope.open(path)
+        steps = 0
+        has_happened = False
+
+        def trace(frame, kind, argument):
+            nonlocal steps, has_happened
+            # Python itself loses what is raised in a destructor.
+            if frame.f_code.co_filename != _animation.__file__ or frame.f_code.co_name == "__del__":
+                return None
+            frame.f_trace_opcodes = True
+            if kind == "opcode":
+                steps += 1
+                if steps > count and not has_happened:
+                    has_happened = True
+                    if event == "raise":
+                        raise Interruption
+                    # As a signal handler would.
+                    animation.close()
+            return trace
+
+        def work():
+            sys.settrace(trace)
+            try:
+                calls[name]()
+            except (Interruption, ValueError):
+                pass
+            finally:
+                sys.settrace(None)
+
+        # A thread of its own: exceptions in the middle of handlers stay on the thread's stack of them.
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        animation.close()
+        animation = None
+        assert descriptors(path) == 0, (count, steps)
+        if not has_happened:
+            break
+        count += 1
+    assert count > 5
+
+
+def test_a_child_that_was_forked_in_the_middle_of_calls_ends(delays):
+    animation = zoetrope.open(delays)
+    is_over = threading.Event()
+
+    def work():
+        while not is_over.is_set():
+            animation.index_at(0)
+            animation.frame(3)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(30):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                status = 1
+                try:
+                    animation.frame(0)
+                except zoetrope.ForkedError:
+                    animation.close()
+                    status = 7
+                finally:
+                    os._exit(status)
+            assert os.WEXITSTATUS(os.waitpid(child, 0)[1]) == 7
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+
+
+# ---- What files may ask for
+
+
+def test_arrays_are_bounded(files):
+    animation = zoetrope.open(files["dots"], limits="strict")
+    for call in (lambda: animation.read(), lambda: animation[:], lambda: animation.sample(100),
+                 lambda: animation.read([0] * 17)):
+        with pytest.raises(zoetrope.LimitError, match="output_bytes"):
+            call()
+    assert animation.read(size=(8, 8), indices=range(50)).shape == (50, 8, 8, 4)
+    # Memory of the caller's is the caller's.
+    loose = zoetrope.open(files["dots"], limits={"preset": "strict", "output_bytes": 1000})
+    with pytest.raises(zoetrope.LimitError, match="16384 bytes, output_bytes allows 1000"):
+        loose.read(range(64), size=(8, 8))
+    out = np.empty((64, 8, 8, 4), np.uint8)
+    assert loose.read(range(64), size=(8, 8), out=out) is out
+    free = zoetrope.open(files["dots"], limits={"preset": "strict", "output_bytes": None})
+    assert free.read(range(2), size=(8, 8)).shape == (2, 8, 8, 4)
+    assert free._output_bytes == zoetrope.open(files["dots"], limits="none")._output_bytes
+
+
+def test_a_limit_of_none_is_none(delays):
+    with pytest.raises(zoetrope.LimitError, match="see limits="):
+        zoetrope.open(delays, limits={"frame_count": 2})
+    assert len(zoetrope.open(delays, limits={"preset": "strict", "frame_count": None})) == 10
+    with pytest.raises(TypeError):
+        zoetrope.open(delays, limits={"output_bytes": "1"})
+    with pytest.raises(zoetrope.ParameterError, match="output_bytes"):
+        zoetrope.open(delays, limits={"output": 1})
+
+
+def test_rows_are_bounded(files):
+    rows = list(zoetrope.frames({"path": "dots", "bytes": files["dots"]}))
+    assert len(rows) == 1 and rows[0]["frame"] is None
+    assert rows[0]["damage"].startswith("limitExceeded") and "pixels_per_play" in rows[0]["damage"]
+    small = zoetrope.frames({"bytes": files["dots"]}, size=(16, 16))
+    assert next(small)["damage"] is None
+    some = list(zoetrope.frames({"bytes": hostile.dots(3)}))
+    assert len(some) == 3 and all(row["damage"] is None for row in some)
+
+
+#: All kinds of calls on files, then the most memory that they took, in MiB.
+BOUNDED = """
+import resource, sys, zoetrope
+for path in sys.argv[1:]:
+    data = open(path, "rb").read()
+    a = zoetrope.open(data, limits="strict", threads=2)
+    out = bytearray(64 * 64 * 4)
+    a.frame(len(a) - 1, size=(64, 64), fit="stretch", out=out)
+    a.at(0.1, size=(64, 64), fit="stretch", out=out)
+    a.read([len(a) - 1, 0], size=(64, 64), fit="stretch", out=bytearray(2 * 64 * 64 * 4))
+    a.sample_indices(4, "distinct")
+    a.png(len(a) - 1, size=(64, 64))
+    a.check()
+    for row in zoetrope.frames({"bytes": data}, size=(64, 64)): pass
+    a.close()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_every_call_keeps_to_its_memory(tmp_path):
+    files = {
+        "dots": hostile.dots(20), "cleared": hostile.dots(20, 2), "large": hostile.large_frames(3),
+        "hidden": hostile.hidden(3), "deep": hostile.noise(2), "cut": hostile.large_frames(2, cut=True)}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    run = subprocess.run(
+        [sys.executable, "-c", BOUNDED, *(str(tmp_path / name) for name in files)],
+        capture_output=True, text=True, timeout=280,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])})
+    assert run.returncode == 0, run.stderr
+    # `live_bytes` is 256 MiB for each reader, of which an animation has two; the rest is checkpoints, which
+    # the memory budget bounds, and what is kept for reuse. All frames of a file would take 10 GiB.
+    assert int(run.stdout) < 1536, run.stdout

@@ -1,0 +1,156 @@
+internal import Synchronization
+internal import Zoetrope
+
+/// The calls that decode frames of one animation. They take turns, and return at once if they are
+/// cancelled or run out of time.
+///
+/// A decoder checks for that between frames and while it scales. As a single frame can take longer than a
+/// caller is willing to wait, calls that may take long run on a thread of their own, and the caller stops
+/// waiting. The thread ends with its frame, does not touch the caller's memory, and only then passes on
+/// its turn: whatever is cancelled, one call decodes at a time.
+final class DecodingCalls: Sendable {
+  private let timeout: Duration?
+  /// Whether a call has its turn. What calls wait for changes under this lock.
+  private let isBusy = Monitor(false)
+  fileprivate let cancelCount = Atomic(0)
+  private let isCancelled = Atomic(false)
+
+  /// Calls of fewer pixels stay on the caller's thread: some ten milliseconds of decoding.
+  private static let longCall = 1 << 22
+
+  /// - Parameter timeout: The most that a call may take; nil for no limit.
+  init(timeout: Duration?) { self.timeout = timeout }
+
+  /// Ends the calls that run now, and those that begin before ``clearCancel()``.
+  func cancel() {
+    isBusy.update { _ in
+      isCancelled.store(true, ordering: .relaxed)
+      cancelCount.add(1, ordering: .relaxed)
+    }
+  }
+
+  func clearCancel() { isCancelled.store(false, ordering: .relaxed) }
+
+  /// Waits for the threads of calls that have returned.
+  func finish() { isBusy.wait { $0 ? nil : () } }
+
+  /// A call that begins now.
+  ///
+  /// Each function of the header that decodes creates one before anything else that takes time, so that no
+  /// ``cancel()`` is lost between two of its steps.
+  ///
+  /// - Throws: `cancelled`, if ``cancel()`` was called before.
+  func begin() throws(AnimatedImageError) -> DecodingCall {
+    let call = DecodingCall(self, timeout: timeout)
+    if isCancelled.load(ordering: .relaxed) { throw DecodingCall.cancelled }
+    return call
+  }
+
+  /// Calls `body` when it is the turn of `call`.
+  ///
+  /// - Parameter pixels: An upper bound for the pixels that are decoded.
+  /// - Throws: what `body` throws; `cancelled` or `timedOut`.
+  func run<Value: Sendable>(
+    _ call: DecodingCall, pixels: Int,
+    _ body: @escaping @Sendable () throws(AnimatedImageError) -> Value
+  ) throws(AnimatedImageError) -> Value {
+    let hasTurn = isBusy.wait(until: call.deadline) { isBusy -> Bool? in
+      if call.isCancelled { return false }
+      if isBusy { return nil }
+      isBusy = true
+      return true
+    }
+    guard hasTurn == true else { throw call.reason }
+    let work = Work(body)
+    let run: @Sendable () -> Void = { [self] in
+      work.run()
+      isBusy.update { $0 = false }
+    }
+    // Without a thread to spare, the call ends between frames.
+    if pixels < Self.longCall || !startThread(running: run) { run() }
+    let result = isBusy.wait(until: call.deadline) { _ -> Result<Value, AnimatedImageError>? in
+      if let result = work.takeResult() { return result }
+      return call.isCancelled ? .failure(DecodingCall.cancelled) : nil
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error) where error.code != .cancelled: throw error
+    case .failure, nil:
+      isBusy.update { _ in call.hasReturned.store(true, ordering: .relaxed) }
+      isBusy.wait { _ in call.isWriting.load(ordering: .relaxed) ? nil : () }
+      throw call.reason
+    }
+  }
+
+  /// Calls `body`, which writes to the caller's memory and stops soon after `call` is cancelled.
+  ///
+  /// - Throws: `cancelled` if the caller has returned.
+  func write(_ call: DecodingCall, _ body: () -> Void) throws(AnimatedImageError) {
+    let mayWrite = isBusy.update { _ in
+      let mayWrite = !call.hasReturned.load(ordering: .relaxed)
+      call.isWriting.store(mayWrite, ordering: .relaxed)
+      return mayWrite
+    }
+    guard mayWrite else { throw DecodingCall.cancelled }
+    body()
+    isBusy.update { _ in call.isWriting.store(false, ordering: .relaxed) }
+    try call.check()
+  }
+
+  /// What a call does and returns, on its way between two threads.
+  private final class Work<Value: Sendable>: Sendable {
+    private let body: Mutex<(@Sendable () throws(AnimatedImageError) -> Value)?>
+    private let result = Mutex<Result<Value, AnimatedImageError>?>(nil)
+
+    init(_ body: @escaping @Sendable () throws(AnimatedImageError) -> Value) {
+      self.body = Mutex(body)
+    }
+
+    /// Drops what the body refers to, such as the animation, before it returns.
+    func run() {
+      guard let body = body.withLock({ $0.take() }) else { return }
+      let value = Result { () throws(AnimatedImageError) in try body() }
+      result.withLock { $0 = value }
+    }
+
+    func takeResult() -> Result<Value, AnimatedImageError>? { result.withLock { $0.take() } }
+  }
+}
+
+/// One call of the caller.
+final class DecodingCall: Sendable {
+  private let calls: DecodingCalls
+  private let cancelCount: Int
+  let deadline: ContinuousClock.Instant?
+  /// Both change under the lock of ``DecodingCalls`` only.
+  fileprivate let hasReturned = Atomic(false)
+  fileprivate let isWriting = Atomic(false)
+
+  fileprivate init(_ calls: DecodingCalls, timeout: Duration?) {
+    self.calls = calls
+    cancelCount = calls.cancelCount.load(ordering: .relaxed)
+    deadline = timeout.map { .now + $0 }
+  }
+
+  /// Whether nobody waits for the call any more.
+  var isCancelled: Bool {
+    if hasReturned.load(ordering: .relaxed) || wasCancelled { return true }
+    return deadline.map { $0 <= .now } ?? false
+  }
+
+  private var wasCancelled: Bool {
+    calls.cancelCount.load(ordering: .relaxed) != cancelCount
+  }
+
+  /// - Throws: `cancelled` if nobody waits for the call any more.
+  func check() throws(AnimatedImageError) {
+    if isCancelled { throw Self.cancelled }
+  }
+
+  fileprivate static let cancelled = AnimatedImageError(.cancelled, "zoetrope_cancel was called")
+
+  /// Why the call ends early.
+  fileprivate var reason: AnimatedImageError {
+    wasCancelled ? Self.cancelled : AnimatedImageError(.timedOut, "it took longer than timeout_ns")
+  }
+}
