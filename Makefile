@@ -71,11 +71,12 @@ lib: install ## the C library: libzoetrope.so with the Swift runtime in it, in .
 	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
 
-install-lib: lib ## copies libzoetrope, zoetrope.h and zoetrope.pc to PREFIX (default /usr/local)
+install-lib: lib ## copies libzoetrope, zoetrope.h, zoetrope.pc and zoetrope.supp to PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include"
 	install -m 755 $(LIBRARY)/dist/libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/"
 	ln -sf libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/libzoetrope.so"
 	install -m 644 Sources/CZoetrope/zoetrope.h "$(DESTDIR)$(PREFIX)/include/"
+	install -Dm 644 Sources/CZoetrope/zoetrope.supp "$(DESTDIR)$(PREFIX)/share/zoetrope/zoetrope.supp"
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/CZoetrope/zoetrope.pc.in \
 	  >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/zoetrope.pc"
 	@# Known to the loader at once, where that may be told.
@@ -116,6 +117,10 @@ demo: release ## the main job on fixtures: information, frames as PNG, a report
 test: install ## all tests
 	swift test
 	@Scripts/test-python.sh $(PYTHON) $(LIBRARY)/dist/libzoetrope.so.1
+
+.PHONY: test-busy
+test-busy: install ## the Swift tests beside as many busy loops as there are processors: make test-busy [LOOPS=8]
+	$(if $(LOOPS),LOOPS=$(LOOPS)) Scripts/busy.sh swift test
 
 lint: ## formatting, naming, docs of public symbols
 	swift format lint --strict --recursive Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources

@@ -1,14 +1,29 @@
 #!/usr/bin/env python3
-"""Files that ask for everything, each refused or handled under 64 MB and one second.
+"""Files and terminals that ask for everything, each refused or handled within a bound on memory and time.
 
     Scripts/hostile.py ZOETROPE
 
 Each file is made here, given to `info`, `check`, `still` and `still` of the last frame in a child process of its own with 1 GiB of
-address space, and its peak resident memory (wait4) and time are printed. A crash, 64 MB or a second fail.
+address space, and its peak resident memory (wait4) and time are printed. A crash, 64 MB or a second fail. The other
+commands have bounds of their own, in OTHERS. Then a file is played in terminals that claim absurd sizes, with every
+protocol: the first picture and the end after q must come soon.
 """
-import os, resource, struct, sys, tempfile, time, zlib
+import fcntl, os, pty, resource, select, struct, sys, tempfile, termios, time, zlib
 
 LIMIT_KB, LIMIT_S = 64 << 10, 1.0
+# Commands that compute more for a file, and the most megabytes and seconds that they may take.
+OTHERS = [
+    ("extract", ["extract", "-o", "-", "--format", "rgba", "--max", "20", "-q"], 320, 10),
+    ("unique", ["extract", "-o", "-", "--format", "rgba", "--unique", "--size", "64x", "--max", "1000", "-q"], 320, 20),
+    ("sheet", ["sheet", "-o", "SHEET", "--force", "-q", "--max", "100"], 640, 20),
+    ("explain", ["explain"], 640, 30),
+    ("warm", ["cache", "warm", "--cache", "CACHE", "--cache-limit", "16M", "--size", "64x"], 640, 60),
+    ("play", ["play", "--protocol", "none", "--duration", "1s"], 320, 10),
+]
+# Rows, columns, and pixels across and down that a terminal claims.
+SCREENS = [(24, 80, 65535, 65535), (24, 80, 20000, 10000), (500, 1000, 0, 0), (65535, 65535, 0, 0)]
+PROTOCOLS = ["sixel", "kitty", "kitty-images", "iterm2", "fine", "half", "octants", "braille", "ascii"]
+SCREEN_KB, SCREEN_S = 512 << 10, 5.0
 
 
 def gif(width, height, *blocks, trailer=b";"):
@@ -105,6 +120,33 @@ def run(program, words, path):
     return time.monotonic() - start, usage.ru_maxrss, status
 
 
+def play(program, protocol, screen, path):
+    """Plays in a terminal of that size until something is drawn, and presses q; the times of both, the peak and the status."""
+    rows, columns, width, height = screen
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, width, height))
+        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+        os.execv(program, [program, "play", "--no-config", "--loops", "inf", "--protocol", protocol, path])
+    start, first, count = time.monotonic(), None, 0
+    while True:
+        now = time.monotonic() - start
+        if select.select([terminal], [], [], 0.02)[0]:
+            try:
+                count += len(os.read(terminal, 1 << 16))
+            except OSError:
+                pass
+        if first is None and (count > 2000 or now > SCREEN_S):
+            first = now
+            os.write(terminal, b"q")
+        if now > 12 * SCREEN_S: os.kill(child, 9)
+        done, status, usage = os.wait4(child, os.WNOHANG)
+        if done:
+            os.close(terminal)
+            return first or now, time.monotonic() - start - (first or 0), usage.ru_maxrss, status
+
+
 def measure(program, words, path):
     """As `run`; a slow one gets two more chances, since other work on the machine counts as well."""
     best = run(program, words, path)
@@ -140,7 +182,22 @@ def main():
                 code = f"signal {os.WTERMSIG(status)}" if crashed else f"status {os.WEXITSTATUS(status)}"
                 size = os.path.getsize(path)
                 print(f"{'ok' if ok else 'FAILED':7}{name:28}{words[0] + (' -1' if words is last else ''):9}{size:>10} bytes {code:10}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")
-    print(f"{len(names)} files, {failed} failures")
+            for title, words, megabytes, most in OTHERS:
+                words = [word.replace("SHEET", os.path.join(folder, "out.png")).replace("CACHE", os.path.join(folder, "cache")) for word in words]
+                seconds, peak, status = run(program, words, path)
+                ok = not os.WIFSIGNALED(status) and seconds < most and peak < megabytes << 10
+                failed += not ok
+                print(f"{'ok' if ok else 'FAILED':7}{name:28}{title:9}{'status ' + str(os.waitstatus_to_exitcode(status)):>27}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")
+        animation = os.path.join(folder, "play.gif")
+        with open(animation, "wb") as file:
+            file.write(gif(160, 120, *[image(0, 0, 160, 120, lzw_bomb()) for _ in range(2)], image(3, 5, 40, 50, lzw_bomb())))
+        for screen in SCREENS:
+            for protocol in PROTOCOLS:
+                first, end, peak, status = play(program, protocol, screen, animation)
+                ok = status == 0 and first < SCREEN_S and end < SCREEN_S and peak < SCREEN_KB
+                failed += not ok
+                print(f"{'ok' if ok else 'FAILED':7}{'x'.join(map(str, screen)):28}{protocol:13}first {first * 1000:6.0f} ms, end {end * 1000:6.0f} ms {peak >> 10:5} MB, status {os.waitstatus_to_exitcode(status)}")
+    print(f"{len(names)} files, {len(SCREENS) * len(PROTOCOLS)} screens, {failed} failures")
     sys.exit(failed > 0)
 
 
