@@ -240,7 +240,7 @@ class Animation:
         self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
         self._info = info
         #: The pixels that decoding a frame draws at most.
-        self._area = int(info.largest_frame_pixels)
+        self._area = int(info.largest_frame_work)
         #: The frame after the one that was decoded last. All others may need a replay from the first.
         self._next = 0
         self._frames: Optional[Tuple[FrameInfo, ...]] = None

@@ -34,7 +34,7 @@ class Info(Structure):
         ("size", c_size_t), ("format", c_int32), ("has_static_image", c_int32), ("width", c_int64),
         ("height", c_int64), ("frame_count", c_int64), ("plays", c_int64),
         ("stored_loop_count", c_int64), ("byte_count", c_int64), ("damage_count", c_int64),
-        ("metadata_count", c_int64), ("largest_frame_pixels", c_int64),
+        ("metadata_count", c_int64), ("largest_frame_work", c_int64),
     ]
 
 

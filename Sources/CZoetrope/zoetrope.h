@@ -126,7 +126,8 @@ zoetrope_status zoetrope_open_file(const char *path, const zoetrope_options *opt
 zoetrope_status zoetrope_open_bytes(const void *bytes, size_t byte_count, const zoetrope_options *options,
                                     zoetrope_animation **animation, zoetrope_error *error);
 
-/* Bytes that the caller reads. Calls come one at a time, from any thread, until `release`. */
+/* Bytes that the caller reads. Calls come one at a time, from any thread, until `release`. Without
+   `release` they come until zoetrope_close; players that then need more of the file end with ZOETROPE_IO. */
 typedef struct zoetrope_reader {
   size_t size;
   void *context;
@@ -142,16 +143,16 @@ typedef struct zoetrope_reader {
 zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetrope_options *options,
                                      zoetrope_animation **animation, zoetrope_error *error);
 
-/* Closes the animation. Its players go on: they keep what they need. Waits for the frame of a cancelled
-   call if a zoetrope_reader reads the file. NULL is allowed. */
+/* Closes the animation. Its players go on: they keep what they need. Waits for a call of
+   zoetrope_reader.read that is running, if the reader has no `release`. NULL is allowed. */
 void zoetrope_close(zoetrope_animation *animation);
 
 /* Cancels the calls that decode frames of this animation, those of all threads: zoetrope_frame_...,
    zoetrope_read_frames and zoetrope_sample.... They fail with ZOETROPE_CANCELLED: calls in progress, those
    that wait for another call, and all that begin before zoetrope_clear_cancel. A call that is about to
    return may succeed. Opening and players are not affected. To cancel a call without others, open the
-   animation again for it. Does not wait, and may be called in zoetrope_reader.read, but not in a signal
-   handler. NULL is allowed. */
+   animation again for it. This function and zoetrope_clear_cancel do not wait, and may be called in
+   zoetrope_reader.read, but not in a signal handler. NULL is allowed. */
 void zoetrope_cancel(zoetrope_animation *animation);
 
 /* Lets calls decode again. Those that zoetrope_cancel found in progress stay cancelled. NULL is allowed. */
@@ -172,7 +173,7 @@ typedef struct zoetrope_info {
   int64_t byte_count;        /* of the file */
   int64_t damage_count;      /* see zoetrope_get_damage */
   int64_t metadata_count;    /* see zoetrope_get_metadata */
-  int64_t largest_frame_pixels; /* of the canvas, or of a stored frame that is larger */
+  int64_t largest_frame_work; /* the most pixels and bytes of data that decoding one frame takes, together */
 } zoetrope_info;
 
 zoetrope_status zoetrope_get_info(zoetrope_animation *animation, zoetrope_info *info, zoetrope_error *error);

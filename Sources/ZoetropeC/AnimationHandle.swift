@@ -5,8 +5,8 @@ internal import Zoetrope
 final class AnimationHandle: Sendable {
   let image: AnimatedImage
   let calls: DecodingCalls
-  /// The pixels of the largest picture that decoding a frame draws.
-  let framePixels: Int
+  /// An upper bound for the pixels that decoding one frame draws, and the bytes of its data.
+  let frameWork: Int
   /// Metadata as a list; made when it is first asked for.
   private let items = Mutex<[MetadataItem]?>(nil)
   private let reading = Mutex(Reading())
@@ -22,8 +22,9 @@ final class AnimationHandle: Sendable {
   init(_ image: AnimatedImage, calls: DecodingCalls) {
     self.image = image
     self.calls = calls
-    // Frames may be larger than the canvas.
-    framePixels = image.frames.reduce(image.canvasSize.area) { max($0, $1.rect.size.area) }
+    // Frames may be larger than the canvas, and their data larger than their pixels.
+    let area = image.canvasSize.area
+    frameWork = image.frames.reduce(area) { max($0, max(area, $1.rect.size.area) + $1.byteRange.count) }
   }
 
   var metadata: [MetadataItem] {
@@ -44,15 +45,15 @@ final class AnimationHandle: Sendable {
     return Int(index)
   }
 
-  /// An upper bound for the pixels of decoding frame `index` alone.
-  func pixels(ofFrame index: Int) -> Int {
+  /// An upper bound for the work of decoding frame `index` alone.
+  func work(ofFrame index: Int) -> Int {
     // A jump may replay all frames before it, if they are damaged.
-    index == lastIndex.load(ordering: .relaxed) + 1 ? framePixels : pixels(ofFramesUpTo: index)
+    index == lastIndex.load(ordering: .relaxed) + 1 ? frameWork : work(ofFramesUpTo: index)
   }
 
-  /// An upper bound for the pixels of decoding all frames up to `index`.
-  func pixels(ofFramesUpTo index: Int) -> Int {
-    let (product, overflow) = framePixels.multipliedReportingOverflow(by: index + 1)
+  /// An upper bound for the work of decoding all frames up to `index`.
+  func work(ofFramesUpTo index: Int) -> Int {
+    let (product, overflow) = frameWork.multipliedReportingOverflow(by: index + 1)
     return overflow ? .max : product
   }
 

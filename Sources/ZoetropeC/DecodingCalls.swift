@@ -15,24 +15,28 @@ final class DecodingCalls: Sendable {
   fileprivate let cancelCount = Atomic(0)
   private let isCancelled = Atomic(false)
 
-  /// Calls of fewer pixels stay on the caller's thread: some ten milliseconds of decoding.
+  /// Calls with less work stay on the caller's thread: some ten milliseconds of decoding.
   private static let longCall = 1 << 22
 
+  /// Whether reading the file may take any time, since the caller does it.
+  private let mayBlock: Bool
+
   /// - Parameter timeout: The most that a call may take; nil for no limit.
-  init(timeout: Duration?) { self.timeout = timeout }
+  init(timeout: Duration?, mayBlock: Bool) {
+    self.timeout = timeout
+    self.mayBlock = mayBlock
+  }
 
   /// Ends the calls that run now, and those that begin before ``clearCancel()``.
   func cancel() {
     isBusy.update { _ in
       isCancelled.store(true, ordering: .relaxed)
-      cancelCount.add(1, ordering: .relaxed)
+      // A call that begins with the new count sees the flag as well.
+      cancelCount.add(1, ordering: .releasing)
     }
   }
 
   func clearCancel() { isCancelled.store(false, ordering: .relaxed) }
-
-  /// Waits for the threads of calls that have returned.
-  func finish() { isBusy.wait { $0 ? nil : () } }
 
   /// A call that begins now.
   ///
@@ -48,10 +52,10 @@ final class DecodingCalls: Sendable {
 
   /// Calls `body` when it is the turn of `call`.
   ///
-  /// - Parameter pixels: An upper bound for the pixels that are decoded.
+  /// - Parameter work: An upper bound for the pixels that are decoded and the bytes that they take.
   /// - Throws: what `body` throws; `cancelled` or `timedOut`.
   func run<Value: Sendable>(
-    _ call: DecodingCall, pixels: Int,
+    _ call: DecodingCall, work bound: Int,
     _ body: @escaping @Sendable () throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
     let hasTurn = isBusy.wait(until: call.deadline) { isBusy -> Bool? in
@@ -67,7 +71,7 @@ final class DecodingCalls: Sendable {
       isBusy.update { $0 = false }
     }
     // Without a thread to spare, the call ends between frames.
-    if pixels < Self.longCall || !startThread(running: run) { run() }
+    if !mayBlock && bound < Self.longCall || !startThread(running: run) { run() }
     let result = isBusy.wait(until: call.deadline) { _ -> Result<Value, AnimatedImageError>? in
       if let result = work.takeResult() { return result }
       return call.isCancelled ? .failure(DecodingCall.cancelled) : nil
@@ -128,7 +132,7 @@ final class DecodingCall: Sendable {
 
   fileprivate init(_ calls: DecodingCalls, timeout: Duration?) {
     self.calls = calls
-    cancelCount = calls.cancelCount.load(ordering: .relaxed)
+    cancelCount = calls.cancelCount.load(ordering: .acquiring)
     deadline = timeout.map { .now + $0 }
   }
 

@@ -33,7 +33,7 @@ extension zoetrope_info {
     byte_count = Int64(image.byteCount)
     damage_count = Int64(image.damage.count)
     metadata_count = Int64(handle.metadata.count)
-    largest_frame_pixels = Int64(handle.framePixels)
+    largest_frame_work = Int64(handle.frameWork)
   }
 }
 

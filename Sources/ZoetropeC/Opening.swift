@@ -97,11 +97,11 @@ private func open(
     let target = try unsafe required(animation, "animation")
     let given = try unsafe read(options, over: zoetrope_options(), "zoetrope_options")
     let timeout = try given.timeout()
-    let calls = DecodingCalls(timeout: timeout)
+    let calls = DecodingCalls(timeout: timeout, mayBlock: !isTimed)
     let call = try calls.begin()
     let body = try prepare(given.decodingOptions(), call)
     // A call can be left to itself on a thread of its own only.
-    let image = try timeout == nil || !isTimed ? body() : calls.run(call, pixels: .max, body)
+    let image = try timeout == nil || !isTimed ? body() : calls.run(call, work: .max, body)
     unsafe write(handle(owning: AnimationHandle(image, calls: calls)), to: target)
   }
 }
@@ -112,8 +112,7 @@ public func close(_ animation: OpaquePointer?) {
   // Its locks may be held by threads that the child does not have.
   guard !ForkGuard.isForked, let handle = unsafe release(animation, AnimationHandle.self)
   else { return }
-  // Cancelled calls may still read, and `release` is optional.
-  if handle.image.source is ForeignSource { handle.calls.finish() }
+  (handle.image.source as? ForeignSource)?.closeUnlessReleased()
 }
 
 /// `zoetrope_cancel` of the header.
@@ -136,7 +135,8 @@ private final class ForeignSource: ByteSource, @unchecked Sendable {
   // Sendable: the struct never changes, its function is only called under the lock, and the header
   // makes the caller provide functions that may be called on any thread.
   private let reader: zoetrope_reader
-  private let lock = Mutex(())
+  /// Whether no more calls may come. Locked during each call.
+  private let isClosed = Mutex(false)
   let byteCount: Int
 
   /// - Throws: `parameter` without a function or with a negative size.
@@ -154,6 +154,12 @@ private final class ForeignSource: ByteSource, @unchecked Sendable {
 
   deinit { unsafe reader.release?(reader.context) }
 
+  /// Without `release` the caller cannot know when threads that decode ahead, cancelled calls and
+  /// players have read for the last time. So this waits for the call that runs, and no other follows.
+  func closeUnlessReleased() {
+    if unsafe reader.release == nil { isClosed.withLock { $0 = true } }
+  }
+
   var residentByteCount: Int { 0 }
 
   var currentStamp: FileStamp? { nil }
@@ -170,12 +176,16 @@ private final class ForeignSource: ByteSource, @unchecked Sendable {
     var done = 0
     while done < clipped.count {
       let offset = clipped.lowerBound + done
-      let count = lock.withLock { _ in
-        unsafe bytes.withUnsafeMutableBytes { bytes in
+      let count = isClosed.withLock { isClosed -> Int64? in
+        if isClosed { return nil }
+        return unsafe bytes.withUnsafeMutableBytes { bytes in
           unsafe reader.read(
             reader.context, Int64(offset), bytes.baseAddress.map { unsafe $0 + done },
             bytes.count - done)
         }
+      }
+      guard let count else {
+        throw AnimatedImageError(.io, "the animation was closed", byteOffset: offset)
       }
       guard count >= 0, count <= Int64(bytes.count - done) else {
         throw AnimatedImageError(

@@ -66,8 +66,8 @@ private func draw(
 ) throws(AnimatedImageError) {
   let request = try unsafe frameRequest(rendering, handle)
   let target = try unsafe PixelTarget(buffer, for: request, count: 1)
-  let pixels = sum(handle.pixels(ofFrame: index), request.size.area)
-  let facts = try handle.calls.run(call, pixels: pixels) { () throws(AnimatedImageError) in
+  let work = sum(handle.work(ofFrame: index), request.size.area)
+  let facts = try handle.calls.run(call, work: work) { () throws(AnimatedImageError) in
     var facts = zoetrope_frame()
     try handle.withFrame(index, request, in: call) { (drawn, dirty) throws(AnimatedImageError) in
       facts = zoetrope_frame(drawn, dirty: dirty)
@@ -128,9 +128,9 @@ private func draw(
 ) throws(AnimatedImageError) {
   let target = try unsafe PixelTarget(buffer, frames, for: request, count: indices.count)
   // Sorting takes time, too. Frames are smaller than 2^32 pixels, and there are at most 2^24.
-  let pixels = sum(
-    handle.pixels(ofFramesUpTo: indices.max() ?? 0), indices.count * (request.size.area + 16))
-  try handle.calls.run(call, pixels: pixels) { () throws(AnimatedImageError) in
+  let work = sum(
+    handle.work(ofFramesUpTo: indices.max() ?? 0), indices.count * (request.size.area + 16))
+  try handle.calls.run(call, work: work) { () throws(AnimatedImageError) in
     try handle.forEachFrame(indices, request, in: call) {
       (place, drawn) throws(AnimatedImageError) in
       let facts = zoetrope_frame(drawn, dirty: PixelRect(request.size))
@@ -198,8 +198,8 @@ public func framePNG(
     if given.format != Int32(ZOETROPE_RGBA16) { given.format = Int32(ZOETROPE_RGBA8) }
     let request = try FrameRequest(given, of: handle.image)
     // Encoding a pixel takes some eight times as long as decoding one.
-    let pixels = sum(handle.pixels(ofFrame: index), request.size.area * 8)
-    let (png, facts) = try handle.calls.run(call, pixels: pixels) {
+    let work = sum(handle.work(ofFrame: index), request.size.area * 8)
+    let (png, facts) = try handle.calls.run(call, work: work) {
       () throws(AnimatedImageError) in
       var drawnBitmap: Bitmap?
       var facts = zoetrope_frame()

@@ -17,10 +17,10 @@ extension AnimationHandle {
     }
     switch Int(by) {
     case ZOETROPE_BY_TIME:
-      return try calls.run(call, pixels: 16 * count) { [self] in indicesByTime(count, policy) }
+      return try calls.run(call, work: 16 * count) { [self] in indicesByTime(count, policy) }
     case ZOETROPE_BY_INDEX: return indicesByIndex(count)
     case ZOETROPE_BY_DISTINCT:
-      return try calls.run(call, pixels: .max) { [self] () throws(AnimatedImageError) in
+      return try calls.run(call, work: .max) { [self] () throws(AnimatedImageError) in
         try distinctIndices(count) { call.isCancelled }
       }
     default: throw AnimatedImageError(.parameter, "by is \(by), must be 0 to 2")

@@ -582,6 +582,47 @@ static void test_threads(const char *path) {
   zoetrope_close(animation);
 }
 
+/* ---- Closing while others read ---- */
+
+typedef struct {
+  uint8_t bytes[256];
+  size_t count;
+  atomic_int is_closed, late;
+} closing;
+
+static int64_t read_until_closed(void *context, int64_t offset, void *buffer, size_t count) {
+  closing *from = context;
+  if (atomic_load(&from->is_closed)) atomic_fetch_add(&from->late, 1);
+  usleep(2000);
+  size_t left = (size_t)offset < from->count ? from->count - (size_t)offset : 0;
+  if (count > left) count = left;
+  memcpy(buffer, from->bytes + offset, count);
+  return (int64_t)count;
+}
+
+/* Large frames are decoded ahead, on threads that no call waits for. */
+static void test_closing_ends_reading(void) {
+  static const uint8_t header[] = {'G', 'I', 'F', '8', '9', 'a', 0, 4, 0, 4, 0x80, 0, 0, 0, 0, 0, 255, 255, 255};
+  static const uint8_t frame[] = {0x2c, 0, 0, 0, 0, 0, 4, 0, 4, 0, 2, 2, 0x44, 1, 0};
+  closing from = {.count = sizeof header};
+  memcpy(from.bytes, header, sizeof header);
+  for (int i = 0; i < 12; i++, from.count += sizeof frame)
+    memcpy(from.bytes + from.count, frame, sizeof frame);
+  from.bytes[from.count++] = 0x3b;
+  zoetrope_reader reader = {sizeof reader, &from, (int64_t)from.count, read_until_closed, NULL};
+  zoetrope_animation *animation;
+  CHECK(zoetrope_open_reader(&reader, NULL, &animation, NULL) == ZOETROPE_OK);
+  zoetrope_layout layout = layout_of(animation, NULL);
+  uint8_t *pixels = malloc(layout.byte_count);
+  zoetrope_buffer buffer = {pixels, layout.byte_count, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 0, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
+  zoetrope_close(animation);
+  atomic_store(&from.is_closed, 1);
+  usleep(100000);
+  CHECK(atomic_load(&from.late) == 0);
+  free(pixels);
+}
+
 /* ---- Cancelling calls that wait ---- */
 
 typedef struct {
@@ -599,6 +640,8 @@ static int64_t read_and_cancel(void *context, int64_t offset, void *buffer, size
     atomic_store(&mine->has_begun, 1);
     usleep(20000);
     zoetrope_cancel(mine->animation);
+    /* So that only a call that waits by now is cancelled. */
+    zoetrope_clear_cancel(mine->animation);
   }
   memcpy(buffer, mine->bytes + offset, count);
   return (int64_t)count;
@@ -632,7 +675,6 @@ static void test_cancelling_a_call_that_waits(const char *path) {
     atomic_store(&shared.has_begun, 1);
     pthread_join(thread, NULL);
     CHECK(shared.status == ZOETROPE_OK || shared.status == ZOETROPE_CANCELLED);
-    zoetrope_clear_cancel(shared.animation);
   }
   CHECK(shared.status == ZOETROPE_CANCELLED);
   CHECK(zoetrope_frame_at_index(shared.animation, 1, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
@@ -1190,6 +1232,7 @@ int main(int count, char **arguments) {
   test_sampling(delays);
   test_png(delays);
   test_reader(delays);
+  test_closing_ends_reading();
   test_threads(delays);
   test_cancelling_a_call_that_waits(delays);
   test_that_calls_take_turns(delays);
