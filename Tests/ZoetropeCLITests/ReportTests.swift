@@ -41,6 +41,16 @@ import Zoetrope
     #expect(Decimal(delay).description == text)
   }
 
+  @Test func `a printed time, given back as an argument, is not before what it stands for`() {
+    // 16/561 s is 28520.4991 µs, and printed as 28520 µs.
+    for (numerator, denominator) in [(16, 561), (14, 613), (44, 577), (25, 739), (1, 3), (1, 7)] {
+      let start = Duration.seconds(numerator) / denominator
+      let printed = Duration.microseconds(start.roundedMicroseconds)
+      #expect(printed + .printingLoss >= start)
+      #expect(printed + .printingLoss < start + .microseconds(1))
+    }
+  }
+
   @Test(arguments: [7, 12, 24, 30, 60, 128])
   func `times are rounded to the nearest, and add up`(perSecond: UInt32) throws {
     let delay = FrameDelay(numerator: 1, denominator: perSecond)

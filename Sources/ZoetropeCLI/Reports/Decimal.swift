@@ -56,7 +56,8 @@ extension Duration {
 
   /// The most by which a time that was printed may be before what it stands for; an argument may be such a
   /// time.
-  static let printingLoss = Duration.nanoseconds(499)
+  static let printingLoss = Duration(
+    secondsComponent: 0, attosecondsComponent: 499_999_999_999)
 }
 
 extension JSONWriter {
