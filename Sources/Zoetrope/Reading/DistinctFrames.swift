@@ -55,10 +55,12 @@ package struct DistinctFrames {
     _ index: Int, of reader: FrameReader, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     let changes = last.flatMap { reader.image.changes(from: $0, to: index) }
-    last = index
+    // After an error, the next frame is compared with none.
+    last = nil
     try add(
       reader.frame(at: index, isCancelled: isCancelled).bitmap, changes: changes,
       isCancelled: isCancelled)
+    last = index
   }
 
   /// Adds a frame that differs from the one added before it only in `changes`; nil means everywhere.

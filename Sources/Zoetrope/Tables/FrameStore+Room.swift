@@ -171,8 +171,12 @@ struct Eviction {
         }
         // A copy of a table may have no holes: slots that should take no space do.
         if byteCount - layout.pixelsOffset - occupied * layout.stride > byteCount / 4 {
-          for slot in uses.indices where uses[slot] == 0 {
-            _ = try table.evict(slot, of: layout, unusedSince: 0)
+          do throws(AnimatedImageError) {
+            for slot in uses.indices where uses[slot] == 0 {
+              _ = try table.evict(slot, of: layout, unusedSince: 0)
+            }
+          } catch {
+            note(error)
           }
           freed += try max(byteCount - table.status.allocatedBytes, 0)
         }

@@ -149,7 +149,9 @@ struct TableLayout: Sendable, Hashable {
   /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with
   /// this secret, on a machine with the same page size and byte order.
   init?(header bytes: [UInt8], of shape: TableShape, pageSize: Int, secret: HashSecret) {
-    guard bytes.count >= Self.headerWords * 8, shape.frameBytes > 0 else { return nil }
+    guard bytes.count >= Self.headerWords * 8, (1..<1 << 40).contains(shape.frameBytes) else {
+      return nil
+    }
     let words = (0..<Self.headerWords).map { bytes.rawBytes.load(UInt64.self, at: $0 * 8) }
     self.shape = shape
     self.pageSize = pageSize

@@ -213,6 +213,21 @@ import Zoetrope
       try TableCall.$plan.withValue({ $0 == call ? .error(number) : nil }, operation: body)
     }
 
+    @Test func `a table without holes makes room on a file system that cannot punch any`() throws {
+      let film = Film(1, count: 20)
+      try film.store(in: open())
+      let table = try #require(ScratchDirectory.tables(in: directory).first)
+      let bytes = try Data(contentsOf: URL(filePath: table.string))
+      try bytes.write(to: URL(filePath: table.string))
+      try failing(.punch, EOPNOTSUPP) {
+        let store = try open()
+        #expect(store.statistics.byteCount > limit)
+        try store.prune(to: 0)
+        #expect(store.statistics.byteCount == 0)
+        try Film(2, width: 41, count: 1).store(in: store)
+      }
+    }
+
     @Test(arguments: [
       (TableCall.open, EMFILE), (.read, EIO), (.map, ENOMEM), (.lock, ENOLCK), (.stat, EIO),
     ])
