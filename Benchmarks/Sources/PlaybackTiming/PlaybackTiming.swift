@@ -8,6 +8,7 @@ import Zoetrope
 ///     playback-timing cost [SECONDS] [WORK] [FILE...]  processor time of playing over decoding
 ///     playback-timing memory [FRAMES] [PARALLELISM]  resident bytes while playing
 ///     playback-timing changes [FRAMES] [WxH]         playing large canvases of which little changes
+///     playback-timing first [COUNT] FILE...          from a file or its bytes to the first frame
 ///     playback-timing neighbours [SECONDS]           a 10 ms player beside others that ask for much
 ///     playback-timing crowd [PLAYERS...]             many players at once
 ///
@@ -36,12 +37,16 @@ import Zoetrope
     case "memory": try await Memory.measure(frames: number(1, 100_000), parallelism: number(2, 0))
     case "changes":
       try await Changes.measure(frames: number(1, 300), only: arguments.dropFirst(2).first)
+    case "first":
+      try await FirstFrames.measure(files: Array(arguments.dropFirst(2)), count: number(1, 1000))
     case "neighbours": try await Neighbours.measure(seconds: number(1, 10))
     case "crowd":
       let counts = arguments.dropFirst().compactMap { Int($0) }
       try await Crowd.measure(counts: counts.isEmpty ? [300, 1000, 1500] : counts)
     default:
-      print("usage: playback-timing lateness|cancel|cost|memory|changes|neighbours|crowd [NUMBER...]")
+      print(
+        "usage: playback-timing lateness|cancel|cost|memory|changes|first|neighbours|crowd [NUMBER...]"
+      )
       exit(64)
     }
   }
