@@ -317,6 +317,15 @@ extension Canvas {
     let isDeep = format == .rgba16
     unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
+      if content.width == 1, isSource, !isDeep, !content.isInterlaced {
+        // Nothing but the work for each row counts here, and a call takes longer than a pixel.
+        let first = clip.y - control.rect.y
+        unsafe RowExpander.writeColumn(
+          content.layout, from: source + first * content.bytesPerRow, pitch: content.bytesPerRow,
+          to: row(clip.y) + clip.x * format.bytesPerPixel, pitch: bytesPerRow,
+          count: min(clip.height, rows - first), palette: colors)
+        return
+      }
       unsafe forEachRow(content, control.rect, clip) { offset, target, count in
         let row = unsafe source + offset
         if isDeep {

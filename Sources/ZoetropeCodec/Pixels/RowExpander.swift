@@ -34,6 +34,23 @@ package enum RowExpander {
     }
   }
 
+  /// Writes a pixel of 8-bit RGBA for each of `count` rows of one pixel, `pitch` bytes apart.
+  @unsafe
+  package static func writeColumn(
+    _ layout: FramePixels.Layout, from source: UnsafeRawPointer, pitch sourcePitch: Int,
+    to target: UnsafeMutableRawPointer, pitch targetPitch: Int, count: Int,
+    palette: UnsafePointer<UInt32>
+  ) {
+    var (source, target) = unsafe (source, target)
+    for _ in 0..<max(count, 0) {
+      let deep = unsafe deepPixel(layout, source, 0, palette)
+      let pixel = SIMD4<UInt8>(truncatingIfNeeded: deep &>> 8)
+      unsafe target.storeBytes(of: pixel, as: SIMD4<UInt8>.self)
+      unsafe source += sourcePitch
+      unsafe target += targetPitch
+    }
+  }
+
   @unsafe
   private static func writeGrey(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int

@@ -149,7 +149,10 @@ package final class PixelStorage: @unchecked Sendable {
   }
 
   /// The address of the first byte; valid while this object lives.
-  @inlinable @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe base }
+  @inlinable @unsafe package var baseAddress: UnsafeMutableRawPointer {
+    // Some loops over rows read it in every turn.
+    @inline(__always) get { unsafe base }
+  }
 }
 
 extension PixelBuffer {

@@ -88,6 +88,28 @@ struct RowExpanderTests {
   }
 
   @Test(arguments: layouts)
+  func `a column expands like rows of one pixel`(layout: (FramePixels.Layout, size: Int)) {
+    var random = SplitMix64(seed: UInt64(layout.size))
+    var palette = (0..<256).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
+    let count = 50
+    let source = samples(layout, count: count, palette: &palette, random: &random)
+    var row = [UInt32](repeating: 0, count: count)
+    unsafe RowExpander.write(layout.0, from: source, to: &row, count: count, palette: palette)
+    // A byte before each sample, as in PNG, and fifteen pixels behind each that is drawn.
+    let apart = (0..<count).flatMap { [7] + source[$0 * layout.size..<($0 + 1) * layout.size] }
+    var column = [UInt32](repeating: 0x1234_5678, count: count * 16)
+    unsafe apart.withUnsafeBytes { bytes in
+      unsafe RowExpander.writeColumn(
+        layout.0, from: bytes.baseAddress! + 1, pitch: layout.size + 1, to: &column, pitch: 64,
+        count: count, palette: palette)
+    }
+    for y in 0..<count {
+      #expect(column[y * 16] == row[y])
+      #expect(column[y * 16 + 1..<(y + 1) * 16].allSatisfy { $0 == 0x1234_5678 })
+    }
+  }
+
+  @Test(arguments: layouts)
   func `laying a row over another blends its expanded pixels`(
     layout: (FramePixels.Layout, size: Int)
   ) {
