@@ -114,18 +114,18 @@ extension Inflater {
   /// Inflates a zlib stream into `storage` from `offset` on as far as it goes, at most `expected` bytes.
   ///
   /// With zlib, which is slower, but libdeflate does not tell how much of what it wrote is right. Of a
-  /// stream without an end, as many rows of `rowBytes` count as libpng reads. The checksum is not
-  /// verified.
+  /// stream without an end, as many of `rows` count as libpng reads. The checksum is not verified.
   static func inflatePart(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int,
-    rowBytes: Int
+    rows: PNGStoredRows
   ) -> PartialOutcome {
     precondition(offset >= 0 && expected > 0 && storage.byteCount - offset >= expected)
     return unsafe stream.withUnsafeBytes { stream in
       guard let base = stream.baseAddress else { return .other }
       let result = unsafe zt_inflate(
         base.assumingMemoryBound(to: UInt8.self), stream.count,
-        (storage.baseAddress + offset).assumingMemoryBound(to: UInt8.self), expected, rowBytes)
+        (storage.baseAddress + offset).assumingMemoryBound(to: UInt8.self), expected,
+        rows.byteCount, rows.start)
       return switch result.end {
       case ZT_INFLATE_CUT: .cut(count: result.written)
       case ZT_INFLATE_FULL: .full(unread: result.unread)

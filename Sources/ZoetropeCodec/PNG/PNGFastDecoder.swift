@@ -53,6 +53,7 @@ package struct PNGFastDecoder: FrameDecoding {
     // Frames that are too large go to libpng, which reports that; it needs more memory than this.
     guard let expected = format.storedByteCount(of: size),
       let rasterEnd = format.isDirect ? InPlaceLayout.back : PNGRaster.front(size, format),
+      let lastRows = format.lastRows(of: size),
       expected < Int.max / 2, rasterEnd < Int.max / 4
     else { return false }
     let front = form?.start(ofSamples: expected) ?? rasterEnd
@@ -60,18 +61,12 @@ package struct PNGFastDecoder: FrameDecoding {
     guard (try? pixels.reserve(byteCount: needed)) != nil else { return false }
     guard
       let inflated = inflate(
-        stream, into: pixels.storage, at: front, expected: expected,
-        // libpng decides what an incomplete pass shows.
-        rowBytes: format.isInterlaced ? nil : expected / size.height, &outcome.fault)
+        stream, into: pixels.storage, at: front, expected: expected, lastRows, &outcome.fault)
     else { return false }
 
     let raster = PNGRaster(format: format, size: size, storage: pixels.storage)
     if format.isInterlaced {
-      // libpng decides what an incomplete pass shows.
-      guard inflated >= expected, Self.unfilterPasses(at: front, into: raster) else {
-        return false
-      }
-      outcome.rows = size.height
+      outcome.rows = Self.unfilterPasses(at: front, count: inflated, into: raster, &outcome.fault)
     } else {
       outcome.rows = Self.unfilter(
         pixels.storage, at: front, count: inflated, format, size, &outcome.fault)
@@ -93,16 +88,14 @@ package struct PNGFastDecoder: FrameDecoding {
 
   /// Inflates the samples; returns how many bytes are valid, or nil if libpng is to find that out. Then
   /// nothing is set, except perhaps the fault.
-  ///
-  /// - Parameter rowBytes: Bytes of a row; nil if only all rows are of use.
   private func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at front: Int, expected: Int,
-    rowBytes: Int?, _ fault: inout PNGFrameOutcome.Fault
+    _ rows: PNGStoredRows, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int? {
     // Of a stream without an end, libdeflate would only say so after as much work.
-    if data.isDataCut, let rowBytes,
+    if data.isDataCut,
       case .cut(let count) = Inflater.inflatePart(
-        stream, into: storage, at: front, expected: expected, rowBytes: rowBytes)
+        stream, into: storage, at: front, expected: expected, rows: rows)
     {
       return count
     }
@@ -114,9 +107,8 @@ package struct PNGFastDecoder: FrameDecoding {
       fault = .adler
       return nil
     case .refused:
-      guard let rowBytes else { return nil }
       let part = Inflater.inflatePart(
-        stream, into: storage, at: front, expected: expected, rowBytes: rowBytes)
+        stream, into: storage, at: front, expected: expected, rows: rows)
       switch part {
       case .cut(let count): return count
       case .full(let unread) where unread > Self.longestEnd:
@@ -145,24 +137,28 @@ package struct PNGFastDecoder: FrameDecoding {
     return done
   }
 
-  /// Unfilters all passes, which must be complete, and puts their pixels in place; false if a row's
-  /// filter type is unknown.
-  private static func unfilterPasses(at offset: Int, into raster: PNGRaster) -> Bool {
+  /// Unfilters the rows of all passes in `count` bytes, and puts their pixels in place; returns how many
+  /// rows of the frame are valid.
+  private static func unfilterPasses(
+    at offset: Int, count: Int, into raster: PNGRaster, _ fault: inout PNGFrameOutcome.Fault
+  ) -> Int {
     let format = raster.format
     var start = offset
     for pass in Adam7.passes {
       let part = pass.size(of: raster.size)
-      guard let count = format.pictureByteCount(part), count > 0,
-        let rowBytes = format.rowByteCount(width: part.width)
-      else { continue }
-      let rows = PNGUnfilter.unfilter(
-        raster.storage, at: start, rows: part.height, rowBytes: rowBytes,
-        pixelSize: format.filterSize)
-      guard rows == part.height else { return false }
-      raster.place(samplesAt: start, pass)
-      start += count
+      guard !part.isEmpty, let rowBytes = format.rowByteCount(width: part.width) else { continue }
+      let rows = min((offset + count - start) / (rowBytes + 1), part.height)
+      let done = PNGUnfilter.unfilter(
+        raster.storage, at: start, rows: rows, rowBytes: rowBytes, pixelSize: format.filterSize)
+      raster.place(samplesAt: start, rows: done, of: pass)
+      guard done == part.height else {
+        fault = done < rows ? .filter : .short
+        // The first row that the last pass lacks lies below a complete one.
+        return pass.row == Adam7.last.row ? 2 * done + 1 : 0
+      }
+      start += rows * (rowBytes + 1)
     }
-    return true
+    return raster.size.height
   }
 }
 

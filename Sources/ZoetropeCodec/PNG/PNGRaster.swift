@@ -51,31 +51,33 @@ struct PNGRaster {
     }
   }
 
-  /// Places one pass of an interlaced frame, whose first row's filter byte lies at `offset`.
-  func place(samplesAt offset: Int, _ pass: Adam7.Pass) {
+  /// Places the first `rows` rows of one pass of an interlaced frame; the first row's filter byte lies
+  /// at `offset`.
+  func place(samplesAt offset: Int, rows: Int, of pass: Adam7.Pass) {
     let part = pass.size(of: size)
+    precondition(rows <= part.height)
     let pitch = 1 + (part.width * format.bitsPerPixel + 7) / 8
-    let samples = unsafe samples(at: offset, byteCount: part.height * pitch)
+    let samples = unsafe samples(at: offset, byteCount: rows * pitch)
     switch format.pixelSize {
-    case 1: unsafe place(samples, pass, PNGPixel1.self)
-    case 2: unsafe place(samples, pass, PNGPixel2.self)
-    case 3: unsafe place(samples, pass, PNGPixel3.self)
-    case 4: unsafe place(samples, pass, PNGPixel4.self)
-    case 6: unsafe place(samples, pass, PNGPixel6.self)
-    default: unsafe place(samples, pass, PNGPixel8.self)
+    case 1: unsafe place(samples, rows, pass, PNGPixel1.self)
+    case 2: unsafe place(samples, rows, pass, PNGPixel2.self)
+    case 3: unsafe place(samples, rows, pass, PNGPixel3.self)
+    case 4: unsafe place(samples, rows, pass, PNGPixel4.self)
+    case 6: unsafe place(samples, rows, pass, PNGPixel6.self)
+    default: unsafe place(samples, rows, pass, PNGPixel8.self)
     }
   }
 
   @unsafe
   private func place<Pixel: PNGPixelSize>(
-    _ samples: UnsafeRawPointer, _ pass: Adam7.Pass, _ pixel: Pixel.Type
+    _ samples: UnsafeRawPointer, _ rows: Int, _ pass: Adam7.Pass, _ pixel: Pixel.Type
   ) {
     let part = pass.size(of: size)
     let pitch = 1 + (part.width * format.bitsPerPixel + 7) / 8
     let isPacked = format.bitsPerPixel < 8
     // Packed rows are first unpacked into the spare bytes: a row has at most `width` pixels.
     let spare = unsafe base + bytesPerRow * size.height
-    for line in 0..<part.height {
+    for line in 0..<rows {
       var from = unsafe samples + (line * pitch + 1)
       if isPacked {
         unsafe unpack(from, to: spare, count: part.width)
@@ -226,6 +228,15 @@ struct PNGSampleFormat {
     return Adam7.passes.reduce(0) { $0 + (pictureByteCount($1.size(of: size)) ?? 0) }
   }
 
+  /// Where the last rows of a frame lie: all of them, or those of the last pass, between which all others
+  /// are complete. Nil on overflow.
+  func lastRows(of size: PixelSize) -> PNGStoredRows? {
+    guard let rowBytes = rowByteCount(width: size.width), let all = storedByteCount(of: size)
+    else { return nil }
+    let last = isInterlaced ? pictureByteCount(Adam7.last.size(of: size)) : all
+    return last.map { PNGStoredRows(start: all - $0, byteCount: rowBytes + 1) }
+  }
+
   /// Bytes of the rows of one picture.
   func pictureByteCount(_ size: PixelSize) -> Int? {
     guard size.width > 0, size.height > 0 else { return 0 }
@@ -233,6 +244,14 @@ struct PNGSampleFormat {
     let (bytes, isTooLarge) = (rowBytes + 1).multipliedReportingOverflow(by: size.height)
     return isTooLarge ? nil : bytes
   }
+}
+
+/// Rows of equal length at the end of a frame's inflated data.
+struct PNGStoredRows {
+  /// Bytes before the first of them.
+  let start: Int
+  /// Bytes of a row, with its filter byte.
+  let byteCount: Int
 }
 
 /// The pixel order of an interlaced PNG: seven passes, each a grid of the frame's pixels (PNG 3rd
@@ -257,6 +276,9 @@ enum Adam7 {
     Pass(column: 2, columnStep: 4, row: 0, rowStep: 4),
     Pass(column: 0, columnStep: 2, row: 2, rowStep: 4),
     Pass(column: 1, columnStep: 2, row: 0, rowStep: 2),
-    Pass(column: 0, columnStep: 1, row: 1, rowStep: 2),
+    last,
   ]
+
+  /// Every second row, as a whole.
+  static let last = Pass(column: 0, columnStep: 1, row: 1, rowStep: 2)
 }

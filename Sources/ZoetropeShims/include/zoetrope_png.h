@@ -126,9 +126,11 @@ typedef struct zt_inflate_result {
 /// Inflates the zlib stream of `count` bytes at `data` into the `room` bytes at `out`, as far as it goes,
 /// and counts as `written` as many rows of `row_count` bytes as libpng would read.
 ///
+/// These rows begin `first_row` bytes into the output: behind the other passes, if it is interlaced.
+///
 /// The stream's checksum is not verified. Writes nothing past `room`. Keeps no state.
 zt_inflate_result zt_inflate(const uint8_t *data, size_t count, uint8_t *out, size_t room,
-                             size_t row_count);
+                             size_t row_count, size_t first_row);
 
 /// The version of the running libpng, as 10639 for 1.6.39.
 unsigned zt_png_version(void);

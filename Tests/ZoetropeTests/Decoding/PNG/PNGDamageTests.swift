@@ -148,6 +148,31 @@ struct PNGDamageTests {
     #expect(last > 50)
   }
 
+  @Test(arguments: [(2, 8, 15, 14), (3, 4, 33, 9), (0, 1, 40, 3), (6, 16, 1, 12), (4, 8, 7, 1)])
+  func `an interlaced frame that is cut keeps the rows that libpng completes`(
+    colorType: Int, bitDepth: Int, width: Int, height: Int
+  ) throws {
+    var random = SplitMix64(seed: UInt64(width))
+    let image = SampleImage(
+      width, height, bitDepth: bitDepth, colorType: colorType, random: &random)
+    var raw = image.rawData(isInterlaced: true, random: &random)
+    var fast = PNGFastDecoder()
+    var reference = PNGReferenceDecoder()
+    for hasBadFilter in [false, true] {
+      // Of the last row.
+      if hasBadFilter { raw[raw.count - (width * image.bitDepth * image.channels + 7) / 8 - 1] = 5 }
+      let stream = FrameBytes.deflated(raw)
+      let bytes = FrameBytes.chunks(stream)
+      // Only the fast decoder looks for indices past the palette of a whole frame.
+      for count in 0..<bytes.count {
+        let part = Array(bytes.prefix(count))
+        let one = try DecodedFrame(image, isInterlaced: true, bytes: part, by: &fast)
+        let two = try DecodedFrame(image, isInterlaced: true, bytes: part, by: &reference)
+        #expect(one.rows == two.rows && one.damage == two.damage, "\(count) bytes")
+      }
+    }
+  }
+
   @Test func `all rows without the stream's end are all rows`() throws {
     let sample = Sample()
     let stream = FrameBytes.deflated(sample.raw)
