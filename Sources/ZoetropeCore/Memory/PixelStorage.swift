@@ -194,9 +194,9 @@ package enum PixelMemory {
   private static let maximumCountOfSize = 4
   private static let maximumBytes = 1 << 25
   /// Bounds on the blocks that hold pictures of one canvas that is drawn on, and on the bytes of those
-  /// of all such canvases: a player decodes two frames in a row and then frees two. A canvas that finds
+  /// of all such canvases: a consumer that falls behind frees several frames in a row. A canvas that finds
   /// none pays for new pages and a copy of itself with every frame.
-  private static let maximumCountOfCanvas = 3
+  private static let maximumCountOfCanvas = 5
   private static let maximumCanvasBytes = 1 << 27
 
   private struct Waiting {
