@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import random
 
 import pytest
 
@@ -121,6 +122,86 @@ def test_pillow_seeks_after_thumbnails(pillow, delays):
         image.thumbnail((32, 32))
         image.seek(5)
         assert np.array_equal(np.asarray(image), animation[5])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pillow_calls_in_any_order_show_what_a_fresh_image_does(pillow, delays, seed):
+    draw = random.Random(seed)
+    data = delays.read_bytes()
+    # What the program has done to the frame since it sought it.
+    index, changes = 0, []
+
+    def expected():
+        with pillow.open(data) as fresh:
+            fresh.seek(index)
+            for change in changes:
+                change(fresh)
+            fresh.load()
+            return fresh.size, fresh.mode, fresh.tobytes()
+
+    steps = []
+    with pillow.open(data) as image:
+        for _ in range(30):
+            step = draw.choice(["seek"] * 4 + ["thumbnail"] * 2 + ["load", "copy", "paste", "look"])
+            place, side = draw.randrange(image.n_frames), draw.choice([16, 32, 48, 1000])
+            steps.append((step, place, side))
+            if step == "seek":
+                image.seek(place)
+                if place != index:
+                    index, changes = place, []
+            elif step == "thumbnail":
+                changes.append(lambda other, side=side: other.thumbnail((side, side)))
+                changes[-1](image)
+            elif step == "paste":
+                changes.append(lambda other, side=side: other.paste((side % 256, 0, 0, 255), (1, 1, 9, 9)))
+                changes[-1](image)
+            elif step == "load":
+                image.load()
+            elif step == "copy":
+                made = image.copy()
+                assert (made.size, made.mode, made.tobytes()) == expected(), steps
+            else:
+                assert (image.size, image.mode, image.tobytes()) == expected(), steps
+            assert image.tell() == index
+        assert (image.size, image.mode, image.tobytes()) == expected(), steps
+
+
+def test_pillow_thumbnails_then_seeks_without_loading(pillow, delays):
+    # What was loaded before the size was put back is gone.
+    with pillow.open(str(delays)) as image:
+        image.seek(0)
+        image.thumbnail((32, 32))
+        image.seek(3)
+        image.seek(0)
+        assert np.array_equal(np.asarray(image), zoetrope.open(delays)[0])
+
+
+@pytest.mark.parametrize("error, expected", [
+    (zoetrope.LimitError("limitExceeded", "no memory"), "DecompressionBombError"),
+    (zoetrope.MalformedError("malformed", "words", 3, 7), "OSError"),
+    (zoetrope.ReadError("io", "words"), "ReadError"),
+    (zoetrope.ForkedError("forked", "words"), "ForkedError"),
+])
+def test_pillow_loads_fail_as_pillows_do(pillow, delays, monkeypatch, error, expected):
+    def fail(*_, **__):
+        raise error
+
+    with pillow.open(str(delays)) as image:
+        monkeypatch.setattr(zoetrope.Animation, "frame", fail)
+        with pytest.raises(Exception) as caught:
+            image.load()
+        assert type(caught.value).__name__ == expected
+        assert caught.value is error or caught.value.__cause__ is error
+        assert expected == "ForkedError" or isinstance(caught.value, (OSError, zoetrope.LimitError))
+        monkeypatch.undo()
+        # It can be tried again.
+        assert np.array_equal(np.asarray(image), zoetrope.open(delays)[0])
+        monkeypatch.setattr(zoetrope.Animation, "frames", property(fail))
+        with pytest.raises(type(caught.value)):
+            image.seek(2)
+        monkeypatch.undo()
+        image.seek(4)
+        assert np.array_equal(np.asarray(image), zoetrope.open(delays)[4])
 
 
 def test_pillow_images_have_pillows_facts(pillow, fixtures):

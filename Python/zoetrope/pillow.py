@@ -13,8 +13,9 @@ there are any. Needs Pillow 10.2 or later, and NumPy.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from io import BytesIO
-from typing import IO, Any, List, Union
+from typing import IO, Any, Iterator, List, Union
 
 try:
     import PIL
@@ -25,7 +26,7 @@ except ModuleNotFoundError as error:
     raise ImportError("zoetrope.pillow needs Pillow: pip install 'pillow>=10.2'") from None
 
 from . import _animation
-from ._errors import LimitError, ZoetropeError
+from ._errors import ForkedError, LimitError, ZoetropeError
 
 # Earlier ones read the size, mode and tiles of a plugin from elsewhere.
 if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
@@ -40,6 +41,19 @@ class DecompressionBombError(LimitError, Image.DecompressionBombError):
     """The file asks for more than a limit allows, or than there is memory."""
 
 
+@contextmanager
+def _as_pillow_does() -> Iterator[None]:
+    """Raises what Pillow does when a frame cannot be decoded: an OSError, with the error as its cause."""
+    try:
+        yield
+    except LimitError as error:
+        raise DecompressionBombError(*error.args) from error
+    except (OSError, ForkedError):
+        raise
+    except ZoetropeError as error:
+        raise OSError(str(error)) from error
+
+
 class ZoetropeImageFile(ImageFile.ImageFile):
     """A GIF, APNG or PNG, decoded frame by frame."""
 
@@ -47,18 +61,20 @@ class ZoetropeImageFile(ImageFile.ImageFile):
     format_description = "GIF and APNG, by Zoetrope"
 
     def _open(self) -> None:
-        assert self.fp is not None
-        start = self.fp.tell()
-        header = self.fp.read(13)
-        self.fp.seek(start)
         try:
-            self._animation = _animation.open(self.fp)
+            self._read()
         except LimitError as error:
             raise DecompressionBombError(*error.args) from error
         except ZoetropeError as error:
             # Pillow tries its own readers, then.
             raise SyntaxError(str(error)) from error
-        animation = self._animation
+
+    def _read(self) -> None:
+        assert self.fp is not None
+        start = self.fp.tell()
+        header = self.fp.read(13)
+        self.fp.seek(start)
+        animation = self._animation = _animation.open(self.fp)
         self.format = "GIF" if animation.format == "gif" else "PNG"
         self.custom_mimetype = f"image/{animation.format}"
         self._size = animation.size
@@ -94,23 +110,29 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         # Raises EOFError if there is no such frame.
         if self._seek_check(frame):
             self._index = frame
+            # Whatever the memory holds, `thumbnail` or the program may have changed it.
+            self._loaded = -1
             if self._size != self._animation.size:
-                # `thumbnail` has changed it, and the memory.
                 self._size = self._animation.size
                 self.im = Image.core.new(self.mode, self.size)
-            self._note_duration()
+            with _as_pillow_does():
+                self._note_duration()
 
     def tell(self) -> int:
         return self._index
 
     def load(self) -> Any:
         if self._loaded != self._index:
-            pixels = self._animation.frame(self._index)
+            with _as_pillow_does():
+                pixels = self._animation.frame(self._index)
             if self.fp and getattr(self, "_exclusive_fp", False):
                 self.fp.close()
             self.fp = BytesIO(pixels.tobytes())
             self.tile = [ImageFile._Tile("raw", (0, 0, *self.size), 0, "RGBA")]
+            pixel = super().load()
+            # Not before: loading may fail, or end with Ctrl-C.
             self._loaded = self._index
+            return pixel
         return super().load()
 
     def load_seek(self, pos: int) -> None:
@@ -126,7 +148,8 @@ def open(source: Union[str, bytes, IO[bytes]]) -> ZoetropeImageFile:  # noqa: A0
 
     :param source: a path, the file's bytes, or a binary file object.
     :raises: what Pillow does: UnidentifiedImageError, with the :class:`ZoetropeError` as its cause,
-        :class:`DecompressionBombError` past a limit, or the system's OSError.
+        :class:`DecompressionBombError` past a limit, or the system's OSError. Loading a frame raises an
+        OSError, or :class:`DecompressionBombError`.
     """
     try:
         return ZoetropeImageFile(BytesIO(source) if isinstance(source, bytes) else source)
