@@ -82,12 +82,20 @@ def hidden(count=200):
     return gif(1, 1, first + [(0, 0, SIDE, SIDE, 1, lzw(SIDE * SIDE))] * count)
 
 
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def interlaced():
+    """A PNG of 12 KB that is cut, whose rows are decoded when it is opened."""
+    rows = zlib.compress(bytes(SIDE * (SIDE + 1)), 9)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", SIDE, SIDE, 8, 0, 0, 0, 1))
+            + chunk(b"IDAT", rows[:12_000])[:-4])
+
+
 def noise(frames=3, deep=True, cut=True):
     """An APNG of large frames of 16 bits, the slowest to decode: the checksum is wrong, so that it is
     decoded twice."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
     side = SIDE
     depth = 16 if deep else 8
     row = b"\4" + bytes(range(256)) * (side * 4 * (depth // 8) // 256)

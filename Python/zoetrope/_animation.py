@@ -67,6 +67,11 @@ _DISPOSALS = ("keep", "background", "previous")
 
 #: Pixels from which a call may take so long that Ctrl-C has to end it.
 _LONG_CALL = 1 << 22
+#: Bytes of a file from which opening it may: scanning takes milliseconds for a megabyte, but a frame in which
+#: the file ends is decoded, and a thousand times as large. An interlaced one takes longer.
+_LONG_FILE = 1 << 14
+_LONG_INTERLACED = 1 << 11
+_HEAD = 29
 _LARGEST_SIDE = 65535
 #: ``ZOETROPE_CANCELLED``.
 _CANCELLED = 9
@@ -215,6 +220,7 @@ class Animation:
             raise parameter_error(f"threads is {threads}, must be 0 or more")
         held = _Owned(_lib.zoetrope_close)
         error = c.Error()
+        call: Callable[[], int]
         if isinstance(source, (str, os.PathLike)):
             path = os.fspath(source)
             if not isinstance(path, (str, bytes)):
@@ -224,18 +230,29 @@ class Animation:
             if b"\0" in name:
                 raise parameter_error(f"the path {self._path!r} has a zero byte")
 
+            takes_long = _takes_long(name)
+
             def call() -> int:
                 status: int = _lib.zoetrope_open_file(
                     name, byref(options), byref(held.pointer), byref(error))
                 return status
-
-            # What a pipe opens after Ctrl-C is closed when nobody refers to it any more.
-            self._check(_interruptible(call) if _may_wait(name) else call(), error)
         else:
             data = _bytes(source, options)
-            self._check(
-                _lib.zoetrope_open_bytes(
-                    data, len(data), byref(options), byref(held.pointer), byref(error)), error)
+            count = len(data)
+            takes_long = _is_long(count, bytes(data[:_HEAD]))
+            # The reference keeps the memory of a bytearray.
+            start: Any = byref(_from_buffer(data)) if isinstance(data, bytearray) else data
+
+            def call() -> int:
+                status: int = _lib.zoetrope_open_bytes(
+                    start, count, byref(options), byref(held.pointer), byref(error))
+                return status
+        if takes_long and threading.current_thread() is threading.main_thread():
+            flag = ctypes.c_int32()
+            options.cancel_opening = _addressof(flag)
+            self._check(_interruptible(call, lambda: setattr(flag, "value", 1)), error)
+        else:
+            self._check(call(), error)
         info = c.Info(size=sizeof(c.Info))
         self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
         self._info = info
@@ -876,12 +893,31 @@ def _timeout(timeout: Optional[SupportsFloat]) -> int:
     return min(nanoseconds, _NO_LIMIT)
 
 
-def _may_wait(name: bytes) -> bool:
-    """Whether opening may wait for someone who writes."""
+def _takes_long(name: bytes) -> bool:
+    """Whether opening may take so long that Ctrl-C has to end it."""
     try:
-        return stat.S_ISFIFO(os.stat(name).st_mode)
+        status = os.stat(name)
     except OSError:
         return False
+    if not stat.S_ISREG(status.st_mode):
+        # It may wait for someone who writes.
+        return True
+    head = b""
+    if _LONG_INTERLACED <= status.st_size < _LONG_FILE:
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                head = os.read(descriptor, _HEAD)
+            finally:
+                os.close(descriptor)
+        except OSError:
+            pass
+    return _is_long(status.st_size, head)
+
+
+def _is_long(count: int, head: bytes) -> bool:
+    # Of a PNG, the last byte of the head says whether it is interlaced.
+    return count >= _LONG_FILE or count >= _LONG_INTERLACED and head[_HEAD - 1:] == b"\1"
 
 
 def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] = None) -> Any:
@@ -988,14 +1024,17 @@ def _nanoseconds(seconds: SupportsFloat) -> int:
     return round(number * 1e9) if abs(number) < 2.0**53 else int(number) * 10**9
 
 
-def _bytes(source: Any, options: c.Options) -> bytes:
+def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
     if isinstance(source, bytes):
         return source
     try:
         # Also of a memory map, whose `read` starts wherever it was left.
-        return memoryview(source).tobytes()
+        view = memoryview(source)
     except TypeError:
         pass
+    else:
+        with view:
+            return _copied(view)
     read = getattr(source, "read", None)
     if read is None:
         raise TypeError(f"a path, bytes or a binary file object, not {type(source).__name__}")
@@ -1003,6 +1042,24 @@ def _bytes(source: Any, options: c.Options) -> bytes:
     return read_all(read, limit)
 
 
+def _copied(view: memoryview) -> Union[bytes, bytearray]:
+    """The bytes of ``view``. In pieces, so that Ctrl-C ends it."""
+    count = view.nbytes
+    if count < _PIECE:
+        return view.tobytes()
+    try:
+        flat = view.cast("B")
+    except TypeError:
+        # Of an array with gaps, or of structs.
+        return view.tobytes()
+    with flat:
+        copy = bytearray(count)
+        for start in range(0, count, _PIECE):
+            copy[start:start + _PIECE] = flat[start:start + _PIECE]
+        return copy
+
+
+_PIECE = 16 << 20
 _NO_LIMIT = (1 << 63) - 1
 #: `live_bytes` of the presets, in their order, `output_bytes`, and `pixels_per_play`.
 _LIVE_BYTES = (1 << 30, 256 << 20, _NO_LIMIT)

@@ -26,6 +26,7 @@ class Options(Structure):
         ("parallelism", c_int32), ("canvas_pixels", c_int64), ("frame_count", c_int64),
         ("live_bytes", c_int64), ("pixels_per_play", c_int64), ("metadata_bytes", c_int64),
         ("metadata_total_bytes", c_int64), ("metadata_count", c_int64), ("timeout_ns", c_int64),
+        ("cancel_opening", c_void_p),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from typing import Any, Callable, List, Protocol
+from typing import Any, Callable, Protocol, Union
 
 from ._errors import LimitError, ReadError
 
@@ -19,17 +19,17 @@ class Readable(Protocol):
     def read(self, __count: int) -> bytes: ...
 
 
-def read_all(read: Callable[[int], Any], limit: int) -> bytes:
+def read_all(read: Callable[[int], Any], limit: int) -> Union[bytes, bytearray]:
     """Everything that ``read`` gives until its end, but only the start of what is no image.
 
     :raises LimitError: for more than ``limit`` bytes.
     :raises BlockingIOError: if the object does not block and has nothing yet.
     """
-    pieces: List[bytes] = []
-    total = 0
+    # Grows without being copied: joining large pieces could not be interrupted.
+    whole = bytearray()
     is_known = False
     while True:
-        wanted = _PIECE if is_known else _SIGNATURE_BYTES - total
+        wanted = _PIECE if is_known else _SIGNATURE_BYTES - len(whole)
         data = read(wanted)
         if data is None:
             raise BlockingIOError(
@@ -42,15 +42,13 @@ def read_all(read: Callable[[int], Any], limit: int) -> bytes:
             break
         if len(piece) > wanted:
             raise ReadError("io", f"read({wanted}) of the file object returned {len(piece)} bytes")
-        pieces.append(piece)
-        total += len(piece)
-        if total > limit:
+        whole += piece
+        if len(whole) > limit:
             raise LimitError(
                 "limitExceeded", f"the input is too long, live_bytes allows {limit} bytes", None, limit)
-        if not is_known and total >= _SIGNATURE_BYTES:
+        if not is_known and len(whole) >= _SIGNATURE_BYTES:
             is_known = True
-            pieces = [b"".join(pieces)]
-            if not pieces[0].startswith(_SIGNATURES):
+            if not whole.startswith(_SIGNATURES):
                 # An endless input would not end; the library says what is wrong with it.
                 break
-    return b"".join(pieces)
+    return whole or b""

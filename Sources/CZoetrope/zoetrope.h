@@ -15,8 +15,8 @@
  * times (one call already uses all processors for large frames). Free a handle when no other call uses it.
  * No callback may call a function on the animation that called it, except where stated.
  *
- * Time. zoetrope_cancel and zoetrope_options.timeout_ns end calls that take too long, whatever the file
- * holds: the caller does not wait for the frame that is being decoded, which a thread
+ * Time. zoetrope_cancel, zoetrope_options.cancel_opening and timeout_ns end calls that take too long,
+ * whatever the file holds: the caller does not wait for the frame that is being decoded, which a thread
  * of the library finishes without touching the caller's memory. The animation can be used at once, but the
  * next call that decodes waits for that frame.
  *
@@ -26,7 +26,9 @@
  *
  * Structs that begin with `size` can grow: set it to sizeof the struct. Zero in the other fields of
  * an input struct means the default, so `{.size = sizeof(zoetrope_options)}` is all defaults, and so
- * is NULL. Set fields named `reserved` to 0.
+ * is NULL. Set fields named `reserved` to 0. zoetrope_frame_info can grow too: zoetrope_get_frames takes
+ * its size. Fixed in version 1 of the ABI, which will not add fields to them, are zoetrope_error,
+ * zoetrope_damage, zoetrope_frame, zoetrope_metadata and zoetrope_buffer.
  *
  * Times are nanoseconds, sizes are pixels, counts of bytes say so. Text is UTF-8 with a final NUL;
  * text that is too long for its array has an ellipsis for its middle. Paths in messages are quoted, with
@@ -59,7 +61,7 @@ enum {
   ZOETROPE_LIMIT_EXCEEDED = 6, /* a limit of zoetrope_options, named in the message; or no memory */
   ZOETROPE_IO = 7,             /* the file cannot be opened or read; see system_error */
   ZOETROPE_PARAMETER = 8,      /* a bad argument */
-  ZOETROPE_CANCELLED = 9,      /* zoetrope_cancel was called, or playback was stopped */
+  ZOETROPE_CANCELLED = 9,      /* the caller cancelled the call, or playback was stopped */
   ZOETROPE_FORKED = 10,        /* a forked child of a process that had used the library */
   ZOETROPE_OTHER = 11,         /* see name and message */
   ZOETROPE_TIMED_OUT = 12      /* a call took longer than zoetrope_options.timeout_ns */
@@ -113,9 +115,13 @@ typedef struct zoetrope_options {
   int64_t metadata_total_bytes;
   int64_t metadata_count;
   /* The most that opening, and then each call that decodes, may take, with the time that it waits for
-     others; 0: no limit. Such a call fails with ZOETROPE_TIMED_OUT. Not for zoetrope_open_reader, whose
-     function can fail instead, nor for players. */
+     others; 0: no limit. Such a call fails with ZOETROPE_TIMED_OUT. Not for players, nor for
+     zoetrope_open_reader without `release`, whose `read` can fail instead. */
   int64_t timeout_ns;
+  /* NULL, or a number that another thread or a signal handler sets to anything but 0 to cancel opening,
+     which then fails with ZOETROPE_CANCELLED. It is looked at a hundred times a second until the function
+     returns, and not afterwards; it must be aligned. Not for zoetrope_open_reader without `release`. */
+  const volatile int32_t *cancel_opening;
 } zoetrope_options;
 
 /* Opens the file at `path`. Scans its structure and decodes no pixels. The file stays open. */
@@ -134,7 +140,8 @@ typedef struct zoetrope_reader {
   int64_t byte_count; /* of the whole file; constant */
   /* Reads up to `count` bytes at `offset` and returns how many; 0 at the end, negative on failure. */
   int64_t (*read)(void *context, int64_t offset, void *buffer, size_t count);
-  /* Called once, after the last read, on any thread; also if opening fails. May be NULL. */
+  /* Called once, after the last read, on any thread; also if opening fails, and after it has returned if
+     it was cancelled or timed out. May be NULL. */
   void (*release)(void *context);
 } zoetrope_reader;
 
@@ -150,9 +157,9 @@ void zoetrope_close(zoetrope_animation *animation);
 /* Cancels the calls that decode frames of this animation, those of all threads: zoetrope_frame_...,
    zoetrope_read_frames and zoetrope_sample.... They fail with ZOETROPE_CANCELLED: calls in progress, those
    that wait for another call, and all that begin before zoetrope_clear_cancel. A call that is about to
-   return may succeed. Opening and players are not affected. To cancel a call without others, open the
-   animation again for it. This function and zoetrope_clear_cancel do not wait, and may be called in
-   zoetrope_reader.read, but not in a signal handler. NULL is allowed. */
+   return may succeed. Opening and players are not affected: see zoetrope_options.cancel_opening. To cancel
+   a call without others, open the animation again for it. This function and zoetrope_clear_cancel do not
+   wait, and may be called in zoetrope_reader.read, but not in a signal handler. NULL is allowed. */
 void zoetrope_cancel(zoetrope_animation *animation);
 
 /* Lets calls decode again. Those that zoetrope_cancel found in progress stay cancelled. NULL is allowed. */

@@ -54,7 +54,8 @@ public struct AnimatedImage: Sendable {
     contentsOf path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     try self.init(
-      source: Self.source(at: path, options: options, isCancelled: isCancelled), options: options)
+      source: Self.source(at: path, options: options, isCancelled: isCancelled), options: options,
+      isCancelled: isCancelled)
   }
 
   /// The bytes of the file at `path`; of a pipe, once all of them are here.
@@ -74,9 +75,11 @@ public struct AnimatedImage: Sendable {
   }
 
   package init(
-    source: any ByteSource, options: DecodingOptions
+    source: any ByteSource, options: DecodingOptions, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
-    try self.init(ScannedImage.scan(source, options: options), source: source, options: options)
+    try self.init(
+      ScannedImage.scan(source, options: options, isCancelled: isCancelled), source: source,
+      options: options)
   }
 
   /// The image in `source`, which was scanned to its end.

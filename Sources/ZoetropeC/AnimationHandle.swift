@@ -22,9 +22,11 @@ final class AnimationHandle: Sendable {
   init(_ image: AnimatedImage, calls: DecodingCalls) {
     self.image = image
     self.calls = calls
-    // Frames may be larger than the canvas, and their data larger than their pixels.
     let area = image.canvasSize.area
-    frameWork = image.frames.reduce(area) { max($0, max(area, $1.rect.size.area) + $1.byteRange.count) }
+    // A caller that reads the file may take any time.
+    let least = image.source is ForeignSource ? max(area, DecodingCalls.longCall) : area
+    // Frames may be larger than the canvas, and their data larger than their pixels.
+    frameWork = image.frames.reduce(least) { max($0, max(area, $1.rect.size.area) + $1.byteRange.count) }
   }
 
   var metadata: [MetadataItem] {

@@ -46,43 +46,44 @@ func value<Value>(
 /// The delay policies, in the header's order.
 let delayPolicies: [DelayPolicy] = [.browser, .exact, .ffmpeg, .imageIO]
 
+// Unsafe: the struct has a pointer, which is not read here.
 extension zoetrope_options {
   /// The options of an opened image.
   func decodingOptions() throws(AnimatedImageError) -> DecodingOptions {
     let presets: [DecodingLimits] = [.default, .strict, .none]
-    var limits = try value(self.limits, of: presets, "limits")
-    try Self.set(&limits.canvasPixels, canvas_pixels, "canvas_pixels")
-    try Self.set(&limits.frameCount, frame_count, "frame_count")
-    try Self.set(&limits.liveBytes, live_bytes, "live_bytes")
-    try Self.set(&limits.pixelsPerPlay, pixels_per_play, "pixels_per_play")
-    try Self.set(&limits.metadataBytes, metadata_bytes, "metadata_bytes")
-    try Self.set(&limits.metadataTotalBytes, metadata_total_bytes, "metadata_total_bytes")
-    try Self.set(&limits.metadataCount, metadata_count, "metadata_count")
-    guard parallelism >= 0 else {
-      throw AnimatedImageError(.parameter, "parallelism is \(parallelism), must be 0 or more")
+    var limits = try unsafe value(self.limits, of: presets, "limits")
+    try unsafe set(&limits.canvasPixels, canvas_pixels, "canvas_pixels")
+    try unsafe set(&limits.frameCount, frame_count, "frame_count")
+    try unsafe set(&limits.liveBytes, live_bytes, "live_bytes")
+    try unsafe set(&limits.pixelsPerPlay, pixels_per_play, "pixels_per_play")
+    try unsafe set(&limits.metadataBytes, metadata_bytes, "metadata_bytes")
+    try unsafe set(&limits.metadataTotalBytes, metadata_total_bytes, "metadata_total_bytes")
+    try unsafe set(&limits.metadataCount, metadata_count, "metadata_count")
+    guard unsafe parallelism >= 0 else {
+      throw AnimatedImageError(.parameter, "parallelism is \(unsafe parallelism), must be 0 or more")
     }
     let policies: [DamagePolicy] = [.salvage, .strict, .partialRows]
-    return DecodingOptions(
+    return unsafe DecodingOptions(
       damage: try value(damage, of: policies, "damage"), limits: limits,
       keeps16Bit: try value(deep, of: [false, true], "deep"), parallelism: Int(parallelism))
   }
 
   /// The most that a call may take; nil for no limit.
   func timeout() throws(AnimatedImageError) -> Duration? {
-    guard timeout_ns >= 0 else {
-      throw AnimatedImageError(.parameter, "timeout_ns is \(timeout_ns), must be 0 or more")
+    guard unsafe timeout_ns >= 0 else {
+      throw AnimatedImageError(.parameter, "timeout_ns is \(unsafe timeout_ns), must be 0 or more")
     }
-    return timeout_ns == 0 ? nil : .nanoseconds(timeout_ns)
+    return unsafe timeout_ns == 0 ? nil : .nanoseconds(timeout_ns)
   }
+}
 
-  private static func set(
-    _ limit: inout Int, _ number: Int64, _ name: StaticString
-  ) throws(AnimatedImageError) {
-    guard number >= 0 else {
-      throw AnimatedImageError(.parameter, "\(name) is \(number), must be 0 or more")
-    }
-    if number > 0 { limit = Int(number) }
+private func set(
+  _ limit: inout Int, _ number: Int64, _ name: StaticString
+) throws(AnimatedImageError) {
+  guard number >= 0 else {
+    throw AnimatedImageError(.parameter, "\(name) is \(number), must be 0 or more")
   }
+  if number > 0 { limit = Int(number) }
 }
 
 /// How frames are rendered and laid out in the caller's memory.

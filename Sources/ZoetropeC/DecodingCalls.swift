@@ -16,16 +16,10 @@ final class DecodingCalls: Sendable {
   private let isCancelled = Atomic(false)
 
   /// Calls with less work stay on the caller's thread: some ten milliseconds of decoding.
-  private static let longCall = 1 << 22
-
-  /// Whether reading the file may take any time, since the caller does it.
-  private let mayBlock: Bool
+  static let longCall = 1 << 22
 
   /// - Parameter timeout: The most that a call may take; nil for no limit.
-  init(timeout: Duration?, mayBlock: Bool) {
-    self.timeout = timeout
-    self.mayBlock = mayBlock
-  }
+  init(timeout: Duration?) { self.timeout = timeout }
 
   /// Ends the calls that run now, and those that begin before ``clearCancel()``.
   func cancel() {
@@ -40,12 +34,13 @@ final class DecodingCalls: Sendable {
 
   /// A call that begins now.
   ///
+  /// - Parameter flag: Ends the call, too.
   /// Each function of the header that decodes creates one before anything else that takes time, so that no
   /// ``cancel()`` is lost between two of its steps.
   ///
   /// - Throws: `cancelled`, if ``cancel()`` was called before.
-  func begin() throws(AnimatedImageError) -> DecodingCall {
-    let call = DecodingCall(self, timeout: timeout)
+  func begin(_ flag: CallerFlag? = nil) throws(AnimatedImageError) -> DecodingCall {
+    let call = DecodingCall(self, timeout: timeout, flag)
     if isCancelled.load(ordering: .relaxed) { throw DecodingCall.cancelled }
     return call
   }
@@ -58,7 +53,8 @@ final class DecodingCalls: Sendable {
     _ call: DecodingCall, work bound: Int,
     _ body: @escaping @Sendable () throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
-    let hasTurn = isBusy.wait(until: call.deadline) { isBusy -> Bool? in
+    defer { call.forgetFlag() }
+    let hasTurn = wait(for: call) { isBusy -> Bool? in
       if call.isCancelled { return false }
       if isBusy { return nil }
       isBusy = true
@@ -71,8 +67,8 @@ final class DecodingCalls: Sendable {
       isBusy.update { $0 = false }
     }
     // Without a thread to spare, the call ends between frames.
-    if !mayBlock && bound < Self.longCall || !startThread(running: run) { run() }
-    let result = isBusy.wait(until: call.deadline) { _ -> Result<Value, AnimatedImageError>? in
+    if bound < Self.longCall || !startThread(running: run) { run() }
+    let result = wait(for: call) { _ -> Result<Value, AnimatedImageError>? in
       if let result = work.takeResult() { return result }
       return call.isCancelled ? .failure(DecodingCall.cancelled) : nil
     }
@@ -84,6 +80,17 @@ final class DecodingCalls: Sendable {
       isBusy.wait { _ in call.isWriting.load(ordering: .relaxed) ? nil : () }
       throw call.reason
     }
+  }
+
+  /// Waits until `body` returns a value or the call has no time left.
+  private func wait<Value>(for call: DecodingCall, _ body: (inout Bool) -> Value?) -> Value? {
+    // Nobody tells when a flag changes.
+    while call.hasFlag {
+      let next = ContinuousClock.now + .milliseconds(10)
+      if let deadline = call.deadline, deadline <= next { break }
+      if let value = isBusy.wait(until: next, body) { return value }
+    }
+    return isBusy.wait(until: call.deadline, body)
   }
 
   /// Calls `body`, which writes to the caller's memory and stops soon after `call` is cancelled.
@@ -125,13 +132,18 @@ final class DecodingCalls: Sendable {
 final class DecodingCall: Sendable {
   private let calls: DecodingCalls
   private let cancelCount: Int
+  let hasFlag: Bool
+  /// Nil when the call has returned: the flag is the caller's memory.
+  private let flag: Mutex<CallerFlag?>
   let deadline: ContinuousClock.Instant?
   /// Both change under the lock of ``DecodingCalls`` only.
   fileprivate let hasReturned = Atomic(false)
   fileprivate let isWriting = Atomic(false)
 
-  fileprivate init(_ calls: DecodingCalls, timeout: Duration?) {
+  fileprivate init(_ calls: DecodingCalls, timeout: Duration?, _ flag: CallerFlag?) {
     self.calls = calls
+    hasFlag = flag != nil
+    self.flag = Mutex(flag)
     cancelCount = calls.cancelCount.load(ordering: .acquiring)
     deadline = timeout.map { .now + $0 }
   }
@@ -144,17 +156,20 @@ final class DecodingCall: Sendable {
 
   private var wasCancelled: Bool {
     calls.cancelCount.load(ordering: .relaxed) != cancelCount
+      || hasFlag && flag.withLock { $0?.isRaised ?? false }
   }
+
+  fileprivate func forgetFlag() { if hasFlag { flag.withLock { $0 = nil } } }
 
   /// - Throws: `cancelled` if nobody waits for the call any more.
   func check() throws(AnimatedImageError) {
     if isCancelled { throw Self.cancelled }
   }
 
-  fileprivate static let cancelled = AnimatedImageError(.cancelled, "zoetrope_cancel was called")
+  fileprivate static let cancelled = AnimatedImageError(.cancelled, "the call was cancelled")
 
   /// Why the call ends early.
-  fileprivate var reason: AnimatedImageError {
+  var reason: AnimatedImageError {
     wasCancelled ? Self.cancelled : AnimatedImageError(.timedOut, "it took longer than timeout_ns")
   }
 }

@@ -178,6 +178,21 @@ func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   }
 }
 
+/// A number of the caller's, which another thread or a signal handler changes while a call runs.
+@safe
+struct CallerFlag: @unchecked Sendable {
+  // Sendable: it is read atomically, and only until the call returns.
+  private let address: UnsafePointer<Int32>
+
+  /// Nil for NULL.
+  init?(_ address: UnsafePointer<Int32>?) {
+    guard let address = unsafe address else { return nil }
+    unsafe self.address = address
+  }
+
+  var isRaised: Bool { unsafe zt_is_raised(address) }
+}
+
 /// `pointer`.
 ///
 /// - Throws: `parameter` for NULL.

@@ -29,7 +29,7 @@ public func openFile(
 ) -> zoetrope_status {
   unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
     let path = unsafe FilePath(platformString: try required(path, "path"))
-    return { () throws(AnimatedImageError) in
+    return Opening { () throws(AnimatedImageError) in
       try AnimatedImage(contentsOf: path, options: options) { call.isCancelled }
     }
   }
@@ -41,7 +41,7 @@ public func openBytes(
   _ bytes: UnsafeRawPointer?, _ byteCount: Int, _ options: UnsafePointer<zoetrope_options>?,
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe open(animation, options, error) { (options, _) throws(AnimatedImageError) in
+  unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
     guard byteCount >= 0 else {
       throw AnimatedImageError(
         .parameter, "byte_count is \(UInt(bitPattern: byteCount)), more than there can be")
@@ -50,13 +50,23 @@ public func openBytes(
     if byteCount > 0 {
       let start = try unsafe required(bytes, "bytes")
       try PixelMemory.require(byteCount)
-      copy = unsafe Array(UnsafeRawBufferPointer(start: start, count: byteCount))
+      copy.reserveCapacity(byteCount)
+      while copy.count < byteCount {
+        if call.isCancelled { throw call.reason }
+        let piece = min(byteCount - copy.count, pieceSize)
+        unsafe copy.append(
+          contentsOf: UnsafeRawBufferPointer(start: start + copy.count, count: piece))
+      }
     }
-    return { [copy] () throws(AnimatedImageError) in
-      try AnimatedImage(bytes: copy, options: options)
+    let source = MemorySource(copy)
+    return Opening { () throws(AnimatedImageError) in
+      try AnimatedImage(source: source, options: options) { call.isCancelled }
     }
   }
 }
+
+/// How many bytes are copied between two checks for cancellation: some milliseconds.
+private let pieceSize = 1 << 23
 
 /// `zoetrope_open_reader` of the header.
 @c(zoetrope_open_reader)
@@ -64,8 +74,7 @@ public func openReader(
   _ reader: UnsafePointer<zoetrope_reader>?, _ options: UnsafePointer<zoetrope_options>?,
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe open(animation, options, error, isTimed: false) {
-    (options, _) throws(AnimatedImageError) in
+  unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
     let given = try unsafe required(reader, "reader")
     let whole = try unsafe read(given, over: zoetrope_reader(), "zoetrope_reader")
     // Half a pointer is none.
@@ -75,33 +84,48 @@ public func openReader(
         "zoetrope_reader.size is \(unsafe whole.size): set it to sizeof(zoetrope_reader)")
     }
     let source = try unsafe ForeignSource(whole)
-    return { () throws(AnimatedImageError) in
-      try AnimatedImage(source: source, options: options)
+    // A caller that is not told of the last read cannot leave before it.
+    let mayLeave = unsafe whole.release != nil
+    return Opening(mayLeave: mayLeave) { () throws(AnimatedImageError) in
+      try AnimatedImage(source: source, options: options) { mayLeave && call.isCancelled }
     }
+  }
+}
+
+/// What opens an image, without the caller's memory.
+private struct Opening {
+  /// Whether the call may return before `body` does, if it is cancelled or has no time left.
+  let mayLeave: Bool
+  let body: @Sendable () throws(AnimatedImageError) -> AnimatedImage
+
+  init(
+    mayLeave: Bool = true,
+    _ body: @escaping @Sendable () throws(AnimatedImageError) -> AnimatedImage
+  ) {
+    (self.mayLeave, self.body) = (mayLeave, body)
   }
 }
 
 /// Opens an image and hands it over to C.
 ///
-/// - Parameters:
-///   - isTimed: Whether opening may take no longer than the options say.
-///   - prepare: Reads the caller's memory, and returns what opens the image.
+/// - Parameter prepare: Reads the caller's memory.
 private func open(
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ options: UnsafePointer<zoetrope_options>?,
-  _ error: UnsafeMutablePointer<zoetrope_error>?, isTimed: Bool = true,
-  _ prepare: (DecodingOptions, DecodingCall) throws(AnimatedImageError) ->
-    @Sendable () throws(AnimatedImageError) -> AnimatedImage
+  _ error: UnsafeMutablePointer<zoetrope_error>?,
+  _ prepare: (DecodingOptions, DecodingCall) throws(AnimatedImageError) -> Opening
 ) -> zoetrope_status {
   unsafe write(nil, to: animation)
   return unsafe attempt(error) { () throws(AnimatedImageError) in
     let target = try unsafe required(animation, "animation")
     let given = try unsafe read(options, over: zoetrope_options(), "zoetrope_options")
-    let timeout = try given.timeout()
-    let calls = DecodingCalls(timeout: timeout, mayBlock: !isTimed)
-    let call = try calls.begin()
-    let body = try prepare(given.decodingOptions(), call)
+    let timeout = try unsafe given.timeout()
+    let calls = DecodingCalls(timeout: timeout)
+    let flag = unsafe CallerFlag(given.cancel_opening)
+    let call = try calls.begin(flag)
+    let opening = try unsafe prepare(given.decodingOptions(), call)
     // A call can be left to itself on a thread of its own only.
-    let image = try timeout == nil || !isTimed ? body() : calls.run(call, work: .max, body)
+    let mayEnd = opening.mayLeave && (timeout != nil || flag != nil)
+    let image = try mayEnd ? calls.run(call, work: .max, opening.body) : opening.body()
     unsafe write(handle(owning: AnimationHandle(image, calls: calls)), to: target)
   }
 }
@@ -131,7 +155,7 @@ public func clearCancel(_ animation: OpaquePointer?) {
 
 /// Bytes that a C function reads.
 @safe
-private final class ForeignSource: ByteSource, @unchecked Sendable {
+final class ForeignSource: ByteSource, @unchecked Sendable {
   // Sendable: the struct never changes, its function is only called under the lock, and the header
   // makes the caller provide functions that may be called on any thread.
   private let reader: zoetrope_reader

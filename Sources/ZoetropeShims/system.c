@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool zt_is_raised(const int32_t *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED) != 0; }
+
 int zt_processor_count(void) {
 #ifdef CPU_ALLOC
   // The system refuses a set that is too small for the processors that it could have.

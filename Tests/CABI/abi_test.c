@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zoetrope.h>
@@ -758,8 +759,13 @@ static void test_timeout(const char *path) {
   uint8_t *bytes = read_file(path, &from.count);
   from.bytes = bytes;
   CHECK(zoetrope_open_bytes(bytes, from.count, &brief, &animation, NULL) == ZOETROPE_TIMED_OUT);
-  /* A reader is not timed while it opens. */
+  /* A reader with `release` may be read after opening has returned. */
   zoetrope_reader reader = {sizeof reader, &from, (int64_t)from.count, read_memory, release_memory};
+  CHECK(zoetrope_open_reader(&reader, &brief, &animation, NULL) == ZOETROPE_TIMED_OUT && !animation);
+  for (int i = 0; i < 6000 && !from.released; i++) usleep(10000);
+  CHECK(from.released == 1);
+  /* Without, opening is not timed. */
+  reader.release = NULL;
   CHECK(zoetrope_open_reader(&reader, &brief, &animation, NULL) == ZOETROPE_OK);
   zoetrope_layout layout = layout_of(animation, NULL);
   uint8_t *pixels = malloc(2 * layout.byte_count);
@@ -774,7 +780,6 @@ static void test_timeout(const char *path) {
   CHECK(zoetrope_sample_indices(animation, ZOETROPE_BY_DISTINCT, 0, 4, indices, &found, NULL) == ZOETROPE_TIMED_OUT);
   for (size_t i = 0; i < 2 * layout.byte_count; i++) CHECK(pixels[i] == 0xa5);
   zoetrope_close(animation);
-  CHECK(from.released == 1);
   zoetrope_options ample = {.size = sizeof ample, .timeout_ns = INT64_MAX};
   CHECK(zoetrope_open_file(path, &ample, &animation, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_read_frames(animation, NULL, 2, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
@@ -803,6 +808,73 @@ static void test_timeout_of_a_silent_pipe(void) {
   }
   for (int i = 0; i < 6000 && open_descriptors() > before; i++) usleep(10000);
   CHECK(open_descriptors() <= before);
+  unlink(path);
+  rmdir(directory);
+}
+
+/* ---- Cancelling while opening ---- */
+
+static volatile sig_atomic_t opening_is_cancelled;
+
+static void cancel_opening(int number) {
+  (void)number;
+  opening_is_cancelled = 1;
+}
+
+static void test_cancelling_opening(const char *path) {
+  zoetrope_animation *animation;
+  zoetrope_error error;
+  volatile int32_t flag = 1;
+  zoetrope_options options = {.size = sizeof options, .cancel_opening = &flag};
+  memory from = {0};
+  uint8_t *bytes = read_file(path, &from.count);
+  from.bytes = bytes;
+  zoetrope_reader reader = {sizeof reader, &from, (int64_t)from.count, read_memory, release_memory};
+  CHECK(zoetrope_open_file(path, &options, &animation, &error) == ZOETROPE_CANCELLED && !animation);
+  CHECK(error.code == ZOETROPE_CANCELLED && !strcmp(error.name, "cancelled") && *error.message);
+  CHECK(zoetrope_open_bytes(bytes, from.count, &options, &animation, NULL) == ZOETROPE_CANCELLED);
+  CHECK(zoetrope_open_reader(&reader, &options, &animation, NULL) == ZOETROPE_CANCELLED);
+  for (int i = 0; i < 6000 && !from.released; i++) usleep(10000);
+  CHECK(from.released == 1);
+  reader.release = NULL;
+  CHECK(zoetrope_open_reader(&reader, &options, &animation, NULL) == ZOETROPE_OK);
+  zoetrope_close(animation);
+  /* A bad argument is told first, and the flag is not looked at afterwards. */
+  CHECK(zoetrope_open_file(NULL, &options, &animation, NULL) == ZOETROPE_PARAMETER);
+  flag = 0;
+  CHECK(zoetrope_open_bytes(bytes, from.count, &options, &animation, NULL) == ZOETROPE_OK);
+  flag = 1;
+  zoetrope_layout layout = layout_of(animation, NULL);
+  uint8_t *pixels = malloc(layout.byte_count);
+  zoetrope_buffer buffer = {pixels, layout.byte_count, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 1, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
+  zoetrope_close(animation);
+  free(pixels);
+  free(bytes);
+}
+
+/* A signal handler ends the wait for a pipe that gives nothing, also if there is a time limit; then nothing
+   of it is left. */
+static void test_cancelling_opening_of_a_silent_pipe(void) {
+  char directory[] = "/tmp/zoetrope-abi-XXXXXX", path[64];
+  CHECK(mkdtemp(directory) != NULL);
+  snprintf(path, sizeof path, "%s/pipe", directory);
+  CHECK(mkfifo(path, 0600) == 0);
+  struct sigaction action = {.sa_handler = cancel_opening, .sa_flags = SA_RESTART}, old;
+  sigaction(SIGALRM, &action, &old);
+  int before = open_descriptors();
+  for (int i = 0; i < 3; i++) {
+    zoetrope_options options = {.size = sizeof options, .cancel_opening = &opening_is_cancelled};
+    if (i == 1) options.timeout_ns = INT64_MAX;
+    zoetrope_animation *animation;
+    opening_is_cancelled = 0;
+    struct itimerval soon = {.it_value = {.tv_usec = 30000}};
+    setitimer(ITIMER_REAL, &soon, NULL);
+    CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_CANCELLED && !animation);
+  }
+  for (int i = 0; i < 6000 && open_descriptors() > before; i++) usleep(10000);
+  CHECK(open_descriptors() <= before);
+  sigaction(SIGALRM, &old, NULL);
   unlink(path);
   rmdir(directory);
 }
@@ -1238,6 +1310,8 @@ int main(int count, char **arguments) {
   test_that_calls_take_turns(delays);
   test_timeout(delays);
   test_timeout_of_a_silent_pipe();
+  test_cancelling_opening(delays);
+  test_cancelling_opening_of_a_silent_pipe();
   if (!getenv("ABI_TEST_SLOW")) {
     test_hostile_calls();
     test_hostile_player();

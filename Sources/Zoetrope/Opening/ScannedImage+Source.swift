@@ -3,8 +3,11 @@ package import SystemPackage
 // Scanning a whole source: the I/O around the pure scanners.
 extension ScannedImage {
   /// The structure of the file in `source`.
+  ///
+  /// - Parameter isCancelled: Polled every 128 KiB.
+  /// - Throws: `cancelled` once `isCancelled` returns true.
   static func scan(
-    _ source: any ByteSource, options: DecodingOptions
+    _ source: any ByteSource, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ScannedImage {
     var buffer = ReadBuffer()
     let first = try source.withBytes(in: 0..<1, buffer: &buffer) {
@@ -14,9 +17,9 @@ extension ScannedImage {
       throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
     }
     if first == PNGScanner.signature[0] {
-      return try run(PNGScanner(limits: options.limits), over: source, &buffer)
+      return try run(PNGScanner(limits: options.limits), over: source, &buffer, isCancelled)
     }
-    return try run(GIFScanner(limits: options.limits), over: source, &buffer)
+    return try run(GIFScanner(limits: options.limits), over: source, &buffer, isCancelled)
   }
 
   /// Throws `notAnImage` if the bytes in `start`, as many as in a GIF header, do not begin an image.
@@ -31,11 +34,13 @@ extension ScannedImage {
   }
 
   private static func run(
-    _ start: some Scanning, over source: any ByteSource, _ buffer: inout ReadBuffer
+    _ start: some Scanning, over source: any ByteSource, _ buffer: inout ReadBuffer,
+    _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ScannedImage {
     // Feed it in place: a copy would share the list of frames and force the next append to copy it.
     var scanner = start
     try source.forEachBlock(buffer: &buffer) { (bytes) throws(AnimatedImageError) in
+      if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while opening") }
       try scanner.feed(bytes)
       return !scanner.isAtEnd
     }

@@ -1,5 +1,11 @@
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Whether `*flag`, which another thread or a signal handler may be changing, is not 0.
+bool zt_is_raised(const int32_t *flag);
+
 /// Processors that the calling thread may run on, and threads that it starts; at least one.
 int zt_processor_count(void);
 
