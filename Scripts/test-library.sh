@@ -47,6 +47,16 @@ for kind in "${@:-plain}"; do
       # Definite leaks only: the runtime keeps what it caches. Fewer and smaller files, as this is slow.
       ABI_TEST_SLOW=1 valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/abi_test" "${arguments[@]:0:3}" Fixtures/Bad/*.gif
+      # What users have: a library without names, and the suppressions that are installed with it.
+      mkdir -p "$folder/stripped"
+      strip --strip-all -o "$folder/stripped/libzoetrope.so.1" "$folder/libzoetrope.so.1"
+      cc "${flags[@]}" Tests/CABI/play_test.c -o "$folder/play_test" -L"$folder/stripped" -l:libzoetrope.so.1 \
+        -Wl,-rpath,"$folder/stripped"
+      for file in Fixtures/Demo/variable-delay.gif Fixtures/APNG/metadata.png; do
+        valgrind --quiet --error-exitcode=9 --leak-check=full \
+          --show-leak-kinds=definite --errors-for-leak-kinds=definite --suppressions=Sources/CZoetrope/zoetrope.supp \
+          "$folder/play_test" "$file"
+      done
       ;;
     *) echo "no kind of test: $kind" >&2; exit 2 ;;
   esac
