@@ -60,7 +60,8 @@ extension zoetrope_options {
     try unsafe set(&limits.metadataTotalBytes, metadata_total_bytes, "metadata_total_bytes")
     try unsafe set(&limits.metadataCount, metadata_count, "metadata_count")
     guard unsafe parallelism >= 0 else {
-      throw AnimatedImageError(.parameter, "parallelism is \(unsafe parallelism), must be 0 or more")
+      throw AnimatedImageError(
+        .parameter, "parallelism is \(unsafe parallelism), must be 0 or more")
     }
     let policies: [DamagePolicy] = [.salvage, .strict, .partialRows]
     return unsafe DecodingOptions(

@@ -28,6 +28,36 @@ import ZoetropeTestSupport
     return png.bytes
   }
 
+  @Test func `cancelling ends the scan of a file`() throws {
+    // Blocks of one byte, over 1 MiB of them.
+    var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2]
+    bytes += (0..<1 << 20).map { $0.isMultiple(of: 2) ? 1 : 0 }
+    bytes += [0, 0x3b]
+    let name = "\(NSTemporaryDirectory())cancelled-\(UUID().uuidString)"
+    try Data(bytes).write(to: URL(fileURLWithPath: name))
+    defer { try? FileManager.default.removeItem(atPath: name) }
+    for stop in [0, 3] {
+      var polls = 0
+      func isCancelled() -> Bool {
+        polls += 1
+        return polls > stop
+      }
+      let error = #expect(throws: AnimatedImageError.self) {
+        try AnimatedImage(contentsOf: FilePath(name), options: .init(), isCancelled: isCancelled)
+      }
+      #expect(error?.code == .cancelled)
+      #expect(polls == stop + 1)
+      polls = 0
+      let inMemory = #expect(throws: AnimatedImageError.self) {
+        try AnimatedImage(source: MemorySource(bytes), options: .init(), isCancelled: isCancelled)
+      }
+      #expect(inMemory?.code == .cancelled)
+      #expect(polls == stop + 1)
+    }
+    let image = try AnimatedImage(source: MemorySource(bytes), options: .init()) { false }
+    #expect(image.frames.count == 1)
+  }
+
   @Test func `each fault of IHDR has words of its own`() {
     let good = PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.grey))
     var wrong = PNGChunk("IHDR", good)
