@@ -2,11 +2,12 @@
 """How soon calls end: milliseconds from cancel(), the end of a timeout, or Ctrl-C until the call has ended.
 
     ZOETROPE_LIBRARY=.build-static/lib/dist/libzoetrope.so.1 PYTHONPATH=Python:Python/tests \\
-      python3 Python/benchmarks/measure_stopping.py [TRIES]
+      python3 Python/benchmarks/measure_stopping.py [TRIES [PART...]]
 
 Every public call of the Python package and of zoetrope.h that may take long, on files that ask for everything
 that the strict limits allow: the table has the worst file of each. Then those that cannot be ended, with the
-time that they take. The last table is the time of `distinct` on small frames of a large canvas.
+time that they take. The last table is the time of `distinct` on small frames of a large canvas. Parts are
+"python", "opening", "c", "facts" and "distinct"; all of them take some ten minutes.
 """
 
 import ctypes
@@ -26,11 +27,12 @@ import zoetrope
 from zoetrope import _animation, _library as c
 
 #: Seconds until a call is ended; as timeouts have to be longer than opening takes.
-WAIT = 0.25
+WAIT = 0.15
 SMALL = (64, 64)
 
-#: When the last call of the library began.
+#: When the last call of the library began, and the longest so far, in seconds.
 last_call = [0.0]
+longest = [0.0]
 
 
 class Library:
@@ -40,8 +42,10 @@ class Library:
         function = getattr(c.library, name)
 
         def call(*arguments):
-            last_call[0] = time.monotonic()
-            return function(*arguments)
+            begun = last_call[0] = time.monotonic()
+            result = function(*arguments)
+            longest[0] = max(longest[0], time.monotonic() - begun)
+            return result
 
         # Destructors call these: Python loses what a signal handler raises there.
         call = function if name in ("zoetrope_close", "zoetrope_bytes_free") else call
@@ -156,14 +160,19 @@ def by_timeout(call, data, out):
         except zoetrope.TimedOutError:
             # On a busy machine.
             pass
-    end = time.monotonic() + 4 * WAIT
+    # Those that are many short calls never run out of it: what counts is the longest.
+    longest[0] = 0
+    timer = threading.Timer(4 * WAIT, animation.cancel)
+    timer.start()
     try:
-        # Those that are many short calls never run out of it: their time is that of one.
-        while time.monotonic() < end:
-            call(animation, out, data)
+        until_it_ends(call, animation, out, data)
     except zoetrope.TimedOutError:
-        pass
-    return max(time.monotonic() - last_call[0] - WAIT, 0)
+        return max(time.monotonic() - last_call[0] - WAIT, 0)
+    except zoetrope.CancelledError:
+        return max(longest[0] - WAIT, 0)
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def by_ctrl_c(call, data, out):
@@ -340,7 +349,7 @@ def player(data):
     time.sleep(WAIT)
     begun = time.monotonic()
     lib.zoetrope_player_stop(made)
-    lib.zoetrope_player_wait(made)
+    lib.zoetrope_player_wait(made, None)
     taken = time.monotonic() - begun
     lib.zoetrope_player_free(made)
     lib.zoetrope_close(handle)
@@ -348,6 +357,26 @@ def player(data):
 
 
 # ---- The tables
+
+def lateness(data):
+    """Seconds by which the system itself ends a plain wait too late while a file is decoded."""
+    animation = zoetrope.open(data, limits="strict")
+
+    def work():
+        try:
+            animation.read(size=SMALL, fit="stretch")
+        except zoetrope.CancelledError:
+            pass
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun = time.monotonic()
+    time.sleep(WAIT)
+    taken = time.monotonic() - begun - WAIT
+    animation.cancel()
+    thread.join()
+    return taken
+
 
 worst_of_all = [0.0]
 
@@ -363,59 +392,63 @@ def row(name, way, measure, sources, tries):
         flush=True)
 
 
-def main():
-    tries = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    files = {
+def files():
+    return {
         "large": hostile.large_frames(250), "hidden": hostile.hidden(250), "deep": hostile.noise(30),
         "cut": hostile.large_frames(250, cut=True), "dots": hostile.dots(10_000),
         "cleared": hostile.dots(10_000, disposal=2)}
+
+
+def python_calls(tries):
     out = np.zeros((64, 64, 4), np.uint8)
-    print("| call | ended by | worst file | median | worst, ms |\n|---|---|---|---|---|")
     for name, call in CALLS.items():
         for way in by_cancel, by_timeout, by_ctrl_c:
-            row(name, way.__name__[3:], lambda data: way(call, data, out), files, tries)
+            row(name, way.__name__[3:], lambda data: way(call, data, out), files(), tries)
     for name, call in OTHERS.items():
-        row(name, "ctrl_c", lambda data: by_ctrl_c(call, data, out), files, tries)
+        row(name, "ctrl_c", lambda data: by_ctrl_c(call, data, out), files(), tries)
 
+
+def opening(tries):
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "file")
+        def path(name):
+            return os.path.join(folder, name)
+
         cut = hostile.noise(1)[:-2000]
-        with open(path, "wb") as file:
-            file.write(cut)
-        long_path = os.path.join(folder, "long")
-        with open(long_path, "wb") as file:
-            file.write(hostile.gif(1, 1, [(0, 0, 1, 1, 1, b"\2")])[:-1] + b"\1\0" * (125 << 20))
-        interlaced_path = os.path.join(folder, "interlaced")
-        with open(interlaced_path, "wb") as file:
-            file.write(hostile.interlaced())
-        pipe = os.path.join(folder, "pipe")
-        os.mkfifo(pipe)
-        long = open(long_path, "rb").read()
+        # 100 MiB of blocks of one byte, nearly what the strict `live_bytes` allow.
+        long = hostile.gif(1, 1, [(0, 0, 1, 1, 1, b"\2")])[:-1] + b"\1\0" * (50 << 20)
+        for name, data in ("cut", cut), ("long", long), ("interlaced", hostile.interlaced()):
+            with open(path(name), "wb") as file:
+                file.write(data)
+        os.mkfifo(path("pipe"))
+        buffer = bytearray(long)
         sources = {
-            "path, cut frame": lambda: path, "path, 250 MiB": lambda: long_path, "silent pipe": lambda: pipe,
-            "path, 12 KB interlaced": lambda: interlaced_path, "bytes, cut frame": lambda: cut, "bytes, 250 MiB": lambda: long,
-            "bytearray, 250 MiB": lambda: bytearray_of_long,
-            "file object, 250 MiB": lambda: open(long_path, "rb")}
-        bytearray_of_long = bytearray(long)
+            "path, cut frame": lambda: path("cut"), "path, 12 KB interlaced": lambda: path("interlaced"),
+            "path, 100 MiB": lambda: path("long"), "silent pipe": lambda: path("pipe"),
+            "bytes, cut frame": lambda: cut, "bytes, 100 MiB": lambda: long,
+            "bytearray, 100 MiB": lambda: buffer, "file object, 100 MiB": lambda: open(path("long"), "rb")}
         for name, source in sources.items():
             for way in opening_by_timeout, opening_by_ctrl_c:
                 row("open", way.__name__[11:], way, {name: source}, tries)
         for function, data in (
-                ("zoetrope_open_file", {"cut frame": path, "250 MiB": long_path, "silent pipe": pipe}),
-                ("zoetrope_open_bytes", {"cut frame": cut, "250 MiB": long}),
-                ("zoetrope_open_reader", {"cut frame": cut, "250 MiB": long})):
+                ("zoetrope_open_file", {"cut frame": path("cut"), "100 MiB": path("long"), "silent pipe": path("pipe")}),
+                ("zoetrope_open_bytes", {"cut frame": cut, "100 MiB": long}),
+                ("zoetrope_open_reader", {"cut frame": cut, "100 MiB": long})):
             for way in "cancel_opening", "timeout_ns":
                 row(function, way, lambda source: c_opening(function, source, 0.02, way[0] == "c"), data, tries)
-    for name, call in C_CALLS.items():
-        row(name, "zoetrope_cancel", lambda data: c_by_cancel(call, data), files, tries)
-        row(name, "timeout_ns", lambda data: c_by_timeout(call, data), files, tries)
-    row("zoetrope_play", "zoetrope_player_stop", player, files, tries)
-    print(f"\nworst of all: {worst_of_all[0]:.1f} ms")
 
+
+def c_calls(tries):
+    for name, call in C_CALLS.items():
+        row(name, "zoetrope_cancel", lambda data: c_by_cancel(call, data), files(), tries)
+        row(name, "timeout_ns", lambda data: c_by_timeout(call, data), files(), tries)
+    row("zoetrope_play", "zoetrope_player_stop", player, files(), tries)
+
+
+def facts(tries):
     print("\n| fact | worst file | ms |\n|---|---|---|")
     for name, call in FACTS.items():
         times = {}
-        for file, data in files.items():
+        for file, data in files().items():
             for _ in range(tries):
                 animation = zoetrope.open(data, limits="strict")
                 begun = time.monotonic()
@@ -424,6 +457,8 @@ def main():
         file = max(times, key=lambda file: times[file])
         print(f"| {name} | {file} | {times[file] * 1000:.1f} |", flush=True)
 
+
+def distinct(tries):
     print("\n| small frames on 4096x4096, distinct | bytes | ms |\n|---|---|---|")
     for count in 500, 2000, 10_000:
         for disposal in 1, 2:
@@ -434,6 +469,24 @@ def main():
                 zoetrope.open(data, limits="strict", threads=1).sample_indices(8, "distinct")
                 times.append(time.monotonic() - begun)
             print(f"| {count}, disposal {disposal} | {len(data)} | {min(times) * 1000:.0f} |", flush=True)
+
+
+def main():
+    tries = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    parts = sys.argv[2:] or ["python", "opening", "c", "facts", "distinct"]
+    # A shell starts programs in the background without it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print("| call | ended by | worst file | median | worst, ms |\n|---|---|---|---|---|")
+    # What of it is the system's.
+    row("time.sleep", "itself", lateness, files(), 4 * tries)
+    worst_of_all[0] = 0
+    for name, part in ("python", python_calls), ("opening", opening), ("c", c_calls):
+        if name in parts:
+            part(tries)
+    print(f"\nworst of all: {worst_of_all[0]:.1f} ms")
+    for name, part in ("facts", facts), ("distinct", distinct):
+        if name in parts:
+            part(tries)
 
 
 if __name__ == "__main__":
