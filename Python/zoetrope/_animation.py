@@ -738,6 +738,8 @@ class Animation:
         self._next = place + 1
         buffer = ctypes.create_string_buffer(_lib.zoetrope_bytes_count(result.pointer))
         _lib.zoetrope_bytes_copy(result.pointer, buffer, len(buffer))
+        # Here, where no signal waits for its handler: Python loses what that raises in a destructor.
+        del result
         return buffer.raw, make_damage(frame.damage) if frame.damage.is_present else None
 
     def check(self) -> List[Damage]:
