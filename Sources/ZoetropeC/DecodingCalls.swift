@@ -34,10 +34,10 @@ final class DecodingCalls: Sendable {
 
   /// A call that begins now.
   ///
-  /// - Parameter flag: Ends the call, too.
   /// Each function of the header that decodes creates one before anything else that takes time, so that no
   /// ``cancel()`` is lost between two of its steps.
   ///
+  /// - Parameter flag: Ends the call, too.
   /// - Throws: `cancelled`, if ``cancel()`` was called before.
   func begin(_ flag: CallerFlag? = nil) throws(AnimatedImageError) -> DecodingCall {
     let call = DecodingCall(self, timeout: timeout, flag)
