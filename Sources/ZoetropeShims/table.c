@@ -50,23 +50,48 @@ static bool zt_fill(uintptr_t address, uintptr_t end) {
   return mmap((void *)page, end - page, PROT_READ, flags, -1, 0) != MAP_FAILED;
 }
 
-// Whether `address` lies in a mapping, whose missing page then is zeros.
+#ifdef DEBUG
+// What a test does to a slot between the two loads of its range: once, in the thread that asked for it.
+static _Thread_local struct {
+  zt_slot *slot;
+  uintptr_t start, end;
+} zt_change;
+static void zt_set_range(zt_slot *slot, uintptr_t start, uintptr_t end);
+
+static void zt_make_change(zt_slot *slot) {
+  if (slot != zt_change.slot) return;
+  zt_change.slot = NULL;
+  zt_set_range(slot, zt_change.start, zt_change.end);
+}
+#else
+static void zt_make_change(zt_slot *slot) { (void)slot; }
+#endif
+
+// The mapping in which `address` lies.
 //
 // A slot that changes while it is read is passed over: the mapping in which this thread faulted is
 // in use, so its slot does not change. Without `sequence`, the start of one mapping and the end of
 // the next one in the same slot could enclose a third.
-static bool zt_mend(uintptr_t address) {
+static zt_slot *zt_find_around(uintptr_t address) {
   for (int index = 0; index < zt_slot_count; index++) {
     zt_slot *slot = &zt_slots[index];
     uint32_t sequence = atomic_load(&slot->sequence);
-    uintptr_t start = atomic_load(&slot->start), end = atomic_load(&slot->end);
+    uintptr_t start = atomic_load(&slot->start);
+    zt_make_change(slot);
+    uintptr_t end = atomic_load(&slot->end);
     if (sequence % 2 != 0 || atomic_load(&slot->sequence) != sequence) continue;
-    if (start == 0 || address < start || address >= end) continue;
-    // First, since other threads read the zeros as soon as they are there.
-    atomic_store(&slot->has_gap, true);
-    return zt_fill(address, end);
+    if (start != 0 && address >= start && address < end) return slot;
   }
-  return false;
+  return NULL;
+}
+
+// Whether `address` lies in a mapping, whose missing page then is zeros.
+static bool zt_mend(uintptr_t address) {
+  zt_slot *slot = zt_find_around(address);
+  if (!slot) return false;
+  // First, since other threads read the zeros as soon as they are there.
+  atomic_store(&slot->has_gap, true);
+  return zt_fill(address, atomic_load(&slot->end));
 }
 
 // Does what the system would have done if `previous` were installed: its mask, SA_NODEFER and
@@ -164,6 +189,24 @@ static void zt_set_range(zt_slot *slot, uintptr_t start, uintptr_t end) {
   atomic_fetch_add(&slot->sequence, 1);
 }
 
+#ifdef DEBUG
+void zt_set_range_for_test(const uint8_t *bytes, size_t count, const uint8_t *next, bool is_late) {
+  pthread_mutex_lock(&zt_lock);
+  zt_slot *slot = zt_find((uintptr_t)bytes);
+  uintptr_t start = (uintptr_t)next;
+  if (slot && is_late) {
+    zt_change.start = start;
+    zt_change.end = start + count;
+    zt_change.slot = slot;
+  } else if (slot) {
+    zt_set_range(slot, start, start + count);
+  }
+  pthread_mutex_unlock(&zt_lock);
+}
+
+bool zt_is_mapped(const void *address) { return zt_find_around((uintptr_t)address) != NULL; }
+#endif
+
 const uint8_t *zt_map(int descriptor, size_t count) {
   if (count == 0) return NULL;
   pthread_mutex_lock(&zt_lock);
@@ -243,6 +286,15 @@ int zt_punch_hole(int descriptor, int64_t offset, int64_t count) {
 #else
   (void)descriptor, (void)offset, (void)count;
   return ENOSYS;
+#endif
+}
+
+int64_t zt_find_hole(int descriptor, int64_t offset) {
+#ifdef SEEK_HOLE
+  return lseek(descriptor, offset, SEEK_HOLE);
+#else
+  (void)descriptor, (void)offset;
+  return -1;
 #endif
 }
 

@@ -42,5 +42,17 @@ int zt_lock_byte(int descriptor, int64_t offset, int kind);
 /// Frees the disk space of a range, which then reads as zeros. Returns 0 or the error number.
 int zt_punch_hole(int descriptor, int64_t offset, int64_t count);
 
+/// Where the first hole at or behind `offset` begins, or the end of the file; -1 if that is unknown.
+int64_t zt_find_hole(int descriptor, int64_t offset);
+
 /// The size that a file may grow to by this process's hand (RLIMIT_FSIZE).
 int64_t zt_file_size_limit(void);
+
+/// For tests of the handler's lookup, in debug builds alone: gives the slot of the mapping at `bytes` the `count` bytes at `next`
+/// instead; if `is_late`, not before this thread next looks into that slot, between the two loads of
+/// its range.
+void zt_set_range_for_test(
+    const uint8_t *_Nonnull bytes, size_t count, const uint8_t *_Nonnull next, bool is_late);
+
+/// Whether the handler takes `address` for one of a mapping. In debug builds alone.
+bool zt_is_mapped(const void *_Nonnull address);
