@@ -12,7 +12,7 @@ extension AnimatedImage {
 
     fileprivate struct State: Sendable {
       var identity: ContentIdentity?
-      var storedIdentity: (secret: HashSecret, identity: ContentIdentity)?
+      var storedIdentity: StoredIdentity?
       var openingFrame: OpeningFrame?
       var checkpoints: CheckpointStore?
       var frames: SharedFrames?
@@ -39,9 +39,11 @@ extension AnimatedImage {
       set { state.withLock { $0.identity = newValue } }
     }
 
-    /// The identity of the image's bytes in a store, with the store's secret; nil until it has been
-    /// computed.
-    var storedIdentity: (secret: HashSecret, identity: ContentIdentity)? {
+    /// The identity of the image's bytes in a store, with the store's secret and the file's stamp; nil
+    /// until it is known.
+    typealias StoredIdentity = (secret: HashSecret, stamp: FileStamp?, identity: ContentIdentity)
+
+    var storedIdentity: StoredIdentity? {
       get { state.withLock { $0.storedIdentity } }
       set { state.withLock { $0.storedIdentity = newValue } }
     }

@@ -154,19 +154,25 @@ extension FrameStore {
   ) throws(AnimatedImageError) -> ContentIdentity {
     let index = index
     let stamp = image.source.currentStamp
-    // Only what cannot change: a file is found by its stamp, as soon as that tells two writes apart.
-    if stamp == nil, let known = image.access.storedIdentity, known.secret === index.secret {
+    // Kept in memory too: a read-only store, or one whose disk is full, has no record of it.
+    if let known = image.access.storedIdentity, known.secret === index.secret,
+      known.stamp == stamp, image.source.isUnchanged
+    {
       return known.identity
     }
-    let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? false
+    // A file that changed within the last seconds is hashed each time. A later write may leave its
+    // stamp as it is, and then frames of the new bytes would be stored under the old identity.
+    let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? true
     if let stamp, isSettled, image.source.isUnchanged,
       var record = index.read(.identity, of: stamp), let identity = record.identity()
     {
+      image.access.storedIdentity = (index.secret, stamp, identity)
       return identity
     }
     let identity = try image.identity(keyedWith: index.secret, isCancelled: isCancelled)
-    if stamp == nil { image.access.storedIdentity = (index.secret, identity) }
-    if let stamp, isSettled, image.source.currentStamp == stamp {
+    guard isSettled, image.source.currentStamp == stamp else { return identity }
+    image.access.storedIdentity = (index.secret, stamp, identity)
+    if let stamp {
       do throws(AnimatedImageError) {
         try index.write(.identity, of: stamp) {
           $0.put(identity.high)

@@ -6,6 +6,7 @@ final class CountingSource: ByteSource {
   private let memory: MemorySource
   private let reads = Atomic<Int>(0)
   private let isCounting = Atomic<Bool>(false)
+  private let stamp = Mutex<FileStamp?>(nil)
   private let whenRead: @Sendable (Int) throws(AnimatedImageError) -> Void
 
   init(
@@ -33,7 +34,11 @@ final class CountingSource: ByteSource {
   var byteCount: Int { memory.byteCount }
   var residentByteCount: Int { 0 }
 
-  var currentStamp: FileStamp? { nil }
+  /// Nil unless set: then it seems to be a file.
+  var currentStamp: FileStamp? {
+    get { stamp.withLock { $0 } }
+    set { stamp.withLock { $0 = newValue } }
+  }
   var isUnchanged: Bool { true }
 
   func withBytes<Result>(

@@ -5,6 +5,7 @@
   import TestRunning
   import Testing
   import Zoetrope
+  import ZoetropeTestSupport
 
   /// A store that this user may read but not write.
   @Suite(.timeLimit(.minutes(10)), .startsThreads) struct ReadOnlyStoreTests {
@@ -85,6 +86,57 @@
       try reading { () throws in
         let error = #expect(throws: AnimatedImageError.self) { try FrameStore(at: directory) }
         #expect(error?.code == .storeDenied)
+      }
+    }
+
+    /// The stamp of a file that last changed so many seconds ago.
+    private static func stamp(changedBefore seconds: Int64) -> FileStamp {
+      let time = FileStamp.now() - seconds * 1_000_000_000
+      return FileStamp(device: 1, inode: 2, byteCount: 3, modified: time, changed: time)
+    }
+
+    @Test func `a file that the store does not know is hashed once`() async throws {
+      let source = CountingSource(DeltaGIF.make(width: 16, height: 16, frameCount: 6, patch: 4))
+      source.currentStamp = Self.stamp(changedBefore: 100)
+      let image = try source.open()
+      let store = try reading { () throws in try FrameStore(at: directory) }
+      // A read for the identity, and one for each frame.
+      for index in 0..<3 { _ = try await image.bitmap(at: index, cache: store) }
+      #expect(source.count == 4)
+      let cache = MemoryFrameCache(budget: MemoryBudget(), backing: store)
+      for index in 3..<6 { _ = try await image.bitmap(at: index, cache: cache) }
+      #expect(source.count == 7)
+      // Touched: the bytes may be others.
+      source.currentStamp = Self.stamp(changedBefore: 50)
+      let identity = try store.identity(of: image)
+      #expect(source.count == 8)
+      #expect(try store.identity(of: image) == identity)
+      #expect(source.count == 8)
+    }
+
+    @Test func `a store that cannot write a record keeps the identity in memory`() throws {
+      let source = CountingSource(DeltaGIF.make(width: 16, height: 16, frameCount: 3, patch: 4))
+      source.currentStamp = Self.stamp(changedBefore: 100)
+      let image = try source.open()
+      let store = try FrameStore(at: directory)
+      for _ in 0..<3 {
+        _ = try TableCall.$plan.withValue({ $0 == .write ? .error(ENOSPC) : nil }) {
+          try store.identity(of: image)
+        }
+      }
+      #expect(source.count == 1)
+      #expect(store.lastError?.code == .storeFull)
+    }
+
+    @Test func `a file that has just changed is hashed each time`() throws {
+      let source = CountingSource(DeltaGIF.make(width: 16, height: 16, frameCount: 3, patch: 4))
+      // Younger than two seconds however slow the machine is.
+      source.currentStamp = Self.stamp(changedBefore: -3600)
+      let image = try source.open()
+      let store = try FrameStore(at: directory)
+      for count in 1...3 {
+        _ = try store.identity(of: image)
+        #expect(source.count == count)
       }
     }
 
