@@ -1,25 +1,15 @@
 internal import Glibc
-internal import SystemPackage
 
 /// Reads the files that ``MemoryFacts`` parses. `root` prefixes every path, for tests.
 package struct MachineMemory: Sendable {
   private let root: String
-  /// Directories of this process's control group and its ancestors, innermost first; empty if none
-  /// is found.
-  private let groupFolders: [String]
-  private let isVersion2: Bool
+  private let group: ControlGroup
+  private var groupFolders: [String] { group.folders }
+  private var isVersion2: Bool { group.isVersion2 }
 
   package init(root: String = "") {
     self.root = root
-    guard let group = Self.text(root + "/proc/self/cgroup").flatMap(MemoryFacts.controlGroup)
-    else {
-      (groupFolders, isVersion2) = ([], false)
-      return
-    }
-    isVersion2 = group.isVersion2
-    let mount = root + "/sys/fs/cgroup" + (group.isVersion2 ? "" : "/memory")
-    // Inside a container the host's path does not exist; the container's own group is the mount.
-    groupFolders = MemoryFacts.ancestors(of: group.path).map { mount + $0 }
+    group = ControlGroup(of: "memory", root: root)
   }
 
   /// Bytes that this process may use: the lowest of its groups' limits and the machine's memory.
@@ -33,15 +23,15 @@ package struct MachineMemory: Sendable {
   package func read() -> MemoryReading {
     var reading = MemoryReading()
     let stall =
-      (isVersion2 ? first { Self.text($0 + "/memory.pressure") } : nil)
-      ?? Self.text(root + "/proc/pressure/memory")
+      (isVersion2 ? first { ControlGroup.text($0 + "/memory.pressure") } : nil)
+      ?? ControlGroup.text(root + "/proc/pressure/memory")
     if let stall = stall.flatMap(MemoryFacts.stall) {
       reading.someStall = stall.some
       reading.fullStall = stall.full
     }
     if isVersion2 {
       // Includes events of descendant groups.
-      let events = first { Self.text($0 + "/memory.events") }.map(MemoryFacts.events)
+      let events = first { ControlGroup.text($0 + "/memory.events") }.map(MemoryFacts.events)
       reading.highEvents = events?["high"]
       reading.maxEvents = events.map { ($0["max"] ?? 0) + ($0["oom"] ?? 0) }
     } else {
@@ -78,28 +68,20 @@ package struct MachineMemory: Sendable {
   private func usage(of folder: String) -> (total: Int, filePages: Int)? {
     guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
     else { return nil }
-    let facts = Self.text(folder + "/memory.stat").map(MemoryFacts.events) ?? [:]
+    let facts = ControlGroup.text(folder + "/memory.stat").map(MemoryFacts.events) ?? [:]
     let prefix = isVersion2 ? "" : "total_"
     let total = max(all - (facts[prefix + "inactive_file"] ?? 0), 0)
     return (total, min(facts[prefix + "active_file"] ?? 0, total))
   }
 
   private func number(_ path: String) -> Int? {
-    Self.text(path).flatMap { MemoryFacts.byteCount($0) }
+    ControlGroup.text(path).flatMap { MemoryFacts.byteCount($0) }
   }
 
   private static var physicalBytes: Int {
     let pages = sysconf(Int32(_SC_PHYS_PAGES))
     let page = sysconf(Int32(_SC_PAGESIZE))
     return pages > 0 && page > 0 ? pages * page : 1 << 30
-  }
-
-  /// The text of a small file; nil when it cannot be read.
-  private static func text(_ path: String) -> String? {
-    guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
-    else { return nil }
-    defer { try? file.close() }
-    return String(decoding: file.prefix(4096), as: UTF8.self)
   }
 }
 
@@ -124,30 +106,6 @@ package enum MemoryFacts {
   package static func byteCount(_ text: some StringProtocol) -> Int? {
     guard let value = Int(text.trimmingWhitespace), value >= 0, value < 1 << 60 else { return nil }
     return value
-  }
-
-  /// The control group of this process from `/proc/self/cgroup`: its path, and whether the
-  /// hierarchy is version 2. The memory controller of version 1 wins where both are mounted,
-  /// because a controller is in one of them only.
-  package static func controlGroup(_ text: String) -> (path: String, isVersion2: Bool)? {
-    var unified: String?
-    for line in text.split(whereSeparator: \.isNewline) {
-      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-      guard fields.count == 3 else { continue }
-      if fields[1].split(separator: ",").contains("memory") { return (String(fields[2]), false) }
-      if fields[0] == "0", fields[1].isEmpty { unified = String(fields[2]) }
-    }
-    return unified.map { ($0, true) }
-  }
-
-  /// `path` and its ancestors, innermost first. Each may set a limit.
-  package static func ancestors(of path: String) -> [String] {
-    var parts = path.split(separator: "/").map(String.init)
-    // `..` leaves the group's namespace, where nothing is mounted.
-    if parts.contains("..") { parts = [] }
-    return (0...parts.count).reversed().map { count in
-      parts.prefix(count).map { "/" + $0 }.joined()
-    }
   }
 
   /// The counters of `memory.events`, by name.

@@ -13,13 +13,14 @@ package final class DecodeThreads: Sendable {
   /// playing animations must not queue behind that.
   package static let loading = DecodeThreads(count: 4)
   /// Threads that check whether a file is unchanged since it was last opened, so that its picture
-  /// can be shown at once. These checks must not queue behind loads.
+  /// can be shown at once, and that look pictures up on disk. Both must not queue behind loads.
   package static let checking = DecodeThreads(count: 2)
   /// Threads on which streams write to their files and come to their end. That is short, so it must
   /// not queue behind loads; whoever waits for the end of a stream would.
   package static let spilling = DecodeThreads(count: 4)
-  /// Processors this process may use; at least one.
-  package static let processorCount = Int(zt_processor_count())
+  /// Processors this process may use: those that it may run on, or fewer if a control group limits their time.
+  package static let processorCount = min(
+    Int(zt_processor_count()), ControlGroup(of: "cpu").processorQuota ?? .max)
 
   fileprivate struct State {
     var queue: [@Sendable () -> Void] = []

@@ -6,7 +6,8 @@
 /// Whether `*flag`, which another thread or a signal handler may be changing, is not 0.
 bool zt_is_raised(const int32_t *flag);
 
-/// Processors that the calling thread may run on, and threads that it starts; at least one.
+/// Processors that the calling thread may run on, and threads that it starts; at least one. Quotas of control
+/// groups are not counted.
 int zt_processor_count(void);
 
 /// Makes and opens a file in `directory` that never has a name; -1 with `errno` if the file system,

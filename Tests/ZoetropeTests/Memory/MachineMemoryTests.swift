@@ -86,18 +86,22 @@ import Zoetrope
     }
   }
 
-  /// Runs `body` on a machine that consists of `files`.
   private func withMachine(
     _ files: [String: String], _ body: (MachineMemory) throws -> Void
   ) throws {
-    let root = FileManager.default.temporaryDirectory.appending(path: "machine-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: root) }
-    for (path, text) in files {
-      let file = root.appending(path: path)
-      try FileManager.default.createDirectory(
-        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try text.write(to: file, atomically: false, encoding: .utf8)
-    }
-    try body(MachineMemory(root: root.path))
+    try ZoetropeTests.withMachine(files) { try body(MachineMemory(root: $0)) }
   }
+}
+
+/// Runs `body` with the root of a machine that consists of `files`.
+func withMachine(_ files: [String: String], _ body: (String) throws -> Void) throws {
+  let root = FileManager.default.temporaryDirectory.appending(path: "machine-\(UUID())")
+  defer { try? FileManager.default.removeItem(at: root) }
+  for (path, text) in files {
+    let file = root.appending(path: path)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try text.write(to: file, atomically: false, encoding: .utf8)
+  }
+  try body(root.path)
 }

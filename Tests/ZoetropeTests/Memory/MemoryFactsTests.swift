@@ -11,21 +11,6 @@ import Zoetrope
     #expect(MemoryFacts.byteCount(text) == expected)
   }
 
-  @Test func `the memory controller of version 1 wins over an empty version 2`() throws {
-    let mixed = "8:pids:/a\n4:memory:/b/c\n0::/d\n"
-    let group = try #require(MemoryFacts.controlGroup(mixed))
-    #expect(group.path == "/b/c" && !group.isVersion2)
-    let unified = try #require(MemoryFacts.controlGroup("0::/user.slice/x:y\n"))
-    #expect(unified.path == "/user.slice/x:y" && unified.isVersion2)
-    #expect(MemoryFacts.controlGroup("garbage\n\n1:name") == nil)
-  }
-
-  @Test func `groups above are looked at too, and a path out of the namespace is not`() {
-    #expect(MemoryFacts.ancestors(of: "/a/b") == ["/a/b", "/a", ""])
-    #expect(MemoryFacts.ancestors(of: "/") == [""])
-    #expect(MemoryFacts.ancestors(of: "/../other") == [""])
-  }
-
   @Test func `stall averages are read and nonsense is not`() throws {
     let text = """
       some avg10=12.50 avg60=1.00 avg300=0.10 total=123
