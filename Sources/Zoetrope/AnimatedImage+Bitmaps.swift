@@ -25,7 +25,7 @@ extension AnimatedImage {
     try Rendition(rendering, of: canvasSize, options: options).check(options.limits)
     let key: FrameKey?
     if let cache, cache.mayBlock {
-      let found = try await onThread(.loading) { (image, flag) throws(AnimatedImageError) in
+      let found = try await onThread(lookupThreads) { (image, flag) throws(AnimatedImageError) in
         try image.lookUp(index, rendering, in: cache) { flag.isRaised }
       }
       if let bitmap = found?.bitmap { return bitmap }
@@ -71,6 +71,10 @@ extension AnimatedImage {
     try await bitmap(
       at: frameIndex(at: time, policy: policy), rendering: rendering, cache: cache)
   }
+
+  /// Where the image is looked up in a store: apart from loads if its identity is known, since that is short
+  /// then. (A file that was touched, or another store, has it hashed there all the same, once.)
+  var lookupThreads: DecodeThreads { access.storedIdentity == nil ? .loading : .checking }
 
   /// The key of frame `index`; nil for a file that was overwritten since it was opened.
   private func cacheKey(

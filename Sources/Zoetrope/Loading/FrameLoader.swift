@@ -294,7 +294,8 @@ public actor FrameLoader {
   /// The identity of `image` in the cache's keys.
   func identity(of image: AnimatedImage) async -> ContentIdentity? {
     guard cache.mayBlock else { return image.access.identity }
-    return try? await image.onThread(.loading) { [cache] (image, flag) throws(AnimatedImageError) in
+    return try? await image.onThread(image.lookupThreads) {
+      [cache] (image, flag) throws(AnimatedImageError) in
       try cache.identity(of: image) { flag.isRaised }
     }
   }

@@ -95,12 +95,14 @@ public final class SharedFrames: Sendable {
     let isLight =
       image.isLightToPlay && (cache == nil || cache is MemoryFrameCache) && !mayBlock
     let player = image.preparedForPlaying
+    let isIdentified =
+      mayBlock ? player.access.storedIdentity != nil : player.access.identity != nil
     let isAtHand: @Sendable (Int) -> Bool = { player.source.isAtHand(player.frames[$0].byteRange) }
     self.init(
       frames: player.frames, canvasSize: player.canvasSize, scaler: renderer.scaler,
       playCount: player.playCount, keeping: keeping,
       // A cached reader reads the whole file first, unless its identity is known.
-      openingThreads: cache != nil && (mayBlock || player.access.identity == nil) ? .loading : nil,
+      openingThreads: cache != nil && !isIdentified ? .loading : nil,
       isAtHand: isLight ? isAtHand : nil, burst: isLight ? 1 : 0,
       resting: RestingCost(
         in: player.access.budget,

@@ -25,7 +25,7 @@ extension FrameStore {
       throw AnimatedImageError(
         .parameter, "no frame \(wrong), there are \(image.frames.count)", format: image.format)
     }
-    let content = try await image.onThread(.loading) {
+    let content = try await image.onThread(image.lookupThreads) {
       [self] (image, flag) throws(AnimatedImageError) in
       try identity(of: image) { flag.isRaised }
     }

@@ -66,8 +66,8 @@ import ZoetropeTestSupport
     await loads.value
   }
 
-  @Test func `streams are written and end while all threads that load files are busy`() async throws
-  {
+  /// Runs `body` while all threads that load files are busy.
+  private func whileLoading(_ body: () async throws -> Void) async throws {
     let gate = Gate(closed: [0])
     let entered = Tally()
     let loads = Task {
@@ -83,13 +83,37 @@ import ZoetropeTestSupport
       }
     }
     await entered.reach(4)
-    let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
-    producer.yield(DeltaGIF.make(width: 8, height: 8, frameCount: 4, patch: 2))
-    producer.finish()
-    let stream = try await StreamedImage(chunks, storage: StreamStorage(memoryLimit: 0))
-    #expect(await stream.ending() == .complete)
+    try await body()
     gate.open(0)
     await loads.value
+  }
+
+  @Test func `streams are written and end while all threads that load files are busy`() async throws
+  {
+    try await whileLoading {
+      let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+      producer.yield(DeltaGIF.make(width: 8, height: 8, frameCount: 4, patch: 2))
+      producer.finish()
+      let stream = try await StreamedImage(chunks, storage: StreamStorage(memoryLimit: 0))
+      #expect(await stream.ending() == .complete)
+    }
+  }
+
+  @Test func `frames of a known image are looked up while all threads that load files are busy`()
+    async throws
+  {
+    let scratch = try ScratchDirectory()
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    let image = try AnimatedImage(
+      bytes: DeltaGIF.make(width: 8, height: 8, frameCount: 4, patch: 2))
+    let expected = try await image.bitmap(at: 1, cache: store)
+    try await whileLoading {
+      #expect(try await image.bitmap(at: 1, cache: store) == expected)
+      _ = try await image.bitmap(at: 2, cache: store)
+      let shared = SharedFrames(image, cache: store)
+      #expect(try await shared.frame(at: 1).bitmap == expected)
+    }
+    #expect(store.statistics.hits == 2)
   }
 
   @Test func `images of files stay on the shelf when others give their bytes back`() throws {
