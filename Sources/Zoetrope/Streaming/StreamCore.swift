@@ -108,41 +108,28 @@ package final class StreamCore: Sendable {
 
   /// What the bytes in memory are charged to.
   let budget: MemoryBudget
-  /// Bytes charged; nil once whoever keeps the image has charged them.
-  private let charged = Mutex<Int?>(0)
+  private let bytesCharge: StreamCharge
 
   init(options: DecodingOptions, storage: StreamStorage, budget: MemoryBudget = .shared) {
     self.options = options
     self.budget = budget
+    bytesCharge = StreamCharge(budget)
     received = ReceivedBytes(
-      memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit, directory: storage.directory)
+      memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit,
+      directory: storage.directory, companion: bytesCharge)
     state = Mutex(State(scanner: ChunkScanner(limits: options.limits)))
   }
 
-  deinit { refund() }
-
   /// Ends the charge for the bytes in memory.
-  func refund() {
-    let count = charged.withLock { $0.take() }
-    if let count, count > 0 { budget.charge(-count, as: .images) }
-  }
+  func refund() { bytesCharge.refund() }
 
   /// Charges the bytes in memory to the budget, in steps. If that leaves no room even when others have given
   /// theirs, later bytes go to the file.
   private func charge() {
-    let grew = charged.withLock { charged in
-      let count = received.residentByteCount
-      guard let old = charged, count - old >= Self.chargeStep else { return false }
-      budget.charge(count - old, as: .images)
-      charged = count
-      return true
-    }
-    guard grew else { return }
+    guard bytesCharge.grow(to: received.residentByteCount) else { return }
     budget.settle()
     if budget.used(for: .images) > budget.limit(for: .images) { received.spillFromNow() }
   }
-
-  private static let chargeStep = 1 << 16
 
   // MARK: - Feeding
 
@@ -420,5 +407,33 @@ package final class StreamCore: Sendable {
       state.observers.removeAll { $0.observer == nil }
       state.observers.append(WeakObserver(observer: observer))
     }
+  }
+}
+
+/// What the bytes of a stream in memory are charged, until they are freed: an image of the stream may outlive it.
+private final class StreamCharge: Sendable {
+  private static let step = 1 << 16
+
+  private let budget: MemoryBudget
+  /// Bytes charged; nil once whoever keeps the image has charged them.
+  private let charged = Mutex<Int?>(0)
+
+  init(_ budget: MemoryBudget) { self.budget = budget }
+
+  deinit { refund() }
+
+  /// Charges `byteCount` bytes in all, in steps; returns whether it did.
+  func grow(to byteCount: Int) -> Bool {
+    charged.withLock { charged in
+      guard let old = charged, byteCount - old >= Self.step else { return false }
+      budget.charge(byteCount - old, as: .images)
+      charged = byteCount
+      return true
+    }
+  }
+
+  func refund() {
+    let count = charged.withLock { $0.take() }
+    if let count, count > 0 { budget.charge(-count, as: .images) }
   }
 }

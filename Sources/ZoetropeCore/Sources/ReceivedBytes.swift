@@ -23,17 +23,24 @@ package final class ReceivedBytes: Sendable {
   private let byteLimit: Int
   private let directory: FilePath
   private let state: Mutex<State>
+  /// Retained as long as the bytes.
+  private let companion: (any AnyObject & Sendable)?
 
   /// - Parameters:
   ///   - memoryLimit: The most bytes kept in memory; rounded up to 256 KiB.
   ///   - byteLimit: The most bytes kept in all.
   ///   - directory: Where the file is made; nil for the system's directory of temporary files.
-  package init(memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil) {
+  ///   - companion: Released with the bytes.
+  package init(
+    memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil,
+    companion: (any AnyObject & Sendable)? = nil
+  ) {
     let limit = min(max(memoryLimit, 0), .max - Self.blockSize)
     let blocks = (limit + Self.blockSize - 1) / Self.blockSize
     state = Mutex(State(memoryLimit: blocks * Self.blockSize))
     self.byteLimit = max(byteLimit, 0)
     self.directory = directory ?? SpillFile.systemDirectory
+    self.companion = companion
   }
 
   /// The bytes received so far.

@@ -34,6 +34,21 @@ import ZoetropeTestSupport
     await eventually { budget.usedBytes == 0 }
   }
 
+  @Test func `the bytes of a stream are charged as long as an image has them`() async throws {
+    let budget = MemoryBudget(byteLimit: 64 << 20)
+    var core = Optional(StreamCore(options: .init(), storage: .init(), budget: budget))
+    _ = try await core?.receive(Self.film)
+    core?.settle(nil)
+    var image = core?.settled
+    #expect(image?.frames.count == 40)
+    let charged = budget.used(for: .images)
+    #expect(charged > Self.film.count / 2)
+    core = nil
+    #expect(budget.used(for: .images) == charged)
+    image = nil
+    #expect(budget.used(for: .images) == 0)
+  }
+
   @Test func `many remote images share one budget`() async throws {
     let budget = MemoryBudget(byteLimit: 4 * Self.film.count)
     var images: [RemoteImage] = []
