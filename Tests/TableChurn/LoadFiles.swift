@@ -11,8 +11,8 @@ private final class Counts: Sendable {
 extension TableChurn {
   /// Loads every file of `directory` through one ``FrameLoader`` under a budget of `byteLimit` bytes, `width` at a
   /// time, twice. Prints how many loads succeeded and failed, and by how many KiB the peak of this process's memory
-  /// grew.
-  static func load(_ directory: FilePath, byteLimit: Int, width: Int) {
+  /// grew, which must be at most `bound`.
+  static func load(_ directory: FilePath, byteLimit: Int, width: Int, bound: Int?) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
     let before = peak()
     let counts = Counts()
@@ -38,8 +38,10 @@ extension TableChurn {
     }
     done.wait()
     let (loaded, failed) = counts.state.withLock { $0 }
-    print("loaded \(loaded), failed \(failed), \(peak() - before) KiB more at the peak")
+    let growth = peak() - before
+    print("loaded \(loaded), failed \(failed), \(growth) KiB more at the peak")
     if !failed.isEmpty { fail("\(failed)") }
+    if let bound, growth > bound { fail("more than \(bound) KiB") }
   }
 
   /// The peak of this process's resident memory in KiB.

@@ -9,20 +9,26 @@ import Zoetrope
 
 /// Reads and writes a frame store as fast as it can, and checks every pixel that it is given.
 ///
-/// `table-churn DIRECTORY SEED SECONDS [readers | check | stop:N | hold | guard…]`: several at once, some killed, show
+/// `table-churn DIRECTORY SEED SECONDS [readers | check | stop:N | hold | maps | guard…]`, with at least 400 lookups
+/// in however many seconds: several at once, some killed, show
 /// that no frame is ever torn. Prints how many frames were found; status 1 after a wrong one. `stop:N`,
 /// in a debug build, kills the program before its system call N on a file of the store. `check` looks every frame up
 /// once and prints how many there are. `hold` reads
 /// every frame of a large table, keeps all, and prints the memory that this process takes.
 ///
+/// `maps` keeps frames of 24 sizes in a store of SECONDS MB, and looks all up.
+///
 /// `sizes` fills a store of 32 MB with ten sizes in turn, and prints which share of each is found at its end.
 ///
-/// `table-churn DIRECTORY WIDTH BYTES load` loads the files of the directory with a loader, WIDTH at a time under a
-/// budget of BYTES, and `table-churn DIRECTORY 0 0 long` writes files for it that have long lists of frames.
-/// `table-churn DIRECTORY 0 0 threads` prints the most threads that one frame is decoded on.
+/// `table-churn DIRECTORY WIDTH BYTES load [KIB]` loads the files of the directory with a loader, WIDTH at a time under
+/// a budget of BYTES, with status 1 if the peak of memory grew by more than KIB; and `table-churn DIRECTORY 0 0 long` writes files for it that have long lists of frames.
+/// `table-churn DIRECTORY 0 0 threads` prints the most threads that one frame is decoded on, and `pool` how many
+/// blocks wait for a canvas of three, with less and less memory.
 @main enum TableChurn {
   static let sizes = [PixelSize(width: 40, height: 30), PixelSize(width: 64, height: 48)]
   static let limit = 1 << 20
+  /// Lookups made however little time there is.
+  static let minimumCount = 400
 
   static func main() {
     let arguments = CommandLine.arguments
@@ -30,10 +36,14 @@ import Zoetrope
     else { return fail("usage: table-churn DIRECTORY SEED SECONDS [readers]") }
     let mode = arguments.count > 4 ? arguments[4] : ""
     if mode == "sizes" { return fillInTurn(FilePath(arguments[1])) }
+    if mode == "maps" { return mapAll(FilePath(arguments[1]), Int(time) << 20) }
     if mode == "hold" { return hold(FilePath(arguments[1]), time) }
     if mode == "load" {
-      return load(FilePath(arguments[1]), byteLimit: Int(time), width: Int(seed))
+      return load(
+        FilePath(arguments[1]), byteLimit: Int(time), width: Int(seed),
+        bound: arguments.count > 5 ? Int(arguments[5]) : nil)
     }
+    if mode == "pool" { return countBlocks() }
     if mode == "threads" { return print(DecodingOptions().threadCount) }
     if mode == "long" { return writeLongFiles(FilePath(arguments[1])) }
     if mode.hasPrefix("guard") { return raiseFault(FilePath(arguments[1]), mode) }
@@ -51,7 +61,7 @@ import Zoetrope
 
   /// Sends SIGBUS to this process while a table is mapped, or after the store was closed.
   ///
-  /// Words in the mode: with `host`, this program has a handler of its own, which ends it with
+  /// Words in the mode: with `masked`, the handler checks that a signal of its mask is blocked; with `host`, this program has a handler of its own, which ends it with
   /// status 42; with `once`, the handler is called once and sends the signal again, to end the
   /// process by it; with `nested`, it may interrupt itself, and ends the process when it does. With
   /// `fault`, the signal comes from reading behind the end of a file.
@@ -62,6 +72,18 @@ import Zoetrope
     } else if mode.contains("once") {
       unsafe action.__sigaction_handler.sa_handler = { number in raise(number) }
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+    } else if mode.contains("masked") {
+      unsafe sigaddset(&action.sa_mask, SIGUSR1)
+      // The parent may have blocked any.
+      var none = sigset_t()
+      unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+      unsafe action.__sigaction_handler.sa_handler = { _ in
+        var blocked = sigset_t()
+        unsafe pthread_sigmask(SIG_BLOCK, nil, &blocked)
+        let isMasked = unsafe sigismember(&blocked, SIGUSR1) == 1
+        let isOther = unsafe sigismember(&blocked, SIGUSR2) == 1
+        _exit(isMasked && !isOther ? 42 : 43)
+      }
     } else if mode.contains("nested") {
       unsafe action.__sigaction_handler.sa_handler = { number in
         if TableChurn.depth.add(1, ordering: .relaxed).oldValue > 0 { _exit(42) }
@@ -123,8 +145,9 @@ import Zoetrope
     var random = seed
     let end = ContinuousClock.now + .seconds(time)
     var leases: [(UInt64, CachedFrame)] = []
-    var (found, kept, refused) = (0, 0, 0)
-    while ContinuousClock.now < end {
+    var (found, kept, refused, count) = (0, 0, 0, 0)
+    while ContinuousClock.now < end || count < minimumCount {
+      count += 1
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       let choice = Int(random >> 33)
       let (animation, index) = (choice % 7, choice / 7 % 40)
@@ -199,6 +222,45 @@ import Zoetrope
       print("\(size): \(found) of \(count) frames found, \(byteCount) bytes on disk")
       if found * 10 < count * 9 || byteCount > 32 << 20 { return fail("too few, or too much") }
     }
+  }
+
+  /// Keeps a frame of each of 24 sizes in a store of `limit` bytes, and looks all up, twice.
+  static func mapAll(_ path: FilePath, _ limit: Int) {
+    guard let store = open(path, limit) else { return }
+    let sizes = (0..<24).map { PixelSize(width: 40 + $0, height: 30) }
+    do throws(AnimatedImageError) {
+      for size in sizes { try store.keep(CachedFrame(make(size, 1)), for: key(0, 0, size)) }
+    } catch {
+      return fail("\(error)")
+    }
+    for size in sizes + sizes where store.frame(for: key(0, 0, size)) == nil {
+      return fail("no frame of \(size): \(store.lastError.map { "\($0)" } ?? "")")
+    }
+    print("mapped \(sizes.count)")
+  }
+
+  /// Frees three blocks of 1 MiB of one canvas, and prints how many wait: at first, with a budget of 8 MiB, and after
+  /// everything was released.
+  static func countBlocks() {
+    let size = 1 << 20
+    var stamp = PictureStamp.newCanvas()
+    do throws(AnimatedImageError) {
+      var blocks: [PixelStorage] = []
+      for _ in 0..<3 {
+        let block = try PixelStorage.next(size, of: stamp.canvas).storage
+        block.stamp = stamp
+        stamp = stamp.next ?? stamp
+        blocks.append(block)
+      }
+    } catch {
+      return fail("\(error)")
+    }
+    var counts = [PixelMemory.blockCount(of: size)]
+    MemoryBudget.shared.byteLimit = 8 << 20
+    counts.append(PixelMemory.blockCount(of: size))
+    MemoryBudget.shared.removeAll()
+    counts.append(PixelMemory.blockCount(of: size))
+    print(counts)
   }
 
   /// The store; ends the program with status 3 and the reason when it cannot be used.

@@ -10,6 +10,7 @@ extension FrameStore {
 
   /// Removes every frame of the image with this content, in every size and format.
   public func remove(_ content: ContentIdentity) {
+    defer { lookForRoom() }
     forEachTable { (table) throws(AnimatedImageError) in try table.remove(content) }
   }
 
@@ -17,6 +18,7 @@ extension FrameStore {
   public func remove(
     _ content: ContentIdentity? = nil, size: PixelSize, format: PixelFormat = .rgba8
   ) {
+    defer { lookForRoom() }
     let shape = TableShape(size: size, format: format)
     guard let content else {
       let secret = state.withLock { $0.secret }
@@ -32,6 +34,7 @@ extension FrameStore {
   /// The latter includes frames of formats with this name and other parameters.
   public func remove(_ content: ContentIdentity? = nil, in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
+    defer { lookForRoom() }
     let secret = state.withLock { $0.secret }
     for file in files() {
       guard let shape = secret.shape(ofTable: file.name), let other = shape.name else { continue }
@@ -53,8 +56,11 @@ extension FrameStore {
       TableDirectory.remove(directory.appending(name))
       if let shape { forget(shape) }
     }
-    room.withLock { $0 = Room() }
+    lookForRoom()
   }
+
+  /// Has the next frame look at the directory, since there may be room now.
+  private func lookForRoom() { room.withLock { $0 = Room() } }
 
   /// Removes tables of formats with this name and other parameters that no process has changed for
   /// an hour: two versions of a program may be running at once.

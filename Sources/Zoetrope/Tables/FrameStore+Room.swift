@@ -3,9 +3,13 @@ internal import Synchronization
 /// Disk space that this process may fill before it looks at the directory again.
 struct Room: Sendable {
   var byteCount = 0
-  var until = ContinuousClock.now
-  /// Whether nothing can be freed: evicting would cost frames and give no space.
-  var isFixed = false
+  /// When it was found, by the store's clock, and a second later it no longer counts.
+  var since: Int64 = 0
+  /// Whether there is no more to be had: evicting freed less than a share, or the directory could not be
+  /// read.
+  var isLast = false
+
+  func counts(at now: Int64) -> Bool { since <= now && now - since < 1_000_000_000 }
 }
 
 extension FrameStore {
@@ -13,26 +17,35 @@ extension FrameStore {
   ///
   /// The directory is not read each time: this process then takes, or frees and takes, a 64th of
   /// the limit at once. Only that much can several processes exceed the limit by, since none knows
-  /// what the others took.
+  /// what the others took. A refusal holds for as long: while all frames are in use, looking at each table
+  /// again for every frame would find the same.
   func makeRoom(_ byteCount: Int) -> Bool {
     room.withLock { room in
-      let now = ContinuousClock.now
-      if now < room.until {
+      let now = clock()
+      if room.counts(at: now) {
         if byteCount <= room.byteCount {
           room.byteCount -= byteCount
           return true
         }
-        if room.isFixed { return false }
+        if room.isLast { return false }
       }
-      // Without knowing what there is, nothing is added.
-      guard var eviction = try? Eviction(of: self) else { return false }
+      guard var eviction = try? Eviction(of: self) else {
+        // Without knowing what there is, nothing is added.
+        room = Room(since: now, isLast: true)
+        return false
+      }
       let share = max(byteCount, byteLimit / 64)
       var free = byteLimit - eviction.byteCount
-      if free < byteCount { free += eviction.evict(share - free, unusedFor: 60_000_000_000) }
+      var isLast = false
+      if free < byteCount {
+        free += eviction.evict(share - free, unusedFor: 60_000_000_000)
+        isLast = free < share
+      }
       let isEnough = free >= byteCount
+      // What is too little for this frame may do for another one.
       room = Room(
-        byteCount: isEnough ? min(free, share) - byteCount : 0, until: now + .seconds(1),
-        isFixed: !isEnough && !eviction.canFreeSlots)
+        byteCount: max(min(free, share) - (isEnough ? byteCount : 0), 0), since: now,
+        isLast: isLast)
       return isEnough
     }
   }

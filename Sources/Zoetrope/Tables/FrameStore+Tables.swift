@@ -2,16 +2,20 @@ internal import Synchronization
 internal import SystemPackage
 
 /// The tables that a store has open: those most recently used.
+///
+/// Each maps up to twice the store's limit, since a table is as large as the limit allows for its size of
+/// frames: at most 8 GiB of addresses at the default limit. That is little of what a process has, and costs
+/// memory only for pages that are read. Where addresses are limited, tables without a lease give way.
 struct OpenTables: Sendable {
   private static let maximumCount = 16
   private var tables: [TableShape: (table: FrameTable, turn: Int)] = [:]
   private var turn = 0
-  /// Shapes whose table could not be opened, the error, and when to try again.
+  /// Shapes whose table could not be opened within the last second, the error, and when.
   private var failures: [TableShape: Failure] = [:]
   /// Held while a table is being opened, with the number of threads that open it or wait.
   private var gates: [TableShape: (gate: Gate, count: Int)] = [:]
 
-  private typealias Failure = (error: AnimatedImageError, until: ContinuousClock.Instant)
+  private typealias Failure = (error: AnimatedImageError, time: Int64)
 
   /// Lets one thread at a time open a table. Others of the store are used meanwhile.
   final class Gate: Sendable {
@@ -47,21 +51,34 @@ struct OpenTables: Sendable {
     tables.removeValue(forKey: shape)?.table
   }
 
+  /// Removes the least recently used table of which no frame is in use.
+  mutating func removeIdle() -> FrameTable? {
+    let idle = tables.filter { $0.value.table.isIdle }
+    return idle.min { $0.value.turn < $1.value.turn }.flatMap { remove($0.key) }
+  }
+
   mutating func removeAll() -> [FrameTable] {
     defer { tables = [:] }
     return tables.values.map(\.table)
   }
 
-  /// Throws the error with which the table could not be opened a moment ago.
-  func checkFailure(_ shape: TableShape) throws(AnimatedImageError) {
-    if let failure = failures[shape], failure.until > .now { throw failure.error }
+  /// Throws the error with which the table could not be opened a moment before `now`.
+  func checkFailure(_ shape: TableShape, at now: Int64) throws(AnimatedImageError) {
+    if let failure = failures[shape], Self.isRecent(failure, now) { throw failure.error }
   }
 
-  mutating func note(_ error: AnimatedImageError, _ shape: TableShape) {
-    let now = ContinuousClock.now
-    failures = failures.filter { $0.value.until > now }
-    failures[shape] = (error, now + .seconds(1))
+  mutating func note(_ error: AnimatedImageError, _ shape: TableShape, at now: Int64) {
+    failures = failures.filter { Self.isRecent($0.value, now) }
+    failures[shape] = (error, now)
   }
+
+  /// Not if the clock was set back since.
+  private static func isRecent(_ failure: Failure, _ now: Int64) -> Bool {
+    failure.time <= now && now - failure.time < 1_000_000_000
+  }
+
+  /// The number of shapes whose failure is remembered.
+  var failureCount: Int { failures.count }
 
   mutating func enter(_ shape: TableShape) -> Gate {
     let (gate, count) = gates[shape] ?? (Gate(), 0)
@@ -81,8 +98,9 @@ extension FrameStore {
     _ shape: TableShape, creating: Bool
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret)? {
     if let open = openTable(shape) { return open }
+    let now = clock()
     let secret = try state.withLock { (state) throws(AnimatedImageError) in
-      try state.tables.checkFailure(shape)
+      try state.tables.checkFailure(shape, at: now)
       return state.secret
     }
     if !creating, !TableDirectory.exists(path(shape, secret)) { return nil }
@@ -95,7 +113,9 @@ extension FrameStore {
         return try openFile(shape, creating: creating)
       } catch {
         // A damaged table is replaced when a frame is next stored there.
-        if error.code != .storeDamaged { state.withLock { $0.tables.note(error, shape) } }
+        if error.code != .storeDamaged {
+          state.withLock { $0.tables.note(error, shape, at: now) }
+        }
         throw error
       }
     }
@@ -125,7 +145,7 @@ extension FrameStore {
     }
     let table = try FrameTable.open(
       path(shape, secret), shape, byteLimit: byteLimit, secret.hash, creating: creating,
-      clock: clock, mayGrow: { makeRoom($0) })
+      clock: clock, mayGrow: { makeRoom($0) }, closeOther: { closeIdleFile() })
     let closed = state.withLock { $0.tables.insert(table) }
     _ = consume closed
     if creating, let name = shape.name { removeTables(supersededBy: name, secret) }
@@ -168,7 +188,8 @@ extension FrameStore {
     guard TableDirectory.exists(path) else { return nil }
     return try body(
       FrameTable.open(
-        path, shape, byteLimit: byteLimit, secret.hash, creating: false, clock: clock))
+        path, shape, byteLimit: byteLimit, secret.hash, creating: false, clock: clock,
+        closeOther: { closeIdleFile() }))
   }
 
   /// Runs `body` with every table on disk in turn.
@@ -196,5 +217,13 @@ extension FrameStore {
     } catch {
       note(error)
     }
+  }
+}
+
+extension FrameStore: IdleFileHolder {
+  /// Closes the least recently used table of which no frame is in use.
+  package func closeIdleFile() -> Bool {
+    let table = state.withLock { $0.tables.removeIdle() }
+    return table != nil
   }
 }

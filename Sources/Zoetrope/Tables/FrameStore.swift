@@ -44,6 +44,8 @@ public final class FrameStore: Sendable {
   let state: Mutex<State>
   let room = Mutex(Room())
   let passes = StorePasses()
+  /// Its number among the holders of idle files.
+  private let holder = IdleFiles.shared.newNumber()
 
   struct State: Sendable {
     var secret: StoreSecret
@@ -96,7 +98,10 @@ public final class FrameStore: Sendable {
     indexDirectory = directory.appending("index")
     isReadOnly = try !TableDirectory.make(directory)
     state = Mutex(State(secret: try StoreSecret.load(in: directory)))
+    IdleFiles.shared.add(self, holder)
   }
+
+  deinit { IdleFiles.shared.remove(holder) }
 
   // MARK: Frames
 

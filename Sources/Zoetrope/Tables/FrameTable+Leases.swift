@@ -15,6 +15,9 @@ extension FrameTable {
     deinit { table.endLease(of: slot) }
   }
 
+  /// Whether this process uses no slot.
+  var isIdle: Bool { state.withLock { $0.leases.allSatisfy { $0 == 0 } } }
+
   /// Leases `slot`; nil if it is being written.
   func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
     let isLeased = try withState { (state) throws(AnimatedImageError) in

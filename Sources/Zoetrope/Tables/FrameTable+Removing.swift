@@ -13,7 +13,7 @@ extension FrameTable {
     guard !file.isReadOnly, try beginWriting(slot) else { return }
     defer { endWriting(slot) }
     // Skip if another writer has filled the slot since.
-    if isEmpty(slot) { _ = try file.free(slot, of: layout) }
+    if isEmpty(slot) { try file.free(slot, of: layout) }
   }
 
   /// Removes every frame of the image with this content.

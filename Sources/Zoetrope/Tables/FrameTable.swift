@@ -27,9 +27,13 @@ final class FrameTable: Sendable {
 
   private init(
     _ layout: TableLayout, _ file: TableFile, _ secret: HashSecret,
-    _ clock: @escaping @Sendable () -> Int64
+    _ clock: @escaping @Sendable () -> Int64, _ closeOther: () -> Bool
   ) throws(AnimatedImageError) {
-    guard let mapping = TableMapping(file, byteCount: layout.fileBytes) else {
+    var mapping = TableMapping(file, byteCount: layout.fileBytes)
+    while mapping == nil, closeOther() {
+      mapping = TableMapping(file, byteCount: layout.fileBytes)
+    }
+    guard let mapping else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
     }
     // A lookup reads up to 16 entries far apart, then one frame: without advice, from a cold file, it
@@ -55,10 +59,12 @@ final class FrameTable: Sendable {
   ///   - creating: False throws `storeDamaged` if there is no table, or a damaged one.
   ///   - clock: Nanoseconds since 1970.
   ///   - mayGrow: Called with the bytes of a new table before it is made; false throws `storeFull`.
+  ///   - closeOther: Called while the table cannot be mapped, to give up another mapping: the process may
+  ///     have no addresses left (RLIMIT_AS), or too many mappings. False if there is none.
   static func open(
     _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret,
     creating: Bool = true, clock: @escaping @Sendable () -> Int64 = { FileStamp.now() },
-    mayGrow: (Int) -> Bool = { _ in true }
+    mayGrow: (Int) -> Bool = { _ in true }, closeOther: () -> Bool = { false }
   ) throws(AnimatedImageError) -> FrameTable {
     // Another process may create or remove the table between any two steps here.
     for _ in 0..<8 {
@@ -68,7 +74,7 @@ final class FrameTable: Sendable {
           // Otherwise somebody is removing it.
           if try file.setLock(.shared, at: TableLayout.presence), try file.status.linkCount > 0 {
             if !file.isReadOnly { try checkLocks(of: file, path) }
-            return try FrameTable(layout, file, secret, clock)
+            return try FrameTable(layout, file, secret, clock, closeOther)
           }
         } else {
           isDamaged = true

@@ -13,18 +13,19 @@ extension TableFile {
 
   /// Frees the disk space of `slot`, which the caller has locked and emptied.
   ///
-  /// - Returns: False if the file system cannot. The slot then is the first to be filled again.
-  func free(_ slot: Int, of layout: TableLayout) throws(AnimatedImageError) -> Bool {
-    guard punchHole(layout.pages(of: slot)) else { return false }
-    try mark(slot, of: layout, 0)
-    return true
+  /// If the file system cannot, the slot is the first to be filled again.
+  @discardableResult
+  func free(_ slot: Int, of layout: TableLayout) throws(AnimatedImageError) -> Hole {
+    let hole = punchHole(layout.pages(of: slot))
+    if hole == .freed { try mark(slot, of: layout, 0) }
+    return hole
   }
 
   /// Evicts the frame in `slot` unless somebody uses it or has used it since the time `use` was read.
   ///
   /// - Returns: The bytes freed.
   /// - Throws: `storeUnsupported` if the file system cannot free a part of a file; then the frame
-  ///   stays.
+  ///   stays. That of one file may be lost, with which this is found out.
   func evict(
     _ slot: Int, of layout: TableLayout, unusedSince use: UInt64
   ) throws(AnimatedImageError) -> Int {
@@ -36,8 +37,9 @@ extension TableFile {
     let entry = try read(TableEntry.byteCount, at: place)
     let isEmpty = entry.allSatisfy { $0 == 0 }
     if !isEmpty { try empty(slot, of: layout) }
-    if try free(slot, of: layout) { return layout.stride }
-    if !isEmpty { try write(entry.rawBytes, at: place) }
+    let hole = try free(slot, of: layout)
+    if hole == .freed { return layout.stride }
+    if !isEmpty, hole == .none { try write(entry.rawBytes, at: place) }
     throw AnimatedImageError(.storeUnsupported, "the file system cannot free parts of a file")
   }
 }

@@ -134,8 +134,15 @@ private final class OwnedDescriptor: Sendable {
   static func duplicate(
     of descriptor: FileDescriptor
   ) -> Result<OwnedDescriptor, AnimatedImageError> {
-    let copy = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
-    guard copy >= 0 else { return .failure(FileSource.failure(Errno(rawValue: errno))) }
-    return .success(OwnedDescriptor(FileDescriptor(rawValue: copy)))
+    do {
+      let copy = try IdleFiles.shared.makingRoom {
+        let copy = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
+        if copy < 0 { throw Errno(rawValue: errno) }
+        return copy
+      }
+      return .success(OwnedDescriptor(FileDescriptor(rawValue: copy)))
+    } catch {
+      return .failure(FileSource.failure(error))
+    }
   }
 }

@@ -2,6 +2,14 @@ internal import Glibc
 package import SystemPackage
 
 /// The directory of a frame store: private to this user, created if missing.
+///
+/// Everything is found by path, also after the directory was checked. Somebody who may rename one of its
+/// parents can put another directory in its place. That shows nothing to anybody and no wrong frame: files are
+/// created with access for this user only, and opened only if they belong to this user alone (for reading, to
+/// this user or root), names contain a hash of the store's secret, and checksums are keyed with it. What can be
+/// lost is cached frames: tables and records that lie in the other directory are counted and evicted like the
+/// store's own, and only those; see `StoreFiles`. A descriptor of the directory would not help, since the next
+/// process starts from the path.
 package enum TableDirectory {
   /// Creates `path` and its missing parents, and checks that nobody else may write there.
   ///
@@ -47,13 +55,20 @@ package enum TableDirectory {
   package static func list(
     _ path: FilePath
   ) throws(AnimatedImageError) -> [(name: String, status: TableFile.Status)] {
-    let stream = unsafe path.withPlatformString {
-      unsafe TableCall.list.fails ? nil : opendir($0)
-    }
-    guard let stream = unsafe stream else {
-      if errno == EINTR { return try list(path) }
-      if errno == ENOENT { return [] }
-      throw .store(errno, "list \(path)")
+    let stream: OpaquePointer
+    do {
+      unsafe stream = try IdleFiles.shared.makingRoom {
+        let stream = unsafe path.withPlatformString {
+          unsafe TableCall.list.fails ? nil : opendir($0)
+        }
+        guard let stream = unsafe stream else { throw Errno(rawValue: errno) }
+        return unsafe stream
+      }
+    } catch {
+      let number = (error as? Errno)?.rawValue ?? EIO
+      if number == EINTR { return try list(path) }
+      if number == ENOENT { return [] }
+      throw .store(number, "list \(path)")
     }
     defer { unsafe _ = closedir(stream) }
     var found: [(name: String, status: TableFile.Status)] = []

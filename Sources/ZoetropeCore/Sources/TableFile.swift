@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 package import SystemPackage
 internal import ZoetropeShims
 
@@ -76,6 +77,8 @@ package final class TableFile: Sendable {
   fileprivate let descriptor: FileDescriptor
   /// Whether it is open for reading only, because this user may not write it.
   package let isReadOnly: Bool
+  /// Whether a hole in this file has freed space; 0 until one was punched, then 1 for yes and 2 for no.
+  private let punching = Atomic(0)
 
   /// Opens a file of this user alone; or one that this user may read but not write, and nobody but
   /// this user and root may write. Does not follow a symbolic link.
@@ -201,18 +204,34 @@ package final class TableFile: Sendable {
     if byteCount > zt_file_size_limit() { throw .store(EFBIG, "write \(byteCount) bytes") }
   }
 
-  /// Frees the disk space of `range`, which then reads as zeros.
+  /// What punching a hole has done.
+  package enum Hole {
+    /// The space is free, and the range reads as zeros.
+    case freed
+    /// The range may read as zeros, but takes its space.
+    case kept
+    /// Nothing: the file system has no holes.
+    case none
+  }
+
+  /// Frees the disk space of `range`, unless an earlier range of this file kept its own.
   ///
-  /// - Returns: False if the file system cannot; then nothing changes.
-  package func punchHole(_ range: Range<Int>) -> Bool {
-    var error: Int32
-    repeat {
-      error =
-        TableCall.punch.fails
-        ? errno
-        : zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
-    } while error == EINTR
-    return error == 0
+  /// Where blocks are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes zeros, reports
+  /// success and frees nothing. So the first time, it is asked where the hole is. The number of allocated bytes
+  /// would not tell: other processes write to the file, and ZFS counts seconds later.
+  package func punchHole(_ range: Range<Int>) -> Hole {
+    if punching.load(ordering: .relaxed) == 2 { return .none }
+    let granted = TableCall.punch.granted(2)
+    guard granted > 0 else { return errno == EINTR ? punchHole(range) : .none }
+    let error = zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
+    guard error == 0 else { return error == EINTR ? punchHole(range) : .none }
+    if punching.load(ordering: .relaxed) == 0 {
+      let hole = zt_find_hole(descriptor.rawValue, Int64(range.lowerBound))
+      let isFreed = granted == 2 && (0..<Int64(range.upperBound)).contains(hole)
+      punching.store(isFreed ? 1 : 2, ordering: .relaxed)
+      if !isFreed { return .kept }
+    }
+    return .freed
   }
 
   /// Changes this object's lock on the byte at `offset`, without waiting.

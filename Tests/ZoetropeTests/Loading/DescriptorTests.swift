@@ -21,6 +21,12 @@ import ZoetropeTestSupport
     return (process.terminationStatus, String(decoding: output, as: UTF8.self))
   }
 
+  @Test func `with 12 descriptors, a store's tables give way to each other`() throws {
+    let scratch = try ScratchDirectory()
+    let (status, output) = try run("ulimit -n 12", "\(scratch.path)/store 0 1 maps")
+    #expect(status == 0 && output == "mapped 24\n", "\(output)")
+  }
+
   @Test func `with 48 descriptors, 362 files are loaded, and again`() throws {
     let scratch = try ScratchDirectory()
     for number in 0..<362 {

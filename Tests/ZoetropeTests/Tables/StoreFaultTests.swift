@@ -34,6 +34,8 @@
         guard only.contains(call) else { return nil }
         // Signals do not interrupt mapping.
         if case .error(EINTR) = fault, call == .map { return nil }
+        // A short hole frees nothing, which is a failure.
+        if case .short = fault, call == .punch { return nil }
         let number = count.withLock { count in
           count += 1
           return count - 1
