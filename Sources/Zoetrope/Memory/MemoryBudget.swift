@@ -9,7 +9,7 @@ public final class MemoryBudget: Sendable {
   /// The shared budget, with a limit of ``defaultByteLimit`` bytes unless changed.
   ///
   /// Monitors system memory while it holds something; see ``watchesPressure``.
-  public static let shared = MemoryBudget(watch: PressureWatch())
+  public static let shared = MemoryBudget(watch: PressureWatch(), boundsPixelMemory: true)
 
   /// What the bytes are held for.
   package enum Kind: Sendable { case frames, checkpoints, images }
@@ -27,6 +27,9 @@ public final class MemoryBudget: Sendable {
   private let time = Atomic<UInt64>(1)
   private let members = Mutex(Members())
   private let watch: PressureWatch
+  /// Whether this budget decides how much memory for the next frames of players waits, beside what is
+  /// charged: at most a quarter of the limit.
+  private let boundsPixelMemory: Bool
 
   private struct Members: Sendable {
     var frames = BudgetRing()
@@ -58,9 +61,13 @@ public final class MemoryBudget: Sendable {
     self.init(byteLimit: byteLimit, watch: PressureWatch(isEnabled: false))
   }
 
-  package init(byteLimit: Int = MemoryBudget.defaultByteLimit, watch: PressureWatch) {
+  package init(
+    byteLimit: Int = MemoryBudget.defaultByteLimit, watch: PressureWatch,
+    boundsPixelMemory: Bool = false
+  ) {
     limit = Atomic(max(byteLimit, 0))
     self.watch = watch
+    self.boundsPixelMemory = boundsPixelMemory
   }
 
   /// Whether to monitor system memory and adjust ``pressure``, once per second while at least 1 MiB
@@ -218,6 +225,7 @@ public final class MemoryBudget: Sendable {
   package func settle() {
     watch.start(for: self)
     evict()
+    defer { if boundsPixelMemory { PixelMemory.limitCanvasBytes(to: effectiveLimit / 4) } }
     // After eviction: only what stays fills the room.
     if watch.lookIfDue(for: self) { evict() }
   }
@@ -226,6 +234,7 @@ public final class MemoryBudget: Sendable {
   /// Frames that players hold stay, and so do the last two cached frames of each playing animation.
   public func removeAll() {
     for kind in [Kind.checkpoints, .frames, .images] { removeAll(of: kind) }
+    if boundsPixelMemory { PixelMemory.freeWaiting() }
   }
 
   /// Like ``removeAll()``, for one kind.

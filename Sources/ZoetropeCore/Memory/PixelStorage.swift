@@ -197,7 +197,7 @@ package enum PixelMemory {
   /// of all such canvases: a consumer that falls behind frees several frames in a row. A canvas that finds
   /// none pays for new pages and a copy of itself with every frame.
   private static let maximumCountOfCanvas = 5
-  private static let maximumCanvasBytes = 1 << 27
+  private static let maximumCanvasBytes = Atomic(1 << 27)
 
   private struct Waiting {
     var address: UInt
@@ -250,7 +250,8 @@ package enum PixelMemory {
       if waiting.count(where: isAlike) > maximum, let oldest = waiting.firstIndex(where: isAlike) {
         surplus.append(waiting.remove(at: oldest))
       }
-      let maximumBytes = canvas == 0 ? PixelMemory.maximumBytes : maximumCanvasBytes
+      let maximumBytes =
+        canvas == 0 ? PixelMemory.maximumBytes : maximumCanvasBytes.load(ordering: .relaxed)
       func isBounded(_ other: Waiting) -> Bool { (other.stamp.canvas == 0) == (canvas == 0) }
       var bytes = waiting.reduce(0) { $0 + (isBounded($1) ? $1.byteCount : 0) }
       while bytes > maximumBytes, let oldest = waiting.firstIndex(where: isBounded) {
@@ -342,6 +343,34 @@ package enum PixelMemory {
         state.waiting.append(block)
         return state.surplus(after: block)
       }
+    }
+    free(surplus)
+  }
+
+  /// Bounds the bytes of blocks that wait for canvases, by at most 128 MiB, and frees the oldest beyond.
+  package static func limitCanvasBytes(to byteCount: Int) {
+    let limit = min(byteCount, 1 << 27)
+    // Called for every stored frame, and hardly ever new.
+    guard maximumCanvasBytes.exchange(limit, ordering: .relaxed) > limit else { return }
+    freeWaiting(downTo: limit) { $0.canvas != 0 }
+  }
+
+  /// Frees all blocks that wait to be used again.
+  package static func freeWaiting() { freeWaiting(downTo: 0) { _ in true } }
+
+  private static func freeWaiting(
+    downTo limit: Int, where condition: (PictureStamp) -> Bool
+  ) {
+    let surplus = state.withLock { state in
+      var bytes = state.waiting.reduce(0) { $0 + (condition($1.stamp) ? $1.byteCount : 0) }
+      var surplus: [Waiting] = []
+      while bytes > limit, let oldest = state.waiting.firstIndex(where: { condition($0.stamp) }) {
+        let block = state.waiting.remove(at: oldest)
+        bytes -= block.byteCount
+        state.count(-1, block.byteCount)
+        surplus.append(block)
+      }
+      return surplus
     }
     free(surplus)
   }

@@ -50,4 +50,18 @@ import Testing
     process.waitUntilExit()
     #expect(String(decoding: output, as: UTF8.self) == "1\n")
   }
+
+  // In a process of its own, since all canvases of a process share the memory.
+  @Test(.enabled(if: PixelMemory.minimumByteCount < .max))
+  func `memory that waits for the next frame goes when the budget shrinks`() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: StoreProcessTests.program)
+    process.arguments = ["/tmp", "0", "0", "pool"]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(String(decoding: output, as: UTF8.self) == "[3, 2, 0]\n")
+  }
 }
