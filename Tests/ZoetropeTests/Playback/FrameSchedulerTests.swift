@@ -58,7 +58,8 @@ import ZoetropeTestSupport
     #expect(scheduler.statistics.lateness.maximum == .zero)
     #expect(scheduler.state == .finished)
     // The frame being handed over, those decoded ahead, and one that the decoding thread may let go of
-    // later than its consumer: nothing piles up.
+    // later than its consumer: nothing piles up. That thread has one at a time, and the thread of the
+    // playback, which alone asks for frames, is the one that hands them over.
     #expect(shared.live.peak(.ticket) <= options.decodeAhead + 2)
     #expect(shared.live.peak(.decode) == 1)
   }

@@ -153,7 +153,7 @@ import ZoetropeTestSupport
     }
     await clock.sleepers(count: 1)
     #expect(await frames.next()?.index == 5)
-    // Six, and one that the decoding thread may let go of later than its consumer.
+    // Six, and one that the decoding thread, which has one at a time, may let go of later than its consumer.
     #expect(shared.live.peak(.ticket) <= 7)
   }
 
