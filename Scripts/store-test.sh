@@ -5,7 +5,8 @@
 # 2. ROUNDS writers killed with SIGKILL at random moments while two readers run; after each, a fresh
 #    process looks every frame up and checks its pixels.
 # 3. Ten sizes in turn fill a store of 32 MB: nine tenths of the latest are found.
-# 4. Eight processes hold all frames of one table of 64 MB: what each adds to memory.
+# 4. 64 files of 99,001 frames each are loaded under a budget of 16 MiB: memory grows by at most 64 MiB.
+# 5. Eight processes hold all frames of one table of 64 MB: what each adds to memory.
 set -eu
 rounds=${1:-2000} seconds=${2:-60} churn=$(realpath "$3")
 dir=$(mktemp -d "${TMPDIR:-/tmp}/zoetrope-store-test-XXXXXX")
@@ -48,6 +49,12 @@ echo "$rounds kills, $found frames found afterwards, all right"
 
 echo "ten sizes in turn"
 "$churn" "$dir/sizes" 0 0 sizes
+
+echo "64 files of 99,001 frames"
+mkdir "$dir/long"
+"$churn" "$dir/long" 0 0 long
+"$churn" "$dir/long" 8 $((16 << 20)) load $((64 << 10))
+rm -r "$dir/long"
 
 echo "eight readers of one table of 64 MB"
 "$churn" "$dir/held" 0 0 hold > /dev/null
