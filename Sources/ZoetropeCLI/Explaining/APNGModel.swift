@@ -49,7 +49,7 @@ struct APNGSimulation {
   private let model: APNGModel
   private let image: AnimatedImage
   private let structure: PNGStructure
-  private var canvas: ModelCanvas
+  private let canvas: ModelCanvas
   private let cleared: UInt32
   private var disposal: (rect: PixelRect, saved: [UInt32]?, clears: Bool) = (.empty, nil, false)
 
@@ -66,9 +66,13 @@ struct APNGSimulation {
 
   /// Draws frame `index` and compares it with `shown`.
   ///
-  /// - Parameter stored: Its own pixels; nil if it has none.
+  /// - Parameters:
+  ///   - stored: Its own pixels; nil if it has none.
+  ///   - changed: Where `shown` may differ from the frame before.
   /// - Returns: The difference, if there is one or none can be told.
-  mutating func difference(at index: Int, stored: Bitmap?, shown: Bitmap) -> FrameDifference? {
+  mutating func difference(
+    at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
+  ) -> FrameDifference? {
     let control = image.frames[index]
     if let difference = refusal(of: control) { return difference }
     guard let stored else { return .unpredicted(from: index, .frames, "no pixels") }
@@ -77,7 +81,7 @@ struct APNGSimulation {
     let isOver = control.blend == .over && index > 0
     prepareDisposal(of: control, isOver: isOver)
     canvas.draw(stored, at: control.rect, blending: isOver ? blending : .source)
-    guard let place = canvas.firstDifference(from: shown) else { return nil }
+    guard let place = canvas.firstDifference(from: shown, in: changed) else { return nil }
     return .differs(
       at: index, isOver ? model.rules.blend : model.rules.dispose,
       "pixel \(place.x),\(place.y)")

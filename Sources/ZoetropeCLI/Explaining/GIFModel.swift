@@ -67,7 +67,7 @@ struct GIFModel: Hashable, Sendable {
 struct GIFSimulation {
   let model: GIFModel
   private let structure: GIFStructure
-  private var canvas: ModelCanvas
+  private let canvas: ModelCanvas
   private let hasAlpha: Bool
   /// What becomes of the last frame's rectangle.
   private var disposal: (rect: PixelRect, effect: Effect) = (.empty, .keep)
@@ -118,10 +118,12 @@ struct GIFSimulation {
 
   /// Draws frame `index` and compares it with `shown`.
   ///
-  /// - Parameter stored: Its own pixels; nil if it has none.
+  /// - Parameters:
+  ///   - stored: Its own pixels; nil if it has none.
+  ///   - changed: Where `shown` may differ from the frame before.
   /// - Returns: The difference, if there is one or none can be told.
   mutating func difference(
-    at index: Int, stored: Bitmap?, shown: Bitmap
+    at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
   ) -> FrameDifference? {
     let frame = structure.frames[index]
     if index == 0, model.failsAsWhole, let refusal { return refusal }
@@ -161,7 +163,7 @@ struct GIFSimulation {
     dispose()
     prepareDisposal(of: frame, isFirst: index == 0)
     if let stored { canvas.draw(stored, at: frame.rect, blending: .over) }
-    guard let place = canvas.firstDifference(from: shown) else { return nil }
+    guard let place = canvas.firstDifference(from: shown, in: changed) else { return nil }
     // The first frame follows no other whose disposal could differ.
     return .differs(
       at: index, index == 0 ? model.rules.canvas : model.rules.dispose,

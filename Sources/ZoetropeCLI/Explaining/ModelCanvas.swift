@@ -1,9 +1,13 @@
 import Zoetrope
 
 /// A canvas on which other programs' compositing is worked out: colours as `RGBA.word`.
-struct ModelCanvas {
+///
+/// A class, since copies of a simulation would otherwise copy its pixels at each frame.
+final class ModelCanvas {
   let size: PixelSize
   private var pixels: [UInt32]
+  /// What was drawn to since ``firstDifference(from:in:)`` found none; at first, all.
+  private var touched: [PixelRect]
 
   /// How a stored pixel is put on the canvas.
   enum Blending {
@@ -16,12 +20,14 @@ struct ModelCanvas {
   init(size: PixelSize, fill: UInt32) {
     self.size = size
     pixels = [UInt32](repeating: fill, count: size.area)
+    touched = [PixelRect(size)]
   }
 
   private func clipped(_ rect: PixelRect) -> PixelRect { rect.intersection(PixelRect(size)) }
 
-  mutating func fill(_ rect: PixelRect, with color: UInt32) {
+  func fill(_ rect: PixelRect, with color: UInt32) {
     let rect = clipped(rect)
+    touched.append(rect)
     for y in rect.y..<rect.maxY {
       for x in rect.x..<rect.maxX { pixels[y * size.width + x] = color }
     }
@@ -36,8 +42,9 @@ struct ModelCanvas {
   }
 
   /// Puts back what ``pixels(in:)`` gave for the same rectangle.
-  mutating func restore(_ saved: [UInt32], in rect: PixelRect) {
+  func restore(_ saved: [UInt32], in rect: PixelRect) {
     let rect = clipped(rect)
+    touched.append(rect)
     for y in rect.y..<rect.maxY {
       for x in rect.x..<rect.maxX {
         pixels[y * size.width + x] = saved[(y - rect.y) * rect.width + x - rect.x]
@@ -46,8 +53,9 @@ struct ModelCanvas {
   }
 
   /// Draws `bitmap`, whose top left corner lies at that of `rect`.
-  mutating func draw(_ bitmap: Bitmap, at rect: PixelRect, blending: Blending) {
+  func draw(_ bitmap: Bitmap, at rect: PixelRect, blending: Blending) {
     let place = clipped(PixelRect(x: rect.x, y: rect.y, width: bitmap.width, height: bitmap.height))
+    touched.append(place)
     for y in place.y..<place.maxY {
       let row = bitmap.pixels(row: y - rect.y)
       for x in place.x..<place.maxX {
@@ -64,15 +72,28 @@ struct ModelCanvas {
   }
 
   /// The first pixel that differs from `bitmap`'s; all fully transparent pixels are equal.
-  func firstDifference(from bitmap: Bitmap) -> (x: Int, y: Int)? {
-    for y in 0..<min(size.height, bitmap.height) {
-      let row = bitmap.pixels(row: y)
-      for x in 0..<min(size.width, bitmap.width) {
-        let ours = row[x].alpha == 0 ? 0 : row[x].word
-        let theirs = pixels[y * size.width + x]
-        if ours != (theirs >> 24 == 0 ? 0 : theirs) { return (x, y) }
+  ///
+  /// Looks only where either canvas may have changed since the last call, which has found none: this one where
+  /// it was drawn to, that of `bitmap` in `rects`.
+  func firstDifference(from bitmap: Bitmap, in rects: [PixelRect]) -> (x: Int, y: Int)? {
+    let common = PixelRect(
+      x: 0, y: 0, width: min(size.width, bitmap.width), height: min(size.height, bitmap.height))
+    var first: (x: Int, y: Int)?
+    for rect in touched + rects {
+      let rect = rect.intersection(common)
+      for y in rect.y..<rect.maxY {
+        if let first, first.y < y { break }
+        let row = bitmap.pixels(row: y)
+        for x in rect.x..<rect.maxX {
+          let ours = row[x].alpha == 0 ? 0 : row[x].word
+          let theirs = pixels[y * size.width + x]
+          guard ours != (theirs >> 24 == 0 ? 0 : theirs) else { continue }
+          if first.map({ (y, x) < ($0.y, $0.x) }) ?? true { first = (x, y) }
+          break
+        }
       }
     }
-    return nil
+    touched.removeAll(keepingCapacity: true)
+    return first
   }
 }

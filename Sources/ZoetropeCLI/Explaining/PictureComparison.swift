@@ -161,6 +161,7 @@ struct PictureComparison {
     while !open.isEmpty, let frame = try reader.next() {
       if Signals.ending != nil { throw AnimatedImageError(.cancelled, "interrupted") }
       let stored = try storedReader.frame(at: frame.index)?.bitmap
+      let changed = changedRects(of: frame)
       var remaining: [(place: Int, simulation: Simulation)] = []
       for (place, simulation) in open {
         let failsAsWhole = simulation.failsAsWhole
@@ -188,10 +189,12 @@ struct PictureComparison {
           }
           continue
         case .gif(var gif):
-          difference = gif.difference(at: frame.index, stored: stored, shown: frame.bitmap)
+          difference = gif.difference(
+            at: frame.index, stored: stored, shown: frame.bitmap, changed: changed)
           next = .gif(gif)
         case .apng(var apng):
-          difference = apng.difference(at: frame.index, stored: stored, shown: frame.bitmap)
+          difference = apng.difference(
+            at: frame.index, stored: stored, shown: frame.bitmap, changed: changed)
           next = .apng(apng)
         }
         if let difference {
@@ -203,6 +206,17 @@ struct PictureComparison {
       }
       open = remaining
     }
+  }
+
+  /// Where `frame` may differ from the one before: not all of its dirty rectangle where that joins a small frame
+  /// and a small disposal in opposite corners.
+  private func changedRects(of frame: CompositedFrame) -> [PixelRect] {
+    let disposed =
+      frame.index > 0 && image.frames[frame.index - 1].disposal != .keep
+      ? image.frames[frame.index - 1].rect : .empty
+    let rect = image.frames[frame.index].rect
+    let isAll = disposed.union(rect).contains(frame.dirtyRect)
+    return isAll ? [disposed, rect] : [frame.dirtyRect]
   }
 }
 

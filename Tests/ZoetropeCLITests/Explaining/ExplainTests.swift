@@ -116,6 +116,42 @@ import Zoetrope
     #expect(predictions[1].difference == .none)
   }
 
+  /// Two frames of RGB with a transparent colour: the first covers the canvas and is disposed of.
+  private func keyed(_ key: [UInt8]) -> [UInt8] {
+    func bytes(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
+    func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+      let named = Array(name.utf8) + data
+      return bytes(UInt32(data.count)) + named + bytes(CRC32.of(named[...]))
+    }
+    func stored(_ row: [UInt8]) -> [UInt8] {
+      let count = UInt8(row.count)
+      var sums: (UInt32, UInt32) = (1, 0)
+      for byte in row { sums = (sums.0 + UInt32(byte), sums.1 + sums.0 + UInt32(byte)) }
+      return [0x78, 1, 1, count, 0, ~count, 255] + row + bytes(sums.1 << 16 | sums.0)
+    }
+    func control(_ number: UInt32, width: UInt32, disposal: UInt8) -> [UInt8] {
+      let numbers = [number, width, 1, 0, 0].flatMap(bytes)
+      return chunk("fcTL", numbers + [0, 1, 0, 10, disposal, 0])
+    }
+    let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]
+    return signature + chunk("IHDR", bytes(2) + bytes(1) + [8, 2, 0, 0, 0])
+      + chunk("tRNS", key.flatMap { [0, $0] }) + chunk("acTL", bytes(2) + bytes(0))
+      + control(0, width: 2, disposal: 1) + chunk("IDAT", stored([0, 255, 0, 0, 0, 255, 0]))
+      + control(1, width: 1, disposal: 0) + chunk("fdAT", bytes(2) + stored([0, 9, 9, 255]))
+      + chunk("IEND", [])
+  }
+
+  /// As Pillow 13 does with frames of the corpora. A key of black makes what it clears transparent.
+  @Test(arguments: [([1, 2, 3], 1), ([0, 0, 0], nil)] as [([UInt8], Int?)])
+  func `Pillow clears RGB with a transparent colour to black`(_ key: [UInt8], _ frame: Int?) throws
+  {
+    let predictions = try explain(keyed(key), "pillow", "ffmpeg", "chromium")
+    #expect(predictions[0].difference.frame == frame)
+    #expect(predictions[0].difference.cause == (frame == nil ? nil : .dispose))
+    #expect(predictions[0].difference.detail == (frame == nil ? nil : "pixel 1,0"))
+    #expect(predictions[2].difference == .none)
+  }
+
   @Test func `nothing is predicted behind damage`() throws {
     let predictions = try explain(
       Array(SampleGIF().bytes.dropLast(12)), "chromium", "ffmpeg", "pillow")
@@ -125,6 +161,30 @@ import Zoetrope
       #expect(prediction.difference.outcome == .unpredicted)
       #expect(prediction.difference.cause == .damage)
     }
+  }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct ModelCanvasTests {
+  @Test func `only what may have changed is compared again`() {
+    func bitmap(_ width: Int, _ pixel: RGBA) -> Bitmap {
+      Bitmap(size: PixelSize(width: width, height: 1)) { _, bytes in
+        for x in 0..<width {
+          bytes.storeBytes(of: pixel.word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
+        }
+      }
+    }
+    let canvas = ModelCanvas(size: PixelSize(width: 6, height: 1), fill: 0)
+    let (clear, black) = (bitmap(6, RGBA(word: 0)), bitmap(6, .black))
+    #expect(canvas.firstDifference(from: clear, in: [])?.x == nil)
+    // Six pixels differ, and are looked at where the other picture changed or this one was drawn to.
+    #expect(canvas.firstDifference(from: black, in: [])?.x == nil)
+    let last = PixelRect(x: 5, y: 0, width: 1, height: 1)
+    #expect(canvas.firstDifference(from: black, in: [last])?.x == 5)
+    canvas.draw(bitmap(1, RGBA(word: 0)), at: last, blending: .source)
+    canvas.fill(PixelRect(x: 2, y: 0, width: 2, height: 1), with: 0)
+    #expect(canvas.firstDifference(from: black, in: [])?.x == 2)
+    canvas.restore([RGBA.black.word], in: last)
+    #expect(canvas.firstDifference(from: black, in: [])?.x == nil)
   }
 }
 
