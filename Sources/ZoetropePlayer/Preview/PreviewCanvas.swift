@@ -1,4 +1,5 @@
 import Zoetrope
+import ZoetropeProcess
 import ZoetropeTerminal
 
 /// Turns the frames of a preview into bytes: each is a write of its own, which leaves the cursor's
@@ -14,7 +15,8 @@ struct PreviewCanvas {
 
   /// The bytes that show frame `index`; empty when nothing changes.
   ///
-  /// `changed` is where it may differ from the frame before; nil when unknown.
+  /// `changed` is where it may differ from the frame before; nil when unknown. A signal that ends the preview
+  /// ends encoding too.
   mutating func bytes(showing bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
     let picture = bitmap.converted(to: .rgba8)
     // Synchronized output could end a batch of the other program.
@@ -25,8 +27,11 @@ struct PreviewCanvas {
     if let kept = cache.bytes(forFrame: index, showing: picture, writer: &writer) {
       output = kept
     } else {
-      writer.frame(picture, changed: changed, into: &output)
-      cache.insert(output, forFrame: index, writer: writer)
+      if writer.frame(
+        picture, changed: changed, into: &output, while: { Signals.ending == nil })
+      {
+        cache.insert(output, forFrame: index, writer: writer)
+      }
     }
     self.writer = writer
     area = writer.encoder.area

@@ -27,7 +27,7 @@ extension Player {
     }
     // Encode only what can be sent: when there is room again, another frame may be due.
     guard let (frame, due, bytes) = next, bytes == nil, overlay == nil, !wantsRepaint,
-      !wantsReframe, hasRoom
+      !wantsReframe, hasRoom, ahead.isEmpty
     else {
       return
     }
@@ -39,15 +39,15 @@ extension Player {
     )
   }
 
-  /// The bytes that show a frame in the current view.
+  /// The bytes that show a frame in the current view; nil once nobody waits for it any more.
   private func draw(
     _ bitmap: Bitmap, index: Int, dirtyRect: PixelRect, changed: PixelRect?
-  ) -> [UInt8] {
+  ) -> [UInt8]? {
     guard !stage.view.isPlain, let image = transport.source.image else {
-      return stage.draw(bitmap, index: index, changed: changed)
+      return stage.draw(bitmap, index: index, changed: changed, while: isFrameWanted)
     }
     let picture = stage.view.picture(bitmap, index: index, of: image, changed: dirtyRect)
-    return stage.draw(picture, index: index, changed: nil)
+    return stage.draw(picture, index: index, changed: nil, while: isFrameWanted)
   }
 
   private func miss(_ rect: PixelRect) { missed = missed.map { $0.union(rect) } }
@@ -217,7 +217,7 @@ extension Player {
 
   /// Redraws what was requested if there is room.
   func repaintIfPossible() {
-    guard wantsRepaint || wantsReframe, overlay == nil, hasRoom else { return }
+    guard wantsRepaint || wantsReframe, overlay == nil, hasRoom, ahead.isEmpty else { return }
     // Nothing is seen without the picture: the whole change is one synchronized update.
     let isSynchronized = stage.capabilities.hasSynchronizedOutput
     var bytes = isSynchronized ? Array("\u{1B}[?2026h".utf8) : []
@@ -230,7 +230,10 @@ extension Player {
     (wantsRepaint, wantsReframe) = (false, false)
     missed = .empty
     if let shown {
-      bytes += draw(shown.bitmap, index: shown.index, dirtyRect: shown.changed, changed: nil)
+      let picture = draw(
+        shown.bitmap, index: shown.index, dirtyRect: shown.changed, changed: nil)
+      if picture == nil { wantsRepaint = true }
+      bytes += picture ?? []
     } else {
       missed = nil
     }

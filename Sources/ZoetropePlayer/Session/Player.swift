@@ -72,6 +72,10 @@ final class Player {
   var isMotionOff = false
   var showsTimeline = false
   let export = FrameExport()
+  /// Input that was read while a frame was encoded; it is handled before another one is.
+  var ahead: [InputEvent] = []
+  /// When input was last looked for while a frame was encoded.
+  private var lookedAt = ContinuousClock.now
   /// Keys typed before playing began.
   var typedBefore: [InputEvent] = []
   /// Whether another file is being opened.
@@ -166,7 +170,8 @@ final class Player {
   /// Waits, then handles everything except frames.
   private func attend() {
     let readiness = device.wait(
-      forInput: true, output: outgoingStart < outgoing.count, for: timeLeft())
+      forInput: true, output: outgoingStart < outgoing.count,
+      for: ahead.isEmpty ? timeLeft() : .zero)
     if readiness.contains(.wake) { Signals.drain() }
     // Checked in every round: the pipe may have been read elsewhere.
     if Signals.hasCome { takeSignals() }
@@ -174,7 +179,12 @@ final class Player {
       transport.takeArrivals()
       updateStatus(now: false)
     }
-    if readiness.contains(.input) { takeInput() }
+    if readiness.contains(.input) { readInput() }
+    if !ahead.isEmpty {
+      let events = ahead
+      ahead = []
+      handle(events)
+    }
     if let text = export.takeMessage() {
       message = text
       updateStatus(now: true)
@@ -266,7 +276,7 @@ final class Player {
     }
   }
 
-  private func takeInput() {
+  private func readInput() {
     guard let bytes = device.read() else {
       outcome = .ended(.hungUp)
       return
@@ -275,8 +285,26 @@ final class Player {
     terminal.awaited.take(events)
     for case .reply(.ready) in events { fence.didAnswer(at: began.duration(to: .now)) }
     terminal.awaited.frameCount = fence.unansweredCount
-    handle(events)
+    ahead += events
     escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
+  }
+
+  /// Whether the frame being encoded is still of use: false once a key or a signal ends or replaces it. Reads
+  /// input every 20 ms; other keys are handled after the frame.
+  func isFrameWanted() -> Bool {
+    let now = ContinuousClock.now
+    guard now - lookedAt > .milliseconds(20) else { return true }
+    lookedAt = now
+    let readiness = device.wait(forInput: true, output: false, wakes: false, for: .zero)
+    if readiness.contains(.input) { readInput() }
+    if let escapeAt, escapeAt <= now {
+      self.escapeAt = nil
+      ahead += decoder.flush()
+    }
+    let isEnding = ahead.contains {
+      if case .key(let key) = $0 { isForOpening(key) } else { false }
+    }
+    return !isEnding && outcome == nil && !Signals.hasCome && deadline.map { now < $0 } ?? true
   }
 
   func handle(_ events: [InputEvent]) {

@@ -63,8 +63,11 @@ struct Stage {
 
   /// The bytes that draw frame `index`: only what changed since the previous picture.
   ///
-  /// `changed` is where it may differ from that; nil when unknown.
-  mutating func draw(_ bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
+  /// `changed` is where it may differ from that; nil when unknown. Nil once `isWanted`, asked while a large
+  /// picture is encoded, returns false.
+  mutating func draw(
+    _ bitmap: Bitmap, index: Int, changed: PixelRect?, while isWanted: () -> Bool = { true }
+  ) -> [UInt8]? {
     let picture = bitmap.converted(to: .rgba8)
     let isPixelArt = self.isPixelArt ?? PixelArt.isLikely(picture)
     self.isPixelArt = isPixelArt
@@ -77,15 +80,17 @@ struct Stage {
     // The cache's keys do not cover what is drawn over a picture.
     guard view.isPlain else {
       cache.leave()
-      writer.frame(picture, changed: nil, into: &output)
+      let isWhole = writer.frame(picture, changed: nil, into: &output, while: isWanted)
       self.writer = writer
-      return output
+      return isWhole ? output : nil
     }
     if let kept = cache.bytes(forFrame: index, showing: picture, writer: &writer) {
       output = kept
-    } else {
-      writer.frame(picture, changed: changed, into: &output)
+    } else if writer.frame(picture, changed: changed, into: &output, while: isWanted) {
       cache.insert(output, forFrame: index, writer: writer)
+    } else {
+      self.writer = writer
+      return nil
     }
     self.writer = writer
     return output

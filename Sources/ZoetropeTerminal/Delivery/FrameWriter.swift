@@ -24,20 +24,29 @@ public struct FrameWriter: Sendable {
   ///   - changed: Where it may differ from the picture before; nil when unknown.
   ///   - output: Where the bytes go; its capacity is reused.
   ///   - status: Appends more to the same write, such as a status line.
+  ///   - isWanted: Asked now and then while a large picture is encoded. Default: always true.
+  /// - Returns: False once `isWanted` has returned false; then `output` is empty, and the next frame is sent
+  ///   whole.
+  @discardableResult
   public mutating func frame(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8],
-    status: (inout PenState, inout [UInt8]) -> Void = { _, _ in }
-  ) {
+    status: (inout PenState, inout [UInt8]) -> Void = { _, _ in },
+    while isWanted: () -> Bool = { true }
+  ) -> Bool {
     output.removeAll(keepingCapacity: true)
     if isSynchronized { output.append(ascii: "\u{1B}[?2026h") }
     let start = output.count
-    encoder.encode(bitmap, changed: changed, pen: &pen, into: &output)
+    guard encoder.encode(bitmap, changed: changed, pen: &pen, into: &output, while: isWanted) else {
+      output.removeAll(keepingCapacity: true)
+      return false
+    }
     status(&pen, &output)
     if output.count == start {
       output.removeAll(keepingCapacity: true)
     } else if isSynchronized {
       output.append(ascii: "\u{1B}[?2026l")
     }
+    return true
   }
 
   /// Forgets what the terminal shows, so that the next frame is sent whole.

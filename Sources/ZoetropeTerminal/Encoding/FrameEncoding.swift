@@ -26,6 +26,14 @@ public protocol FrameEncoding: Sendable {
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8])
 
+  /// As ``encode(_:changed:pen:into:)``, but may be given up: asks `isWanted` now and then.
+  ///
+  /// Returns false once `isWanted` has; then nothing was appended, and the next picture is sent whole.
+  mutating func encode(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
+    while isWanted: () -> Bool
+  ) -> Bool
+
   /// Forgets what the terminal shows, so that the next picture is sent whole.
   mutating func invalidate()
 
@@ -57,6 +65,15 @@ public protocol FrameEncoding: Sendable {
 extension FrameEncoding {
   /// Returns the encoder itself.
   public func withoutPicture() -> Self { self }
+
+  /// Encodes the whole picture without asking.
+  public mutating func encode(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
+    while isWanted: () -> Bool
+  ) -> Bool {
+    encode(bitmap, changed: changed, pen: &pen, into: &output)
+    return true
+  }
 
   /// Does nothing.
   public mutating func resume(showing bitmap: Bitmap) {}

@@ -129,9 +129,10 @@ public enum DrawingMode: Sendable, Hashable {
 
   /// The most columns and rows of a picture, in any mode.
   package static let longestSide = 1000
-  /// The most pixels across and down a sixel picture. No terminal enlarges sixels, so the picture is as large
-  /// as its cells, whatever the size of the file.
+  /// The most pixels across and down a sixel picture, and in all: those of a screen. No terminal enlarges sixels,
+  /// so the picture is as large as its cells, whatever the size of the file.
   static let longestSixelSide = 4096
+  static let sixelArea = 3840 * 2160
 
   /// The part of `room` that a picture in this mode may cover: no more than can be encoded in a short time,
   /// however large the terminal claims to be. It is in the middle of `room`, or at its top left.
@@ -148,7 +149,9 @@ public enum DrawingMode: Sendable, Hashable {
     case .graphics(.sixel):
       room.rows = SixelEncoder.rowCount(of: room, on: screen)
       limit.columns = min(limit.columns, Self.longestSixelSide / screen.cell.width)
-      limit.rows = min(limit.rows, Self.longestSixelSide / screen.cell.height)
+      let width = min(room.columns, limit.columns) * screen.cell.width
+      let height = min(Self.longestSixelSide, Self.sixelArea / max(width, 1))
+      limit.rows = min(limit.rows, max(height / screen.cell.height, 1))
     default: break
     }
     let columns = min(room.columns, limit.columns)

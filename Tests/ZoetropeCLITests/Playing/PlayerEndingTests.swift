@@ -55,6 +55,18 @@ import Testing
     }
   }
 
+  /// The first picture has millions of pixels.
+  @Test(arguments: [("q", 0), ("  \u{3}", 130), (" .q", 0), ("\u{1B}", 0)] as [(String, Int32)])
+  func `keys end it while a large picture is encoded`(_ keys: (String, Int32)) throws {
+    let gif = SampleGIF(width: 250, height: 250, frames: [(0, 4), (1, 4)], isMixed: true)
+    let session = try PlayerSession(
+      ["--protocol", "sixel"], files: ["cat.gif": gif.bytes], columns: 300, rows: 100)
+    defer { session.tool.cleanUp() }
+    try #require(session.terminal.waitFor("\u{1B}[?1049h"))
+    session.terminal.type(keys.0)
+    expectRestored(session.terminal, status: keys.1)
+  }
+
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT], Moment.allCases)
   func `signals end it`(_ number: Int32, _ moment: Moment) throws {
     try withPlayer(answers: moment == .probing ? .none : .modern) { terminal in

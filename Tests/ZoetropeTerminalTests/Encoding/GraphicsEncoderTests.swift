@@ -102,6 +102,45 @@ struct GraphicsEncoderTests {
     }
   }
 
+  @Test(arguments: [30, 400])
+  func `sixels that are given up leave nothing, and the next are whole`(_ colors: Int) {
+    var random = SplitMix(state: 8)
+    var sketch = Sketch(width: 60, height: 60)
+    for _ in 0..<20 { sketch.change(&random, colors: colors) }
+    let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
+    let whole = SixelEncoder(
+      area: CellRect(column: 0, row: 0, columns: 12, rows: 6), screen: screen,
+      imageSize: PixelSize(width: 60, height: 60))
+    func encode(_ encoder: inout SixelEncoder, upTo limit: Int) -> (bytes: [UInt8]?, asked: Int) {
+      var (writer, output, asked) = (
+        FrameWriter(encoder: encoder, isSynchronized: true), [UInt8](), 0
+      )
+      let isWhole = writer.frame(
+        sketch.bitmap, into: &output,
+        while: {
+          asked += 1
+          return asked < limit
+        })
+      encoder = writer.encoder as? SixelEncoder ?? encoder
+      #expect(isWhole || output.isEmpty)
+      return (isWhole ? output : nil, asked)
+    }
+    var encoder = whole
+    let (expected, count) = encode(&encoder, upTo: .max)
+    // Every row is read and every band drawn, each after it was asked for.
+    #expect(count >= 60 + 60 / 6)
+    sketch.change(&random, colors: colors)
+    for limit in 1...count {
+      encoder = whole
+      let given = encode(&encoder, upTo: limit)
+      // Nothing is done once the answer is no.
+      #expect(given.bytes == nil && given.asked == limit)
+      var fresh = whole
+      #expect(encode(&encoder, upTo: .max).bytes == encode(&fresh, upTo: .max).bytes)
+    }
+    #expect(expected != nil)
+  }
+
   @Test(arguments: [4, 7, 10, 17])
   func `sixels never reach into the last row of the screen, where they would scroll it`(
     _ height: Int

@@ -108,7 +108,8 @@ struct FrameLayoutTests {
       #expect(!room.isEmpty && room.columns <= 1000 && room.rows <= 1000, "\(mode)")
       #expect(room.column + room.columns <= columns && room.row + room.rows <= rows)
       guard mode == .graphics(.sixel) else { continue }
-      #expect(room.columns * screen.cell.width <= 4096 && room.rows * screen.cell.height <= 4096)
+      let (width, height) = (room.columns * screen.cell.width, room.rows * screen.cell.height)
+      #expect(width <= 4096 && height <= 4096 && width * height <= 3840 * 2160)
     }
   }
 

@@ -122,6 +122,36 @@ public struct SixelEncoder: FrameEncoding {
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
+    _ = encode(bitmap, changed: changed, pen: &pen, into: &output) { true }
+  }
+
+  /// As ``encode(_:changed:pen:into:)``, but asks `isWanted` before it reads each row and draws each band.
+  ///
+  /// Returns false once that has; then nothing was appended, and the next picture is sent whole.
+  public mutating func encode(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
+    while isWanted: () -> Bool
+  ) -> Bool {
+    let (start, before) = (output.count, pen)
+    do throws(CancellationError) {
+      try draw(bitmap, changed: changed, pen: &pen, into: &output) { () throws(CancellationError) in
+        if !isWanted() { throw CancellationError() }
+      }
+      return true
+    } catch {
+      output.removeSubrange(start...)
+      pen = before
+      history.forget()
+      shown = []
+      registers.forgetDefinitions()
+      return false
+    }
+  }
+
+  private mutating func draw(
+    _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
+    _ check: () throws(CancellationError) -> Void
+  ) throws(CancellationError) {
     // The pixels on screen cannot be told from a picture before scaling.
     let previous = isFiltered ? nil : history.last
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
@@ -139,7 +169,7 @@ public struct SixelEncoder: FrameEncoding {
       }
       shown = colors
     }
-    if eraseBarePixels(of: bitmap, part, rows, pen: &pen, into: &output) { rows = nil }
+    if try eraseBarePixels(of: bitmap, part, rows, pen: &pen, into: &output, check) { rows = nil }
     var ranges = Array(repeating: 0..<0, count: pixelSize.height)
     var wanted = shown
     var colors = ColorTable(limit: registers.count)
@@ -148,6 +178,7 @@ public struct SixelEncoder: FrameEncoding {
     for y in 0..<pixelSize.height {
       let sourceY = self.sourceY(of: y, in: part)
       if let rows, rows.rows[sourceY].isEmpty { continue }
+      try check()
       var low = Int.max
       var high = 0
       readColors(ofRow: y, of: bitmap, part) { x, color in
@@ -171,7 +202,7 @@ public struct SixelEncoder: FrameEncoding {
     if difference.bounds.isEmpty { return }
     if fits { registers.claim(for: colors.colors, counts: uses.counts) }
     for region in ChangedRegions.cover(difference, worth: 2000, limit: 6) {
-      draw(region, wanted: wanted, exact: fits, pen: &pen, into: &output)
+      try draw(region, wanted: wanted, exact: fits, pen: &pen, into: &output, check)
     }
     shown = wanted
   }
@@ -206,12 +237,13 @@ public struct SixelEncoder: FrameEncoding {
   /// when there are none. The other pixels of those cells must then be redrawn.
   private mutating func eraseBarePixels(
     of bitmap: Bitmap, _ part: PixelRect, _ rows: FrameDifference?, pen: inout PenState,
-    into output: inout [UInt8]
-  ) -> Bool {
+    into output: inout [UInt8], _ check: () throws(CancellationError) -> Void
+  ) throws(CancellationError) -> Bool {
     guard options.backdrop.isBare else { return false }
     var ranges = Array(repeating: 0..<0, count: pixelSize.height)
     for y in 0..<pixelSize.height {
       if let rows, rows.rows[sourceY(of: y, in: part)].isEmpty { continue }
+      try check()
       var low = Int.max
       var high = 0
       readColors(ofRow: y, of: bitmap, part) { x, color in
@@ -255,8 +287,8 @@ public struct SixelEncoder: FrameEncoding {
   /// Draws what differs in `region`, encoded as short as possible.
   private mutating func draw(
     _ region: PixelRect, wanted: [UInt32], exact: Bool, pen: inout PenState,
-    into output: inout [UInt8]
-  ) {
+    into output: inout [UInt8], _ check: () throws(CancellationError) -> Void
+  ) throws(CancellationError) {
     let cellColumn = region.x / cell.width
     // Bands of six rows start at a row of cells. Starting further up may split the picture in
     // better places and saves about 3 %, so it is tried for small regions only. Sometimes it is
@@ -265,7 +297,8 @@ public struct SixelEncoder: FrameEncoding {
     var cellRow = 0
     var best = Bands()
     for row in rowsToBeginAt(for: region).prefix(isSmall && cell.height % 6 != 0 ? 3 : 1) {
-      let found = bands(of: region, fromRow: row, wanted: wanted, exact: exact, trying: isSmall)
+      let found = try bands(
+        of: region, fromRow: row, wanted: wanted, exact: exact, trying: isSmall, check)
       if best.bytes.isEmpty || found.bytes.count < best.bytes.count {
         (best, cellRow) = (found, row)
       }
@@ -314,15 +347,16 @@ public struct SixelEncoder: FrameEncoding {
   }
 
   private mutating func bands(
-    of region: PixelRect, fromRow cellRow: Int, wanted: [UInt32], exact: Bool,
-    trying: Bool
-  ) -> Bands {
+    of region: PixelRect, fromRow cellRow: Int, wanted: [UInt32], exact: Bool, trying: Bool,
+    _ check: () throws(CancellationError) -> Void
+  ) throws(CancellationError) -> Bands {
     let left = region.x / cell.width * cell.width
     let top = cellRow * cell.height
     var bands = Bands()
     var pending = 0
     var register = -1
     for y in stride(from: top, to: region.maxY, by: 6) {
+      try check()
       let lines = max(y, region.y)..<max(min(y + 6, region.maxY), max(y, region.y))
       fillBand(from: y, lines: lines, region, left: left, wanted, exact, &bands.used)
       if !band.isEmpty {
