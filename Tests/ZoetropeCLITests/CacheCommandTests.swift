@@ -93,6 +93,31 @@ import Zoetrope
     }
   }
 
+  @Test func `a file warmed last has its frames there, whatever sizes filled the cache before`()
+    throws
+  {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    func warm(_ file: String, _ size: String) throws -> JSONLine {
+      let limit = ["--cache", "c", "--cache-limit", "8M", "--json"]
+      return try JSONLine.one(
+        tool.run(["cache", "warm", file, "--size", size] + limit).output)
+    }
+    let files = [("large", "200x", 90), ("small", "128x", 90), ("own", "125x", 24)]
+    for (name, size, count) in files {
+      let frames = (0..<count).map { (UInt8($0 % 3), UInt8(4)) }
+      try tool.write(
+        SampleGIF(width: 125, height: 125, frames: frames).bytes, to: "\(name).gif")
+      let first = try warm("\(name).gif", size)
+      let kept = try #require(first["kept"].integer)
+      // The first alone is larger than the cache.
+      #expect(name == "large" ? (40..<90).contains(kept) : kept == count)
+      let second = try warm("\(name).gif", size)
+      #expect(second["known"].integer == kept)
+      #expect(second["stored"] == 0)
+    }
+  }
+
   @Test func `an interrupted warming keeps what it stored, and the next one goes on`() throws {
     var gif = SampleGIF(width: 160, height: 160)
     gif.frames = (0..<60).map { (UInt8($0 % 3), 4) }

@@ -166,6 +166,18 @@ import Zoetrope
     }
   }
 
+  @Test(arguments: [("HOME=rel", "no absolute path"), ("HOME=", "not set")])
+  func `why there is no cache directory of the user's is told`(_ home: String, _ reason: String)
+    throws
+  {
+    try withTool { (tool: Tool) throws in
+      let stat = "unset XDG_CACHE_HOME; \(home) \"$ZOETROPE\" cache stat >out 2>err"
+      #expect(try tool.shell(stat) == 2)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(errors.hasPrefix("Error: HOME is \(reason): name a directory"))
+    }
+  }
+
   @Test(arguments: [
     ("0", 0), ("17", 17), ("4K", 4096), ("1.5M", 1_572_864), ("2G", 2 << 30), ("3MiB", 3 << 20),
     ("2MB", 2_000_000), ("1kB", 1000), ("9B", 9),

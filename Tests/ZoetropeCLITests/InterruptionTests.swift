@@ -2,6 +2,8 @@ import Glibc
 import TestRunning
 import Testing
 
+@testable import ZoetropeProcess
+
 /// What a signal leaves behind: whole results, a line that says how far it came, and an end by the
 /// signal itself.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InterruptionTests {
@@ -48,6 +50,18 @@ import Testing
       #expect(try tool.list("o").allSatisfy { $0.hasSuffix(".png") })
       #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--resume").status == 0)
       #expect(try tool.list("o").count == 100)
+    }
+  }
+
+  /// As a frame takes that is being compressed, which is not interrupted by the first.
+  @Test func `a second signal of its kind ends the process wherever it is`() async {
+    await #expect(processExitsWith: .signal(SIGINT)) {
+      Signals.prepare()
+      Signals.catchEndings()
+      raise(SIGINT)
+      #expect(Signals.ending == .interrupted)
+      raise(SIGTERM)
+      raise(SIGINT)
     }
   }
 

@@ -76,6 +76,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [9, 50])
+  func `the time of playing ends waiting on a terminal too`(_ count: Int) throws {
+    let session = try PlayerSession(
+      ["--follow", "--duration", "100ms"],
+      files: ["start.gif": Array(SampleGIF().bytes.prefix(count))])
+    defer { session.tool.cleanUp() }
+    #expect(session.terminal.end() == 3)
+    #expect(session.terminal.has("no frame has arrived in the time of --duration"))
+    #expect(session.terminal.isRestored)
+    #expect(session.terminal.model.state == TerminalState())
+  }
+
   @Test func `standard input without follow stays one object`() throws {
     try withTool { (tool: Tool) throws in
       let line = try JSONLine.one(

@@ -145,6 +145,31 @@ import Zoetrope
     }
   }
 
+  @Test func `the most different of many dots on a large canvas are found`() throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    var gif = Array("GIF89a".utf8) + [0, 16, 0, 16, 0x80, 0, 0, 255, 255, 255, 0, 0, 0]
+    for index in 0..<500 {
+      let (column, row) = (UInt8(index % 16), UInt8(index / 16 % 16))
+      if index % 125 == 60 {
+        // 256 x 256 pixels, in codes of one byte.
+        let block = [253] + (0..<253).map { $0 % 64 == 0 ? 0x80 : UInt8(1) }
+        gif += [0x2c, 0, column, 0, row, 0, 1, 0, 1, 0, 7]
+        gif += (0..<264).flatMap { _ in block } + [1, 0x81, 0]
+      } else {
+        gif += [0x2c, 0, column, 0, row, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+      }
+    }
+    try tool.write(gif + [0x3b], to: "dots.gif")
+    let sheet = ["sheet", "dots.gif", "--distinct", "5", "--size", "64x64", "-o", "dots.png"]
+    let atlas = try JSONLine.one(
+      tool.run(sheet + ["--atlas", "-", "--atlas-shape", "array"]).output)
+    // The first, and those that show more than a dot.
+    let names = atlas["frames"].elements.map { $0["filename"].text ?? "" }
+    let expected = ["0000", "0060", "0185", "0310", "0435"]
+    #expect(names == expected.map { "dots-\($0).png" })
+  }
+
   @Test func `a sheet is no larger than a canvas may be`() throws {
     try withTool { (tool: Tool) throws in
       let arguments = ["sheet", "cat.gif", "-o", "s.png", "--limits", "strict"]
