@@ -559,3 +559,13 @@ def test_a_typed_client_passes_mypy():
 def test_a_mistake_of_the_caller_is_not_a_damaged_file(delays):
     with pytest.raises(zoetrope.ParameterError):
         list(zoetrope.frames({"path": "a", "bytes": delays.read_bytes()}, limits="bogus"))
+
+
+def test_no_memory_is_a_memory_error_and_no_limit():
+    from zoetrope._errors import make_error
+    from zoetrope import _library as c
+
+    error = make_error(c.Error(code=13, frame=-1, byte_offset=-1, name=b"outOfMemory", message=b"none"))
+    assert isinstance(error, zoetrope.OutOfMemoryError) and isinstance(error, MemoryError)
+    assert not isinstance(error, zoetrope.LimitError) and error.code == "outOfMemory"
+    assert "limits=" not in str(error)

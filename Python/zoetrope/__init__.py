@@ -8,8 +8,8 @@
 
 from ._animation import Animation, FrameInfo, MetadataItem, open
 from ._errors import (
-    CancelledError, Damage, ForkedError, LimitError, MalformedError, NotAnImageError, ParameterError,
-    ReadError, TimedOutError, ZoetropeError,
+    CancelledError, Damage, ForkedError, LimitError, MalformedError, NotAnImageError,
+    OutOfMemoryError, ParameterError, ReadError, TimedOutError, ZoetropeError,
 )
 from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
@@ -18,6 +18,6 @@ __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
     "FRAMES_SCHEMA", "Animation", "CancelledError", "Damage", "ForkedError", "FrameInfo", "LimitError",
-    "MalformedError", "MetadataItem", "NotAnImageError", "ParameterError", "ReadError", "TimedOutError",
-    "ZoetropeError", "frames", "open",
+    "MalformedError", "MetadataItem", "NotAnImageError", "OutOfMemoryError", "ParameterError", "ReadError",
+    "TimedOutError", "ZoetropeError", "frames", "open",
 ]

@@ -14,8 +14,8 @@ class ZoetropeError(Exception):
 
     ``code`` is a word: ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
     ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``,
-    ``"forked"`` or ``"other"``. ``frame`` and ``byte_offset`` are None where they do not apply; ``path`` is the file's,
-    if it was opened by one.
+    ``"outOfMemory"``, ``"forked"`` or ``"other"``. ``frame`` and ``byte_offset`` are None where they do
+    not apply; ``path`` is the file's, if it was opened by one.
     """
 
     def __init__(
@@ -47,7 +47,11 @@ class MalformedError(ZoetropeError, ValueError):
 
 
 class LimitError(ZoetropeError, ValueError):
-    """The file asks for more than a limit allows, or than there is memory."""
+    """The file asks for more than a limit allows."""
+
+
+class OutOfMemoryError(ZoetropeError, MemoryError):
+    """The system has no memory, or no thread, left; a later attempt may succeed."""
 
 
 class CancelledError(ZoetropeError):
@@ -119,7 +123,7 @@ class ForkedError(ZoetropeError, RuntimeError):
 _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
     6: LimitError, 7: ReadError, 8: ParameterError, 9: CancelledError,
-    10: ForkedError, 12: TimedOutError,
+    10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError,
 }
 _READ_ERRORS: Dict[int, Type[ReadError]] = {
     errors.ENOENT: _NotFoundError, errors.EACCES: _NotPermittedError, errors.EPERM: _NotPermittedError,
@@ -141,7 +145,7 @@ def make_error(error: c.Error, path: Optional[str] = None) -> ZoetropeError:
     message = error.message.decode("utf-8", "replace")
     if kind is TimedOutError:
         message = "the call took longer than the timeout"
-    if kind is LimitError and "the limit is" in message:
+    if kind is LimitError:
         message += "; see limits= of zoetrope.open"
     if kind is ForkedError:
         message += '; for PyTorch: DataLoader(..., multiprocessing_context="spawn")'

@@ -58,13 +58,14 @@ enum {
   ZOETROPE_NO_FRAMES = 3,      /* a valid start, but no frame to decode */
   ZOETROPE_TRUNCATED = 4,      /* the data ends too early */
   ZOETROPE_MALFORMED = 5,      /* the data breaks the rules of the format */
-  ZOETROPE_LIMIT_EXCEEDED = 6, /* a limit of zoetrope_options, named in the message; or no memory */
+  ZOETROPE_LIMIT_EXCEEDED = 6, /* a limit of zoetrope_options, named in the message */
   ZOETROPE_IO = 7,             /* the file cannot be opened or read; see system_error */
   ZOETROPE_PARAMETER = 8,      /* a bad argument */
   ZOETROPE_CANCELLED = 9,      /* the caller cancelled the call, or playback was stopped */
   ZOETROPE_FORKED = 10,        /* a forked child of a process that had used the library */
   ZOETROPE_OTHER = 11,         /* see name and message */
-  ZOETROPE_TIMED_OUT = 12      /* a call took longer than zoetrope_options.timeout_ns */
+  ZOETROPE_TIMED_OUT = 12,     /* a call took longer than zoetrope_options.timeout_ns */
+  ZOETROPE_OUT_OF_MEMORY = 13  /* the system has no memory, or no thread, left; try again later */
 };
 
 typedef struct zoetrope_error {

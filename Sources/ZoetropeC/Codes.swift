@@ -4,11 +4,6 @@ internal import Zoetrope
 // The numbers of the header and what they stand for.
 
 extension AnimatedImageError.Code {
-  /// The process was forked after the library was used: its threads are gone.
-  static let forked = Self("forked")
-  /// A call took longer than `timeout_ns` of its options.
-  static let timedOut = Self("timedOut")
-
   /// The code's number in the header.
   var status: zoetrope_status {
     let status =
@@ -24,6 +19,7 @@ extension AnimatedImageError.Code {
       case .cancelled: ZOETROPE_CANCELLED
       case .forked: ZOETROPE_FORKED
       case .timedOut: ZOETROPE_TIMED_OUT
+      case .outOfMemory: ZOETROPE_OUT_OF_MEMORY
       default: ZOETROPE_OTHER
       }
     return zoetrope_status(status)
@@ -138,9 +134,16 @@ struct FrameRequest: Sendable, Hashable {
     if size != image.canvasSize {
       // Before weights for all rows and columns are computed.
       let allowed = min(Self.maximumPixels, image.options.limits.canvasPixels)
-      guard max(size.width, size.height) <= Self.maximumSide, size.area <= allowed else {
-        throw AnimatedImageError(
-          .limitExceeded, "scaled frames would be \(size), the limit is \(allowed) pixels")
+      let side = max(size.width, size.height)
+      guard size.area <= allowed else {
+        throw .exceeding(
+          .scaledPixels, asked: size.area, allowed: allowed,
+          "scaled frames would be \(size), the limit is \(allowed) pixels")
+      }
+      guard side <= Self.maximumSide else {
+        throw .exceeding(
+          .scaledSide, asked: side, allowed: Self.maximumSide,
+          "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
       }
     }
   }
@@ -163,11 +166,15 @@ extension Duration {
   }
 }
 
-/// The limits by their names in the header.
-func inHeaderNames(_ detail: String) -> String {
-  let names = [
-    ("canvasPixels", "canvas_pixels"), ("frameCount", "frame_count"), ("liveBytes", "live_bytes"),
-    ("pixelsPerPlay", "pixels_per_play"),
+extension AnimatedImageError {
+  /// The detail, with a limit by its name in the header.
+  var headerDetail: String {
+    guard let limit, let name = Self.headerNames[limit.kind] else { return detail }
+    return limit.description(naming: name)
+  }
+
+  private static let headerNames: [LimitExcess.Kind: String] = [
+    .canvasPixels: "canvas_pixels", .frameCount: "frame_count", .liveBytes: "live_bytes",
+    .pixelsPerPlay: "pixels_per_play",
   ]
-  return names.reduce(detail) { $0.replacing($1.0, with: $1.1) }
 }

@@ -53,10 +53,8 @@ extension zoetrope_error {
     byte_offset = Int64(error?.byteOffset ?? -1)
     code = error?.code.status ?? zoetrope_status(ZOETROPE_OK)
     fill(&name, with: error?.code.name ?? "ok")
-    system_error = error?.systemError ?? 0
-    // Others may have a path in them.
-    let detail = error?.detail ?? ""
-    fill(&message, with: error?.code == .limitExceeded ? inHeaderNames(detail) : detail)
+    system_error = error?.systemError?.rawValue ?? 0
+    fill(&message, with: error?.headerDetail ?? "")
   }
 }
 
@@ -71,7 +69,7 @@ extension zoetrope_damage {
     is_present = 1
     is_tolerated = damage.kind.isTolerated ? 1 : 0
     fill(&kind, with: damage.kind.name)
-    fill(&detail, with: inHeaderNames(damage.detail))
+    fill(&detail, with: damage.detail)
   }
 }
 

@@ -13,12 +13,12 @@ final class Player: Sendable {
 
   private struct Ending { let error: AnimatedImageError? }
 
-  /// - Throws: `limitExceeded` if the system has no thread left.
+  /// - Throws: `outOfMemory` if the system has no thread left.
   init(
     _ image: AnimatedImage, _ rendering: Rendering, _ options: PlaybackOptions
   ) throws(AnimatedImageError) {
     guard let thread = CallbackThread() else {
-      throw AnimatedImageError(.limitExceeded, "the system has no thread left")
+      throw AnimatedImageError(.outOfMemory, "the system has no thread left")
     }
     self.thread = thread
     frameCount = image.frames.count

@@ -37,6 +37,7 @@ struct FrameServer {
       switch error.code {
       case .io: throw HTTPError(.notFound)
       case .limitExceeded: throw HTTPError(.contentTooLarge, message: error.detail)
+      case .outOfMemory: throw HTTPError(.serviceUnavailable)
       default: throw HTTPError(.unprocessableContent, message: error.description)
       }
     } catch is CancellationError {

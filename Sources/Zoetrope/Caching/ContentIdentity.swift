@@ -58,13 +58,13 @@ package struct ContentHasher: ~Copyable {
   /// Retained because the state refers to its bytes; nil without a secret.
   private let secret: HashSecret?
 
-  /// An empty hasher. Throws `limitExceeded` if allocating its state fails.
+  /// An empty hasher. Throws `outOfMemory` if allocating its state fails.
   package init() throws(AnimatedImageError) { try self.init(.process) }
 
   /// Like ``init()``, keyed with `secret`.
   init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.limitExceeded, "no memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "no memory for a hash")
     }
     unsafe self.state = state
     self.secret = secret
@@ -75,7 +75,7 @@ package struct ContentHasher: ~Copyable {
   /// An empty hasher without a secret, whose results are those of XXH3-128 with seed 0 in every program.
   package init(isStable: Void) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.limitExceeded, "no memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "no memory for a hash")
     }
     unsafe self.state = state
     secret = nil

@@ -87,7 +87,8 @@ extension ContentIdentity {
         try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
       }
     } catch {
-      throw AnimatedImageError(.io, "cannot open \(path): \(error)")
+      throw AnimatedImageError(
+        .io, "cannot open \(path): \(error)", systemError: error as? Errno)
     }
     // Nothing was written, so a failing close loses nothing.
     defer { try? file.close() }
@@ -99,7 +100,9 @@ extension ContentIdentity {
   ) throws(AnimatedImageError) -> Int {
     do {
       return try file.read(at: offset, into: &piece, 0..<piece.count)
-    } catch { throw AnimatedImageError(.io, "cannot read: \(error)") }
+    } catch {
+      throw AnimatedImageError(.io, "cannot read: \(error)", systemError: error as? Errno)
+    }
   }
 }
 

@@ -11,7 +11,7 @@ package struct PixelHash: Sendable, Hashable {
 
   /// Computes the hash of `bitmap`. Reads every pixel once.
   ///
-  /// - Throws: `limitExceeded` if allocating 600 bytes fails.
+  /// - Throws: `outOfMemory` if allocating 600 bytes fails.
   package init(of bitmap: Bitmap) throws(AnimatedImageError) {
     var hasher = try ContentHasher(isStable: ())
     for y in 0..<bitmap.height { hasher.update(bitmap.row(y)) }

@@ -124,7 +124,7 @@ public struct AnimationStatus: Sendable, Hashable {
       case .parameter, .io: .parameterError
       case .notAnImage, .unsupported: .unsupportedFormat
       case .truncated, .noFrames: .incompleteInputImage
-      case .limitExceeded: .allocationFailure
+      case .limitExceeded, .outOfMemory: .allocationFailure
       case .cancelled: .cancelled
       default: .corruptInputImage
       }

@@ -61,7 +61,7 @@ public final class FrameReader {
   /// The bitmap shares the reader's canvas. Nothing is copied if it is released before the next call.
   ///
   /// - Throws: with ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
-  ///   `limitExceeded` if allocating the canvas or the frame fails. ``nextIndex`` is then unchanged, and
+  ///   `outOfMemory` if allocating the canvas or the frame fails. ``nextIndex`` is then unchanged, and
   ///   the next call decodes the same frame again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
 

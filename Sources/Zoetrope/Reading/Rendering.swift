@@ -136,12 +136,15 @@ extension Rendition {
     guard scaling != nil else { return nil }
     let allowed = min(limits.canvasPixels, Self.maximumPixels)
     if size.area > allowed {
-      return AnimatedImageError(
-        .limitExceeded, "scaled frames would be \(size), canvasPixels allows \(allowed) pixels")
+      return .exceeding(
+        .scaledPixels, asked: size.area, allowed: allowed,
+        "scaled frames would be \(size), canvasPixels allows \(allowed) pixels")
     }
-    if max(size.width, size.height) > Self.maximumSide {
-      return AnimatedImageError(
-        .limitExceeded, "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
+    let side = max(size.width, size.height)
+    if side > Self.maximumSide {
+      return .exceeding(
+        .scaledSide, asked: side, allowed: Self.maximumSide,
+        "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
     }
     return nil
   }

@@ -103,9 +103,7 @@ final class RemoteReader {
       do throws(AnimatedImageError) {
         let needed = source.pinnedByteCount + ranges.reduce(0) { $0 + $1.count }
         guard needed <= limit else {
-          throw AnimatedImageError(
-            .limitExceeded, "liveBytes would be \(needed), the limit is \(limit)",
-            frameIndex: index)
+          throw .exceeding(.liveBytes, asked: needed, allowed: limit, frameIndex: index)
         }
         // What is decoded after this is read while this is decoded.
         if let next { ahead.follow(next.prefix(stretch)) }

@@ -134,7 +134,7 @@ extension FrameScaler {
   /// Like ``scale(_:)``, but checks `isCancelled` every few rows.
   ///
   /// - Throws: ``AnimatedImageError/Code/cancelled`` if `isCancelled` returns true;
-  ///   ``AnimatedImageError/Code/limitExceeded`` if allocation fails.
+  ///   ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
   /// - Precondition: `bitmap` has ``sourceSize``.
   public func scale(
     _ bitmap: Bitmap, isCancelled: () -> Bool

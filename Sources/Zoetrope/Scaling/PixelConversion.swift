@@ -22,7 +22,7 @@ extension Bitmap {
 
   /// Like ``converted(to:)``, but throws if allocation fails.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
     if format == self.format { return self }
     var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)

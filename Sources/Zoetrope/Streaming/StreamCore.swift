@@ -264,7 +264,7 @@ package final class StreamCore: Sendable {
     var settled: AnimatedImage?
     if let failure {
       if reason == nil { ending = .failed(failure) }
-    } else if ending != .cancelled, ending.error?.code != .limitExceeded {
+    } else if ending != .cancelled, ![.limitExceeded, .outOfMemory].contains(ending.error?.code) {
       do throws(AnimatedImageError) {
         settled = try AnimatedImage(scan, source: source, options: options)
       } catch {
@@ -337,7 +337,7 @@ package final class StreamCore: Sendable {
 
   /// The frame in arrival, with the bytes scanned so far, and the header; nil between frames and after the end.
   ///
-  /// - Throws: `limitExceeded` if decoding it passes the limit of memory.
+  /// - Throws: `limitExceeded` if decoding it passes the limit of live bytes.
   func arrivingFrame() throws(AnimatedImageError) -> (FrameControl, ImageHeader)? {
     try state.withLock { (state) throws(AnimatedImageError) in
       guard !state.isClosed, !state.isSettling, state.scanner.isCanvasKnown,

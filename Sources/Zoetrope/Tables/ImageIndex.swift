@@ -1,8 +1,3 @@
-extension AnimatedImageError.Code {
-  /// A stored ``ImageIndex`` is damaged, of another version, or not of this file.
-  public static let invalidIndex = Self("invalidIndex")
-}
-
 /// What scanning a file found, without its pixels: enough to decode any frame from the frame's bytes alone.
 ///
 /// Make it once where the whole file is, store its ``data`` beside the file, and open the remote file with it: no
@@ -103,22 +98,23 @@ public struct ImageIndex: Sendable, Hashable {
 
   /// Throws if the file asks for more than `limits` allow, as scanning it would.
   func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
-    func check(_ name: String, _ asked: Int, _ allowed: Int) throws(AnimatedImageError) {
+    func check(
+      _ kind: LimitExcess.Kind, _ asked: Int, _ allowed: Int
+    ) throws(AnimatedImageError) {
       guard asked > allowed else { return }
-      throw AnimatedImageError(
-        .limitExceeded, "\(name) would be \(asked), the limit is \(allowed)", format: format)
+      throw .exceeding(kind, asked: asked, allowed: allowed, format: format)
     }
     // More than any memory holds, whatever the limits.
     let canvasPixels = min(limits.canvasPixels, 1 << 40)
-    try check("canvasPixels", canvasSize.area, canvasPixels)
-    try check("frameCount", frames.count, limits.frameCount)
+    try check(.canvasPixels, canvasSize.area, canvasPixels)
+    try check(.frameCount, frames.count, limits.frameCount)
     var pixels = 0
     for frame in frames {
-      try check("canvasPixels", frame.rect.size.area, canvasPixels)
+      try check(.canvasPixels, frame.rect.size.area, canvasPixels)
       let (sum, overflow) = pixels.addingReportingOverflow(frame.rect.size.area)
       pixels = overflow ? .max : sum
     }
-    try check("pixelsPerPlay", pixels, limits.pixelsPerPlay)
+    try check(.pixelsPerPlay, pixels, limits.pixelsPerPlay)
   }
 }
 

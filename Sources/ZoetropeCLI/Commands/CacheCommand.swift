@@ -92,7 +92,7 @@ struct CacheStoreArguments: ParsableArguments {
         json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8))
       return report.droppedCount ?? 0 > 0 ? .partial : .success
     } catch {
-      if error.status != .success { error.report(asJSON: json) }
+      error.report(asJSON: json)
       return error.status
     }
   }

@@ -149,7 +149,6 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
         try report(image, from: input)
       }
     } catch {
-      if error.status == .success { return .success }
       guard json, Signals.ending == nil else {
         error.report(asJSON: json)
         return error.status
@@ -159,7 +158,7 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
       do throws(CommandFailure) {
         try OutputStream.print(line)
       } catch {
-        if error.status != .success { return error.status }
+        return error.status
       }
       return failure.status
     }
@@ -173,8 +172,10 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
     for state in StreamChanges(of: stream) {
       if json, follow, arrival.update(to: state) {
         // Ctrl-C ends the stream; what is known is printed after that.
-        try OutputStream.print(
-          CommandRunner.line { arrival.write(to: &$0) }, stopsOnSignal: false)
+        let line = CommandRunner.line { arrival.write(to: &$0) }
+        guard try OutputStream.print(line, stopsOnSignal: false) == .complete else {
+          return .success
+        }
       }
       progress.update(nil, of: state)
     }
@@ -207,15 +208,13 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
     guard !isTaken || isIndex(path, as: bytes) else {
       throw CommandFailure(.cannotWrite, code: "exists", "\(path) exists and is no index")
     }
-    do throws(WriteFailure) {
+    _ = try Delivery.of { () throws(WriteFailure) in
       if !OutputStream.isNeeded(for: path) {
         TemporaryFile.sweep(OutputFile.directory(of: path))
       }
       try Signals.whileCaught { () throws(WriteFailure) in
         try OutputFile.write(bytes, to: path, isReplacing: isTaken, followsLinks: true)
       }
-    } catch {
-      throw error.commandFailureOrEnd
     }
   }
 

@@ -244,9 +244,7 @@ struct PlayCommand: ZoetropeSubcommand, PlaceArguments, CacheArguments, Decoding
     guard trace != "-" else { return }
     let path = FilePath(bytes: RawArguments.bytes(of: trace))
     try InputIdentities(inputs).check(path)
-    if !force, OutputFile.isTaken(path), let failure = WriteFailure.exists(trace).commandFailure {
-      throw failure
-    }
+    if !force, OutputFile.isTaken(path) { throw WriteFailure.exists(trace).commandFailure }
   }
 
   /// How bytes are taken. What has to know all of them waits for them.

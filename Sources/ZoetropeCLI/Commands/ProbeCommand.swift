@@ -35,7 +35,7 @@ struct ProbeCommand: ZoetropeSubcommand {
       let text = json ? capabilities.json : Self.text(capabilities)
       try OutputStream.print(Array((text + "\n").utf8))
     } catch {
-      if error.status != .success { error.report(asJSON: json) }
+      error.report(asJSON: json)
       return error.status
     }
     return status

@@ -43,19 +43,20 @@ struct StillRequest: Hashable {
       switch output {
       case .drawing(let settings):
         let drawing = try PictureDrawing(settings)
-        return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) in
+        return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) -> Delivery in
           try drawing.draw(picture.frame.bitmap.converted(to: .rgba8))
         }
       case .files(let name):
         var files = try StillFiles(name, inputs, format: format, isForced: isForced)
-        return try each(inputs, keptIn: store) { (input, picture) throws(CommandFailure) in
+        return try each(inputs, keptIn: store) {
+          (input, picture) throws(CommandFailure) -> Delivery in
           let values = OutputTemplate.Values(
             input: input, index: picture.index, of: picture.image, policy: policy, format: format)
-          try files.write(picture.frame.bitmap, of: picture.image, values)
+          return try files.write(picture.frame.bitmap, of: picture.image, values)
         }
       }
     } catch {
-      if error.status != .success { error.report(asJSON: false) }
+      error.report(asJSON: false)
       return error.status
     }
   }
@@ -73,7 +74,7 @@ struct StillRequest: Hashable {
   /// time.
   private func each(
     _ inputs: [InputFile], keptIn store: FrameStore?,
-    _ body: (InputFile, Picture) throws(CommandFailure) -> Void
+    _ body: (InputFile, Picture) throws(CommandFailure) -> Delivery
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
     for input in inputs {
@@ -86,12 +87,7 @@ struct StillRequest: Hashable {
         statuses.append(error.status)
         continue
       }
-      do throws(CommandFailure) {
-        try body(input, picture)
-      } catch {
-        guard error.status == .success else { throw error }
-        return .combined(statuses + [.success])
-      }
+      guard try body(input, picture) == .complete else { return .combined(statuses + [.success]) }
       if let damage = picture.frame.damage, !damage.kind.isTolerated {
         CommandRunner.report(damage, of: input, asJSON: false)
         statuses.append(.partial)
@@ -218,21 +214,23 @@ struct StillFiles {
   /// Writes a picture of `image`, to a file under the name for `values`.
   mutating func write(
     _ bitmap: Bitmap, of image: AnimatedImage, _ values: OutputTemplate.Values
-  ) throws(CommandFailure) {
+  ) throws(CommandFailure) -> Delivery {
     let bytes: [UInt8]
     do throws(WriteFailure) {
       bytes = try FrameEncoder(PictureForm(format), metadata: image.metadata).encode(bitmap)
     } catch {
-      throw error.commandFailureOrEnd
+      throw error.commandFailure
     }
-    switch destination {
+    return switch destination {
     case .stream(let path): try append(bytes, to: path)
     case .files(let template): try write(bytes, to: FilePath(bytes: template.name(values)))
     }
   }
 
-  private mutating func append(_ bytes: [UInt8], to path: FilePath?) throws(CommandFailure) {
-    do throws(WriteFailure) {
+  private mutating func append(
+    _ bytes: [UInt8], to path: FilePath?
+  ) throws(CommandFailure) -> Delivery {
+    try Delivery.of { () throws(WriteFailure) in
       let stream: OutputStream
       if let open = self.stream {
         stream = open
@@ -243,25 +241,23 @@ struct StillFiles {
       }
       self.stream = stream
       try stream.write(bytes)
-    } catch {
-      throw error.commandFailureOrEnd
     }
   }
 
-  private mutating func write(_ bytes: [UInt8], to path: FilePath) throws(CommandFailure) {
+  private mutating func write(
+    _ bytes: [UInt8], to path: FilePath
+  ) throws(CommandFailure) -> Delivery {
     try identities.check(path)
     guard names.insert(path) else {
       throw .usage("\(path) would be written twice; {name} tells the files apart")
     }
-    do throws(WriteFailure) {
+    return try Delivery.of { () throws(WriteFailure) in
       try OutputFile.makeDirectory(OutputFile.directory(of: path))
       TemporaryFile.sweep(OutputFile.directory(of: path))
       try Signals.whileCaught { () throws(WriteFailure) in
         try OutputFile.write(
           bytes, to: path, isReplacing: isForced, followsLinks: path.bytes == argument)
       }
-    } catch {
-      throw error.commandFailureOrEnd
     }
   }
 }

@@ -106,7 +106,7 @@ package enum ZoetropeTool {
         do throws(CommandFailure) {
           try OutputStream.print(Array(text.utf8))
         } catch {
-          if error.status != .success { error.report(asJSON: false) }
+          error.report(asJSON: false)
           return error.status
         }
         return .success

@@ -86,7 +86,7 @@ extension ExtractRequest {
       if Signals.ending == nil { try write(manifest) }
       return status
     } catch {
-      if error.status != .success { error.report(asJSON: reportsJSON) }
+      error.report(asJSON: reportsJSON)
       return error.status
     }
   }
@@ -111,25 +111,22 @@ extension ExtractRequest {
         }
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
-        try manifest.add { result.report.write(to: &$0) }
+        // Nobody reads on; what failed before still counts.
+        if try manifest.add({ result.report.write(to: &$0) }) == .readerGone {
+          return .combined(statuses)
+        }
         if let failure = result.failure {
           failure.report(asJSON: reportsJSON)
           if Self.endsAll(failure.status) { return failure.status }
         }
-        // Nobody reads on; what failed before still counts.
         if result.outputIsGone { return .combined(statuses) }
       } catch {
-        if error.status == .success { return .combined(statuses) }
         error.report(asJSON: reportsJSON)
         if Self.endsAll(error.status) { return error.status }
         statuses.append(error.status)
         let failure = error
-        do throws(CommandFailure) {
-          try manifest.add { failure.write(to: &$0, schema: AnimationReport.schema) }
-        } catch {
-          guard error.status == .success else { throw error }
-          return .combined(statuses)
-        }
+        let delivery = try manifest.add { failure.write(to: &$0, schema: AnimationReport.schema) }
+        if delivery == .readerGone { return .combined(statuses) }
       }
     }
     return .combined(statuses)
@@ -267,21 +264,19 @@ extension ExtractRequest {
     do throws(WriteFailure) {
       return try OutputStream(path)
     } catch {
-      throw error.commandFailureOrEnd
+      throw error.commandFailure
     }
   }
 
   private func write(_ lines: ManifestLines) throws(CommandFailure) {
     guard let manifest, manifest != "-", !lines.bytes.isEmpty else { return }
     let path = FilePath(bytes: RawArguments.bytes(of: manifest))
-    do throws(WriteFailure) {
+    _ = try Delivery.of { () throws(WriteFailure) in
       try Signals.whileCaught { () throws(WriteFailure) in
         try OutputFile.makeDirectory(OutputFile.directory(of: path))
         try OutputFile.write(
           lines.bytes, to: path, isReplacing: isForced || isResuming, followsLinks: true)
       }
-    } catch {
-      if let failure = error.commandFailure { throw failure }
     }
   }
 
@@ -302,17 +297,17 @@ struct ManifestLines {
     (self.isPrintedAtOnce, self.isKept) = (isPrintedAtOnce, isKept)
   }
 
-  mutating func add(_ body: (inout JSONWriter) -> Void) throws(CommandFailure) {
-    guard isKept else { return }
+  mutating func add(_ body: (inout JSONWriter) -> Void) throws(CommandFailure) -> Delivery {
+    guard isKept else { return .complete }
     var json = JSONWriter()
     body(&json)
     let line = json.bytes + [0x0a]
     if isPrintedAtOnce {
       // After a signal the frames are incomplete, and so is their list.
-      if Signals.ending == nil { try OutputStream.print(line) }
-    } else {
-      bytes += line
+      return Signals.ending == nil ? try OutputStream.print(line) : .complete
     }
+    bytes += line
+    return .complete
   }
 
   /// Whether the file at `path` begins as a manifest does.

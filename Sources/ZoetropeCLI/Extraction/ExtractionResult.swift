@@ -28,7 +28,8 @@ struct ExtractionResult {
         file: report.input.name)
     }
     // A writer that was stopped by a signal knows less.
-    failure = stop ?? writing.flatMap(\.commandFailure) ?? decoding
+    outputIsGone = writing == .closedPipe
+    failure = stop ?? (outputIsGone ? nil : writing?.commandFailure) ?? decoding
     if !request.isQuiet {
       for item in report.damage where !item.kind.isTolerated {
         CommandRunner.report(item, of: report.input, asJSON: request.reportsJSON)
@@ -38,6 +39,5 @@ struct ExtractionResult {
     var report = report
     report.failure = failure
     self.report = report
-    outputIsGone = writing == .closedPipe
   }
 }

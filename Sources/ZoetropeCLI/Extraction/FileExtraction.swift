@@ -46,7 +46,7 @@ struct FileExtraction {
         TemporaryFile.sweep(directory)
       }
     } catch {
-      throw error.commandFailureOrEnd
+      throw error.commandFailure
     }
   }
 
@@ -142,7 +142,7 @@ struct FileExtraction {
         path, isReplacing: request.isForced,
         followsLinks: path.bytes == RawArguments.bytes(of: request.output))
     } catch {
-      throw error.commandFailureOrEnd
+      throw error.commandFailure
     }
   }
 

@@ -19,7 +19,7 @@ struct PictureSieve {
 
   /// Whether the picture of frame `index` is written; called for every selected frame, in order.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   mutating func takes(_ bitmap: Bitmap, of index: Int) throws(AnimatedImageError) -> Bool {
     switch choice {
     case .all: return true

@@ -150,7 +150,7 @@ struct StreamExtraction {
     do throws(WriteFailure) {
       try OutputFile.makeDirectory(directory)
     } catch {
-      throw error.commandFailureOrEnd
+      throw error.commandFailure
     }
     TemporaryFile.sweep(directory)
     return path

@@ -51,10 +51,9 @@ enum CommandRunner {
         if asJSON { output = line { error.write(to: &$0, schema: schema) } }
       }
       do throws(CommandFailure) {
-        try OutputStream.print(output)
-      } catch {
         // Nobody reads on; what failed before still counts.
-        if error.status == .success { return .combined(statuses) }
+        if try OutputStream.print(output) == .readerGone { return .combined(statuses) }
+      } catch {
         error.report(asJSON: asJSON)
         return error.status
       }

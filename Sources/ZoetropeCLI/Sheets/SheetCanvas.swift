@@ -5,7 +5,7 @@ struct SheetCanvas: ~Copyable {
   private var buffer: PixelBuffer
   private let background: RGBA
 
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   init(size: PixelSize, background: RGBA) throws(AnimatedImageError) {
     buffer = try PixelBuffer(asking: size)
     self.background = background

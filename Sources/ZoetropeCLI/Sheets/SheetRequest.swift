@@ -53,7 +53,7 @@ struct SheetRequest: Hashable {
       if hasLosses { statuses.append(.partial) }
       return .combined(statuses)
     } catch {
-      if error.status != .success { error.report(asJSON: false) }
+      error.report(asJSON: false)
       return error.status
     }
   }
@@ -227,12 +227,10 @@ struct SheetRequest: Hashable {
   }
 
   private func write(_ bitmap: Bitmap, _ content: SheetAtlas) throws(CommandFailure) {
-    do throws(WriteFailure) {
+    _ = try Delivery.of { () throws(WriteFailure) in
       let bytes = try FrameEncoder(.png(.balanced), metadata: nil).encode(bitmap)
       try write(bytes, to: output)
       if let atlas { try write(content.json(atlasShape), to: atlas) }
-    } catch {
-      throw error.commandFailureOrEnd
     }
   }
 

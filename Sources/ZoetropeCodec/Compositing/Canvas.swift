@@ -28,7 +28,7 @@ package struct Canvas: ~Copyable {
   ///
   /// - Parameter byteCount: The size of its block, if larger than the pixels need: that of the
   ///   blocks it will be exchanged for.
-  /// - Throws: `limitExceeded` if allocation fails, here and wherever the canvas may have to be
+  /// - Throws: `outOfMemory` if allocation fails, here and wherever the canvas may have to be
   ///   copied.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0, zeroed: Bool = true

@@ -16,7 +16,7 @@ package struct Compositor: ~Copyable {
   package init() { canvas = Canvas() }
 
   /// - Parameter byteCount: As in `Canvas`.
-  /// - Throws: `limitExceeded` if allocation fails, here and wherever the canvas may have to be
+  /// - Throws: `outOfMemory` if allocation fails, here and wherever the canvas may have to be
   ///   copied.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0

@@ -15,7 +15,7 @@ package final class ArrivingFrame {
   package private(set) var byteCount = 0
   private var decoder: any ArrivalDecoding
 
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   package init(
     _ control: FrameControl, header: ImageHeader, options: DecodingOptions
   ) throws(AnimatedImageError) {

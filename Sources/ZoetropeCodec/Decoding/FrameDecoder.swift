@@ -18,7 +18,7 @@ package struct FrameDecoder: Sendable {
 
   /// Decodes the frame `control` of `source` into `pixels`; see ``FrameDecoding``.
   ///
-  /// - Throws: `io` if the source cannot be read, `limitExceeded` if allocation fails.
+  /// - Throws: `io` if the source cannot be read, `outOfMemory` if allocation fails.
   package mutating func decode(
     _ control: FrameControl, from source: any ByteSource, into pixels: FramePixels
   ) throws(AnimatedImageError) {

@@ -49,7 +49,8 @@ enum LibpngDecoder {
       }
     }
     if result.code == ZOETROPE_PNG_MEMORY {
-      return .failure(AnimatedImageError(.limitExceeded, "memory", format: header.format))
+      return .failure(
+        AnimatedImageError(.outOfMemory, "no memory for libpng", format: header.format))
     }
     pixels.content.validPixels = Int(result.rows) * pixels.content.width
     pixels.content.isOpaque = header.isOpaquePNG
@@ -71,7 +72,10 @@ enum LibpngDecoder {
     let (byteCount, isLarge) = rowBytes.multipliedReportingOverflow(by: pixels.content.height)
     guard !isWide, !isLarge, let width = UInt32(exactly: pixels.content.width),
       let height = UInt32(exactly: pixels.content.height)
-    else { throw AnimatedImageError(.limitExceeded, "frame size", format: header.format) }
+    else {
+      throw AnimatedImageError(
+        .outOfMemory, "no memory for a frame of this size", format: header.format)
+    }
     pixels.content.bytesPerRow = rowBytes
     try pixels.reserve(byteCount: byteCount)
     return (rowBytes, width, height)
@@ -150,7 +154,7 @@ final class LibpngArrival {
 
   /// Makes room in `pixels`, whose width and height give the frame's size, and begins.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   init(
     _ header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
   ) throws(AnimatedImageError) {
@@ -162,7 +166,7 @@ final class LibpngArrival {
         storage.byteCount)
     }
     guard let arrival = unsafe arrival else {
-      throw AnimatedImageError(.limitExceeded, "memory", format: header.format)
+      throw AnimatedImageError(.outOfMemory, "no memory for libpng", format: header.format)
     }
     unsafe self.arrival = arrival
     self.storage = storage

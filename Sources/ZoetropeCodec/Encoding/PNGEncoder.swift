@@ -43,15 +43,17 @@ public final class PNGEncoder {
   ///
   /// Takes about 10 to 40 nanoseconds per pixel by default. Throws ``AnimatedImageError/Code/parameter`` for a
   /// picture without pixels or with premultiplied alpha, which PNG cannot hold, and
-  /// ``AnimatedImageError/Code/limitExceeded`` for one that is too large for PNG or for memory.
+  /// ``AnimatedImageError/Code/limitExceeded`` for one that is too large for PNG, and
+  /// ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
   public func encode(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
     guard !bitmap.size.isEmpty else {
       throw AnimatedImageError(.parameter, "a picture without pixels cannot be written")
     }
-    guard bitmap.width <= 0x7fff_ffff, bitmap.height <= 0x7fff_ffff,
-      bitmap.size.area <= 0x7fff_ffff / 8
-    else {
-      throw AnimatedImageError(.limitExceeded, "a picture of \(bitmap.size) does not fit a PNG")
+    let mostPixels = 0x7fff_ffff / 8
+    guard bitmap.size.area <= mostPixels else {
+      throw .exceeding(
+        .pngPixels, asked: bitmap.size.area, allowed: mostPixels,
+        "a picture of \(bitmap.size) does not fit a PNG")
     }
     if bitmap.format == .rgba16 { return try encodeDeep(bitmap) }
     return try encodeShallow(bitmap.straightRGBA())

@@ -134,7 +134,7 @@ extension Bitmap {
   /// The same picture in ``PixelFormat/rgba8``; itself if it already is.
   ///
   /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
-  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/limitExceeded`` if
+  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/outOfMemory`` if
   /// allocation fails.
   func straightRGBA() throws(AnimatedImageError) -> Bitmap {
     switch format {

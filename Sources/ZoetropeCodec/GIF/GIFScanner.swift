@@ -260,7 +260,7 @@ extension GIFScanner {
   /// Chromium only a frame whose data ends too early fails. Nothing allocates memory of its size.
   private mutating func endList(before rect: PixelRect) {
     note(
-      .missingFrames, "a frame of \(rect.size) passes canvasPixels, reading ends",
+      .missingFrames, "a frame of \(rect.size) is larger than a canvas may be, reading ends",
       frame: image.frames.count, at: blockOffset)
     isAtEnd = true
   }

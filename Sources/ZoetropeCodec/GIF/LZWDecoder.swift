@@ -378,7 +378,7 @@ extension LZWDecoder {
   /// Joins the sub-blocks of `data` and writes up to `count` of their pixels to
   /// `storage`, from ``headroom`` on.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   /// - Precondition: `storage` has ``headroom`` and ``slack`` bytes more than `count`.
   mutating func expand(
     _ data: borrowing RawSpan, minimumCodeSize: Int, into storage: PixelStorage, count: Int
@@ -483,7 +483,7 @@ extension LZWDecoder {
   /// Joins the blocks at the start of `source` in `payload`, which only grows, and calls `body` with
   /// the joined bytes.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   @unsafe package static func join<Result>(
     _ source: UnsafeRawBufferPointer, in payload: inout [UInt8],
     _ body: (UnsafeRawBufferPointer, Blocks) -> Result

@@ -213,7 +213,7 @@ final class CompressorSet {
   func compressor(level: Int) throws(AnimatedImageError) -> ZlibCompressor {
     if let compressor = made[level] { return compressor }
     guard let compressor = ZlibCompressor(level: level) else {
-      throw AnimatedImageError(.limitExceeded, "no memory to compress a picture")
+      throw AnimatedImageError(.outOfMemory, "no memory to compress a picture")
     }
     made[level] = compressor
     return compressor

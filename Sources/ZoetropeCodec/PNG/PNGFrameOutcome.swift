@@ -18,7 +18,7 @@ struct PNGStreamAssembler {
 
   /// Walks the chunks of `bytes`; those of the first one's type hold the data.
   ///
-  /// - Throws: `limitExceeded` if allocating memory to join them fails.
+  /// - Throws: `outOfMemory` if allocating memory to join them fails.
   mutating func collect(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     badChunk = nil
     isCut = false

@@ -75,7 +75,7 @@ package final class FramePixels: @unchecked Sendable {
   ///
   /// Sizes are rounded up, but not past that of a frame as large as the canvas.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   package func reserve(byteCount: Int) throws(AnimatedImageError) {
     guard storage.byteCount < byteCount else { return }
     let rounded = Self.rounded(byteCount, largest: largestByteCount)

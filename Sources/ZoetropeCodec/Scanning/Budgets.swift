@@ -16,32 +16,30 @@ struct WorkBudget: Sendable {
   func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
     let allowed = min(limits.canvasPixels, Self.mostPixels)
     guard size.area > allowed else { return }
-    throw exceeded("canvasPixels", asked: size.area, allowed: allowed, at: offset)
+    throw exceeded(.canvasPixels, asked: size.area, allowed: allowed, at: offset)
   }
 
   /// Charges frame `index`, whose rectangle has `area` pixels.
   mutating func charge(frame index: Int, area: Int, at offset: Int) throws(AnimatedImageError) {
     if index >= limits.frameCount {
-      throw exceeded("frameCount", asked: index + 1, allowed: limits.frameCount, at: offset)
+      throw exceeded(.frameCount, asked: index + 1, allowed: limits.frameCount, at: offset)
     }
     // A GIF frame may be larger than the canvas, and is decoded whole before it is clipped.
     if area > limits.canvasPixels {
-      throw exceeded("canvasPixels", asked: area, allowed: limits.canvasPixels, at: offset)
+      throw exceeded(.canvasPixels, asked: area, allowed: limits.canvasPixels, at: offset)
     }
     let (sum, overflow) = declaredPixels.addingReportingOverflow(area)
     declaredPixels = overflow ? .max : sum
     if declaredPixels > limits.pixelsPerPlay {
       throw exceeded(
-        "pixelsPerPlay", asked: declaredPixels, allowed: limits.pixelsPerPlay, at: offset)
+        .pixelsPerPlay, asked: declaredPixels, allowed: limits.pixelsPerPlay, at: offset)
     }
   }
 
   private func exceeded(
-    _ name: String, asked: Int, allowed: Int, at offset: Int
+    _ kind: LimitExcess.Kind, asked: Int, allowed: Int, at offset: Int
   ) -> AnimatedImageError {
-    AnimatedImageError(
-      .limitExceeded, "\(name) would be \(asked), the limit is \(allowed)", format: format,
-      byteOffset: offset)
+    .exceeding(kind, asked: asked, allowed: allowed, format: format, byteOffset: offset)
   }
 }
 

@@ -113,7 +113,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
 
   /// Like ``init(size:format:zeroed:)``, for sizes that a file asks for.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   package init(
     asking size: PixelSize, format: PixelFormat = .rgba8, zeroed: Bool = true
   ) throws(AnimatedImageError) {

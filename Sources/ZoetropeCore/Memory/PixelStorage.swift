@@ -54,7 +54,7 @@ package final class PixelStorage: @unchecked Sendable {
 
   /// Like ``init(byteCount:zeroed:)``, for sizes that a file asks for.
   ///
-  /// - Throws: `limitExceeded` if a large allocation fails; a failed small one ends the process,
+  /// - Throws: `outOfMemory` if a large allocation fails; a failed small one ends the process,
   ///   like any other small allocation.
   package init(asking byteCount: Int, zeroed: Bool = true) throws(AnimatedImageError) {
     let count = max(byteCount, 64)
@@ -281,7 +281,7 @@ package enum PixelMemory {
     state.withLock { $0.counts[byteCount, default: 0] }
   }
 
-  /// Throws `limitExceeded` if the system would refuse `byteCount` bytes now.
+  /// Throws `outOfMemory` if the system would refuse `byteCount` bytes now.
   ///
   /// For arrays, which abort the process if they cannot grow. Only checks large sizes, and holds
   /// only for this moment.
@@ -386,7 +386,7 @@ extension [UInt8] {
   /// Makes the array at least `count` bytes long by replacing it with one of `byteCount`; the
   /// contents are lost.
   ///
-  /// - Throws: `limitExceeded` if allocation fails.
+  /// - Throws: `outOfMemory` if allocation fails.
   package mutating func makeRoom(for count: Int, taking byteCount: Int) throws(AnimatedImageError) {
     guard self.count < count else { return }
     // Free the old array first: the budget does not cover both at once.
@@ -399,7 +399,7 @@ extension [UInt8] {
 extension AnimatedImageError {
   /// The system refused `byteCount` bytes that the limits allow.
   static func noMemory(_ byteCount: Int) -> AnimatedImageError {
-    AnimatedImageError(.limitExceeded, "the system has no \(byteCount) bytes of memory left")
+    AnimatedImageError(.outOfMemory, "the system has no \(byteCount) bytes of memory left")
   }
 }
 

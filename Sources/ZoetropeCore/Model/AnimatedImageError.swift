@@ -1,3 +1,5 @@
+public import struct SystemPackage.Errno
+
 #if canImport(FoundationEssentials)
   public import protocol FoundationEssentials.LocalizedError
 #else
@@ -13,25 +15,6 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
     /// The code's name, as JSON output spells it.
     public let name: String
     package init(_ name: String) { self.name = name }
-
-    /// The bytes are neither a GIF nor a PNG.
-    public static let notAnImage = Code("notAnImage")
-    /// A feature of the format that is not decoded.
-    public static let unsupported = Code("unsupported")
-    /// A valid start, but no frame to decode.
-    public static let noFrames = Code("noFrames")
-    /// The data ends too early.
-    public static let truncated = Code("truncated")
-    /// The data breaks the format's rules.
-    public static let malformed = Code("malformed")
-    /// A limit of ``DecodingLimits`` would be exceeded; the detail names it.
-    public static let limitExceeded = Code("limitExceeded")
-    /// A read or write failed; the detail holds the system's message.
-    public static let io = Code("io")
-    /// An invalid argument, such as a frame index past the end.
-    public static let parameter = Code("parameter")
-    /// The operation was cancelled before it finished.
-    public static let cancelled = Code("cancelled")
   }
 
   /// The kind of error.
@@ -44,19 +27,23 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
   public let byteOffset: Int?
   /// A plain clause that describes the error.
   public let detail: String
-  /// The `errno` of the system call that failed, if one did.
-  package var systemError: Int32?
+  /// The limit that is exceeded, for a ``Code/limitExceeded`` of this package.
+  public let limit: LimitExcess?
+  /// The error of the system call that failed, if one did.
+  public let systemError: Errno?
 
   /// Creates an error.
   public init(
     _ code: Code, _ detail: String, format: AnimationFormat? = nil, frameIndex: Int? = nil,
-    byteOffset: Int? = nil
+    byteOffset: Int? = nil, limit: LimitExcess? = nil, systemError: Errno? = nil
   ) {
     self.code = code
     self.detail = detail
     self.format = format
     self.frameIndex = frameIndex
     self.byteOffset = byteOffset
+    self.limit = limit
+    self.systemError = systemError
   }
 }
 
@@ -64,9 +51,22 @@ extension AnimatedImageError {
   /// The same error, in frame `index` if it names none.
   package func inFrame(_ index: Int) -> Self {
     guard frameIndex == nil else { return self }
-    var error = Self(code, detail, format: format, frameIndex: index, byteOffset: byteOffset)
-    error.systemError = systemError
-    return error
+    return Self(
+      code, detail, format: format, frameIndex: index, byteOffset: byteOffset, limit: limit,
+      systemError: systemError)
+  }
+}
+
+extension AnimatedImageError {
+  /// The error for a limit that is exceeded; by default the detail is the limit's description.
+  package static func exceeding(
+    _ kind: LimitExcess.Kind, asked: Int, allowed: Int, _ detail: String? = nil,
+    format: AnimationFormat? = nil, frameIndex: Int? = nil, byteOffset: Int? = nil
+  ) -> Self {
+    let limit = LimitExcess(kind, asked: asked, allowed: allowed)
+    return Self(
+      .limitExceeded, detail ?? "\(limit)", format: format, frameIndex: frameIndex,
+      byteOffset: byteOffset, limit: limit)
   }
 }
 

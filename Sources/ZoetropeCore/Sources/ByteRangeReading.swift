@@ -29,8 +29,3 @@ public struct ReadStatistics: Sendable, Hashable {
   /// Bytes requested by them.
   public var byteCount = 0
 }
-
-extension AnimatedImageError.Code {
-  /// Bytes of a remote file are not here yet. Internal: the caller fetches them and tries again.
-  package static let bytesMissing = Self("bytesMissing")
-}

@@ -39,7 +39,7 @@ package final class FileSource: ByteSource {
   ///   - byteLimit: The most bytes to read from anything but a regular file.
   ///   - isCancelled: Polled ten times a second while a pipe gives nothing.
   /// - Throws: `io` with the path; for anything but a regular file also `notAnImage`,
-  ///   `limitExceeded` and, once `isCancelled` returns true, `cancelled`.
+  ///   `limitExceeded`, `outOfMemory` and, once `isCancelled` returns true, `cancelled`.
   package static func bytes(
     at path: FilePath, byteLimit: Int, isCancelled: () -> Bool,
     checkingStart: (borrowing RawSpan) throws(AnimatedImageError) -> Void
@@ -59,9 +59,8 @@ package final class FileSource: ByteSource {
           checkingStart: checkingStart))
     } catch {
       guard error.code == .io else { throw error }
-      var named = AnimatedImageError(.io, "\(name(of: path)): \(error.detail)")
-      named.systemError = error.systemError
-      throw named
+      throw AnimatedImageError(
+        .io, "\(name(of: path)): \(error.detail)", systemError: error.systemError)
     }
   }
 
@@ -164,9 +163,8 @@ package final class FileSource: ByteSource {
   static func failure(_ error: any Error, _ name: String? = nil) -> AnimatedImageError {
     let number = error as? Errno
     let detail = number.map { "\($0)" } ?? "\(error)"
-    var failure = AnimatedImageError(.io, name.map { "\($0): \(detail)" } ?? detail)
-    failure.systemError = number?.rawValue
-    return failure
+    return AnimatedImageError(
+      .io, name.map { "\($0): \(detail)" } ?? detail, systemError: number)
   }
 }
 
@@ -182,8 +180,8 @@ package enum StandardInput {
   ///
   /// - Parameter checkingStart: Called with the first 13 bytes, which identify every format; an
   ///   error it throws ends the reading.
-  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes or if allocation
-  ///   fails, `cancelled` when `shouldStop` returns true.
+  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes, `outOfMemory` if
+  ///   allocation fails, `cancelled` when `shouldStop` returns true.
   package static func readAll(
     from descriptor: FileDescriptor, byteLimit: Int, shouldStop: () -> Bool,
     checkingStart: (borrowing RawSpan) throws(AnimatedImageError) -> Void
@@ -216,9 +214,9 @@ package enum StandardInput {
         try checkingStart(bytes.rawBytes.extracting(first: signatureSize))
       }
       guard bytes.count <= byteLimit else {
-        throw AnimatedImageError(
-          .limitExceeded, "the input is too long, the limit is \(byteLimit) bytes",
-          byteOffset: byteLimit)
+        throw .exceeding(
+          .inputBytes, asked: bytes.count, allowed: byteLimit,
+          "the input is too long, the limit is \(byteLimit) bytes", byteOffset: byteLimit)
       }
     }
   }
@@ -249,7 +247,7 @@ package struct FileStamp: Sendable, Hashable {
     do {
       self.init(try FileStatus(of: file))
     } catch {
-      throw AnimatedImageError(.io, "cannot stat: \(error)")
+      throw AnimatedImageError(.io, "cannot stat: \(error)", systemError: error)
     }
   }
 

@@ -72,9 +72,9 @@ package final class ReceivedBytes: Sendable {
   package func append(_ bytes: ArraySlice<UInt8>) throws(AnimatedImageError) {
     let (start, openFile, memoryLimit) = state.withLock { ($0.byteCount, $0.file, $0.memoryLimit) }
     guard bytes.count <= byteLimit - start else {
-      throw AnimatedImageError(
-        .limitExceeded, "the stream is too long, the limit is \(byteLimit) bytes",
-        byteOffset: byteLimit)
+      throw .exceeding(
+        .inputBytes, asked: start + bytes.count, allowed: byteLimit,
+        "the stream is too long, the limit is \(byteLimit) bytes", byteOffset: byteLimit)
     }
     let resident = bytes.prefix(max(memoryLimit - start, 0))
     let spilled = bytes.dropFirst(resident.count)

@@ -3,20 +3,6 @@ internal import Synchronization
 package import SystemPackage
 internal import ZoetropeShims
 
-extension AnimatedImageError.Code {
-  /// A frame store is out of space: its disk is full, or its byte limit leaves no room for the
-  /// frame.
-  public static let storeFull = Self("storeFull")
-  /// A frame store's directory or file is not writable, or does not belong to this user alone.
-  public static let storeDenied = Self("storeDenied")
-  /// Every slot for a frame is in use.
-  public static let storeBusy = Self("storeBusy")
-  /// Another process truncated, removed or overwrote a table of a frame store.
-  public static let storeDamaged = Self("storeDamaged")
-  /// The file system lacks a feature that a frame store needs, such as locks.
-  public static let storeUnsupported = Self("storeUnsupported")
-}
-
 extension AnimatedImageError {
   /// A failed system call on a file of a frame store.
   package static func store(_ number: Int32, _ action: String) -> AnimatedImageError {
@@ -28,7 +14,8 @@ extension AnimatedImageError {
       case ENOENT, ESTALE: .storeDamaged
       default: .io
       }
-    return AnimatedImageError(code, "cannot \(action): \(Errno(rawValue: number))")
+    let error = Errno(rawValue: number)
+    return AnimatedImageError(code, "cannot \(action): \(error)", systemError: error)
   }
 }
 

@@ -30,7 +30,7 @@ package struct PictureDrawing {
   }
 
   /// Draws `bitmap`. A signal that comes meanwhile removes what is incomplete.
-  package func draw(_ bitmap: Bitmap) throws(CommandFailure) {
+  package func draw(_ bitmap: Bitmap) throws(CommandFailure) -> Delivery {
     let target = try target()
     var canvas = PreviewCanvas(target)
     let bytes: [UInt8]
@@ -48,10 +48,11 @@ package struct PictureDrawing {
     if let status = Signals.ending {
       throw CommandFailure(status, code: "interrupted", "interrupted")
     }
-    // A reader that has gone is a quiet end.
-    if outcome == .gone {
-      throw CommandFailure(output.isTerminal ? .hungUp : .success, code: "closedPipe", "")
+    guard outcome == .gone else { return .complete }
+    if output.isTerminal {
+      throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has gone")
     }
+    return .readerGone
   }
 
   private func bytesAtCursor(_ bitmap: Bitmap, _ target: PreviewTarget) -> [UInt8] {

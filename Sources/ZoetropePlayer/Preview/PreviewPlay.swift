@@ -26,7 +26,7 @@ package struct PreviewPlay {
         opened, output: output, target: target, settings: settings, preview: preview)
       return try session.run(input)
     } catch {
-      if error.status != .success { error.report(asJSON: false) }
+      error.report(asJSON: false)
       return error.status
     }
   }

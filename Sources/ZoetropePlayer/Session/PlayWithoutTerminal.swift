@@ -31,7 +31,7 @@ package struct UndrawnPlay {
         return try report(ending, of: scheduler, playing: opened)
       }
     } catch {
-      if error.status != .success { error.report(asJSON: false) }
+      error.report(asJSON: false)
       return error.status
     }
   }
@@ -61,10 +61,8 @@ package struct UndrawnPlay {
   ) throws(CommandFailure) -> ExitStatus {
     if let trace = settings.trace {
       let json = Array((scheduler.trace.json + "\n").utf8)
-      do throws(WriteFailure) {
+      _ = try Delivery.of { () throws(WriteFailure) in
         try OutputFile.write(report: json, to: trace, isReplacing: settings.isForced)
-      } catch {
-        if let failure = error.commandFailure { throw failure }
       }
     }
     if settings.trace != "-" {
@@ -106,10 +104,10 @@ package struct StillOutput {
     var report = PlayReport(inputs.count)
     for (number, input) in inputs.enumerated() {
       do throws(CommandFailure) {
-        try OutputStream.print(try picture(of: try open(input), name: input.name))
-      } catch {
+        let picture = try picture(of: try open(input), name: input.name)
         // Nobody reads on; what failed before still counts.
-        if error.status == .success { return report.finish() }
+        if try OutputStream.print(picture) == .readerGone { return report.finish() }
+      } catch {
         report.add(error, of: number)
       }
     }

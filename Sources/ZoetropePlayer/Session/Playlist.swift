@@ -205,10 +205,12 @@ struct PlayReport {
   mutating func write(trace: String, to name: String?, isReplacing: Bool) {
     guard let name else { return }
     let json = Array((trace + "\n").utf8)
-    do throws(WriteFailure) {
-      try OutputFile.write(report: json, to: name, isReplacing: isReplacing)
+    do throws(CommandFailure) {
+      _ = try Delivery.of { () throws(WriteFailure) in
+        try OutputFile.write(report: json, to: name, isReplacing: isReplacing)
+      }
     } catch {
-      if let failure = error.commandFailure { add(failure, of: nil) }
+      add(error, of: nil)
     }
   }
 

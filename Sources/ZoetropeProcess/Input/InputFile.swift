@@ -85,7 +85,7 @@ package struct InputFile: Hashable {
       // Opened without waiting for a writer: `poll` waits instead, and can be interrupted.
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
-      throw AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
+      throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)
     }
     defer { try? descriptor.close() }
     return try readAll(options, from: descriptor, isAbandoned: isAbandoned)

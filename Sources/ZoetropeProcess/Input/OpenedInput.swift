@@ -206,7 +206,7 @@ private final class OwnedFile: Sendable {
       // Opened without waiting for a writer: `poll` waits instead, and can be interrupted.
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
-      throw AnimatedImageError(.io, (error as? Errno).map { "\($0)" } ?? "\(error)")
+      throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)
     }
     isBorrowed = false
   }

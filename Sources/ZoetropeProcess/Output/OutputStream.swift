@@ -57,17 +57,16 @@ package struct OutputStream: Hashable, Sendable {
     try descriptor.writeFully(bytes, name: name, stopsOnSignal: stopsOnSignal)
   }
 
-  /// Writes `bytes` to standard output; a closed pipe is a quiet success.
+  /// Writes `bytes` to standard output.
   ///
   /// - Parameter stopsOnSignal: Whether a signal ends it; false for what a signal makes the command
   ///   report.
+  @discardableResult
   package static func print(
     _ bytes: [UInt8], stopsOnSignal: Bool = true
-  ) throws(CommandFailure) {
-    do throws(WriteFailure) {
+  ) throws(CommandFailure) -> Delivery {
+    try Delivery.of { () throws(WriteFailure) in
       try standardOutput.write(bytes, stopsOnSignal: stopsOnSignal)
-    } catch {
-      throw error.commandFailureOrEnd
     }
   }
 
@@ -125,6 +124,25 @@ extension FileDescriptor {
   }
 }
 
+/// Whether output reached its reader, who may leave: that ends a command quietly and is no failure.
+package enum Delivery: Sendable {
+  case complete
+  case readerGone
+
+  /// Runs `body`, which writes.
+  package static func of(
+    _ body: () throws(WriteFailure) -> Void
+  ) throws(CommandFailure) -> Delivery {
+    do throws(WriteFailure) {
+      try body()
+      return .complete
+    } catch {
+      if error == .closedPipe { return .readerGone }
+      throw error.commandFailure
+    }
+  }
+}
+
 /// Why output stopped.
 package enum WriteFailure: Error, Hashable, Sendable {
   /// The reader of a pipe has gone: a quiet end, not an error.
@@ -138,10 +156,11 @@ package enum WriteFailure: Error, Hashable, Sendable {
   /// A frame could not be encoded.
   case encoding(String)
 
-  /// The failure as a command reports it; nil for the quiet end.
-  package var commandFailure: CommandFailure? {
+  /// The failure as a command reports it, where a reader that leaves is not expected (see ``Delivery``).
+  package var commandFailure: CommandFailure {
     switch self {
-    case .closedPipe: nil
+    case .closedPipe:
+      CommandFailure(.cannotWrite, code: "closedPipe", "the reader has gone")
     case .stopped(let status): CommandFailure(status, code: "interrupted", "interrupted")
     case .exists(let name):
       CommandFailure(.cannotWrite, code: "exists", "\(name) exists; --force replaces it")
@@ -150,14 +169,9 @@ package enum WriteFailure: Error, Hashable, Sendable {
     case .encoding(let detail): CommandFailure(.cannotWrite, code: "encoding", detail)
     }
   }
-
-  /// ``commandFailure``, or a failure of status 0 for the quiet end, which nobody reports.
-  package var commandFailureOrEnd: CommandFailure {
-    commandFailure ?? CommandFailure(.success, code: "closedPipe", "")
-  }
 }
 
 extension WriteFailure: CustomStringConvertible {
   /// For people, as a command tells it.
-  package var description: String { commandFailure?.message ?? "the reader has gone" }
+  package var description: String { commandFailure.message }
 }

@@ -14,7 +14,7 @@ package enum ExitStatus: Int32, Error, Sendable {
   case undecodable = 3
   /// Output could not be written.
   case cannotWrite = 4
-  /// A limit refused the input.
+  /// A limit refused the input, or there was no memory for it.
   case limit = 5
   /// The input is damaged and `--damage strict` or `--strict` was asked for.
   case damaged = 6
@@ -57,16 +57,15 @@ package struct CommandFailure: Error, Hashable {
   /// A decoding error of the input called `file`.
   package init(_ error: AnimatedImageError, file: String, damage: DamagePolicy) {
     switch error.code {
-    case .limitExceeded: status = .limit
+    case .limitExceeded, .outOfMemory: status = .limit
     case .parameter: status = .usage
     case .cancelled: status = .interrupted
     case .truncated, .malformed: status = damage == .strict ? .damaged : .undecodable
     default: status = .undecodable
     }
     code = error.code.name
-    // A failed allocation is no limit that an option lifts.
-    let isLimit = error.code == .limitExceeded && error.detail.contains("the limit is")
-    message = isLimit ? "\(error.detail); --limits none lifts the limits" : error.detail
+    let hasOption = error.limit.map { !$0.kind.isFixed } ?? false
+    message = hasOption ? "\(error.detail); --limits none lifts the limits" : error.detail
     self.file = file
     byte = error.byteOffset
     frame = error.frameIndex

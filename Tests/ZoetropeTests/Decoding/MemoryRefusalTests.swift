@@ -27,7 +27,7 @@ import ZoetropeTestSupport
     attempt { () throws(AnimatedImageError) in
       _ = try Compositor(size: PixelSize(width: 1 << 24, height: 1 << 24), format: .rgba16)
     }
-    #expect(codes == Array(repeating: .limitExceeded, count: 4))
+    #expect(codes == Array(repeating: .outOfMemory, count: 4))
   }
 
   @Test(.needsSystemMemory) func `blocks to join and pictures to convert are refused by name too`()
@@ -59,7 +59,7 @@ import ZoetropeTestSupport
         storage: PixelStorage(byteCount: 64)
       ).straightRGBA()
     }
-    #expect(codes == Array(repeating: .limitExceeded, count: 5))
+    #expect(codes == Array(repeating: .outOfMemory, count: 5))
   }
 
   @Test func `small memory is not asked for twice`() throws {

@@ -110,7 +110,8 @@ import ZoetropeTestSupport
     (AnimatedImageError.Code.notAnImage, AnimationStatus.unsupportedFormat, -22142),
     (.unsupported, .unsupportedFormat, -22142), (.truncated, .incompleteInputImage, -22143),
     (.noFrames, .incompleteInputImage, -22143), (.malformed, .corruptInputImage, -22141),
-    (.limitExceeded, .allocationFailure, -22144), (.parameter, .parameterError, -22140),
+    (.limitExceeded, .allocationFailure, -22144), (.outOfMemory, .allocationFailure, -22144),
+    (.parameter, .parameterError, -22140),
     (.io, .parameterError, -22140), (.cancelled, .cancelled, 0),
   ])
   func `errors become the statuses that Image IO documents`(

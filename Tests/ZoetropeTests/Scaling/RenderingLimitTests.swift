@@ -74,5 +74,6 @@ import ZoetropeTestSupport
     }
     #expect(error?.code == .limitExceeded)
     #expect(error?.detail == "scaled frames would be 32x32, canvasPixels allows 1000 pixels")
+    #expect(error?.limit == LimitExcess(.scaledPixels, asked: 1024, allowed: 1000))
   }
 }

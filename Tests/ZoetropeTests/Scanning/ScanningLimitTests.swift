@@ -87,7 +87,8 @@ import ZoetropeTestSupport
       try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
     }
     #expect(error?.code == .limitExceeded)
-    #expect(error?.description.contains("liveBytes would be \(needed)") == true)
+    #expect(error?.limit == LimitExcess(.liveBytes, asked: needed, allowed: needed - 1))
+    #expect(error?.detail == "liveBytes would be \(needed), the limit is \(needed - 1)")
   }
 
   @Test func `the frame whose pixels are too many for one play is refused where it begins`() throws
@@ -102,7 +103,8 @@ import ZoetropeTestSupport
       try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
     }
     #expect(error?.code == .limitExceeded)
-    #expect(error?.detail.contains("pixelsPerPlay would be \(limits.pixelsPerPlay + 1)") == true)
+    let allowed = limits.pixelsPerPlay
+    #expect(error?.limit == LimitExcess(.pixelsPerPlay, asked: allowed + 1, allowed: allowed))
     #expect((error?.byteOffset ?? 0) > bytes.count / 2)
   }
 

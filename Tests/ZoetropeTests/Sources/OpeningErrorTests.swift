@@ -98,7 +98,8 @@ import ZoetropeTestSupport
     }
     #expect(error?.code == .io)
     #expect(
-      error?.detail == #""/nonexistent/party\u{1B}.gif": No such file or directory"#)
+      error?.systemError == .noSuchFileOrDirectory
+        && error?.detail == #""/nonexistent/party\u{1B}.gif": No such file or directory"#)
     let folder = #expect(throws: AnimatedImageError.self) { try AnimatedImage(contentsOf: "/tmp") }
     #expect(folder?.detail == #""/tmp": Is a directory"#)
   }

@@ -1,0 +1,57 @@
+/// A limit that a file or a call exceeds: which one, how much it asks for, and how much is allowed.
+public struct LimitExcess: Sendable, Hashable {
+  /// A limit. Open: more may be added.
+  public struct Kind: Sendable, Hashable, CustomStringConvertible {
+    /// The limit's name, as JSON output spells it.
+    public let name: String
+    /// Whether no option raises it.
+    package let isFixed: Bool
+
+    private init(_ name: String, isFixed: Bool = false) {
+      (self.name, self.isFixed) = (name, isFixed)
+    }
+
+    /// ``DecodingLimits/canvasPixels``.
+    public static let canvasPixels = Kind("canvasPixels")
+    /// ``DecodingLimits/frameCount``.
+    public static let frameCount = Kind("frameCount")
+    /// ``DecodingLimits/liveBytes``.
+    public static let liveBytes = Kind("liveBytes")
+    /// ``DecodingLimits/pixelsPerPlay``.
+    public static let pixelsPerPlay = Kind("pixelsPerPlay")
+    /// Pixels of a scaled frame: ``DecodingLimits/canvasPixels``.
+    public static let scaledPixels = Kind("scaledPixels")
+    /// The longer side of a scaled frame. Fixed.
+    public static let scaledSide = Kind("scaledSide", isFixed: true)
+    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamOptions/byteLimit``. Reading stops at
+    /// the limit, so more may follow than was asked for.
+    public static let inputBytes = Kind("inputBytes")
+    /// Pixels of a picture to be written as PNG. Fixed.
+    public static let pngPixels = Kind("pngPixels", isFixed: true)
+
+    /// Same as ``name``.
+    public var description: String { name }
+  }
+
+  /// The limit.
+  public let kind: Kind
+  /// How much is asked for, in the limit's unit.
+  public let asked: Int
+  /// How much is allowed.
+  public let allowed: Int
+
+  /// Creates the excess of one limit.
+  public init(_ kind: Kind, asked: Int, allowed: Int) {
+    (self.kind, self.asked, self.allowed) = (kind, asked, allowed)
+  }
+
+  /// The excess in words, with the limit called `name`.
+  package func description(naming name: String) -> String {
+    "\(name) would be \(asked), the limit is \(allowed)"
+  }
+}
+
+extension LimitExcess: CustomStringConvertible {
+  /// A clause with the name and both numbers.
+  public var description: String { description(naming: kind.name) }
+}
