@@ -158,7 +158,7 @@ let package = Package(
       name: "ZoetropeCLITests",
       dependencies: [
         "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
-        "ZoetropeTerminal", "TestRunning", "examples",
+        "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "examples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

@@ -172,7 +172,7 @@ enum { ZOETROPE_GIF = 1, ZOETROPE_APNG = 2, ZOETROPE_PNG = 3 };
 
 typedef struct zoetrope_info {
   size_t size;
-  int32_t format; /* ZOETROPE_GIF, _APNG, or _PNG for a still one */
+  int32_t format; /* ZOETROPE_GIF, _APNG, or _PNG for a still one; 0: none of these */
   int32_t has_static_image; /* 1: an APNG whose still image is not a frame */
   int64_t width, height;    /* of every composited frame */
   int64_t frame_count;      /* at least 1 */

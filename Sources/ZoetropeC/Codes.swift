@@ -39,6 +39,11 @@ func value<Value>(
   return values[Int(number)]
 }
 
+/// The formats' numbers in the header.
+let formatNumbers: [AnimationFormat: Int32] = [
+  .gif: Int32(ZOETROPE_GIF), .apng: Int32(ZOETROPE_APNG), .png: Int32(ZOETROPE_PNG),
+]
+
 /// The delay policies, in the header's order.
 let delayPolicies: [DelayPolicy] = [.browser, .exact, .ffmpeg, .imageIO]
 

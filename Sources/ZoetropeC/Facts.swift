@@ -19,11 +19,7 @@ extension zoetrope_info {
   fileprivate init(_ handle: AnimationHandle) {
     let image = handle.image
     self.init()
-    switch image.format {
-    case .gif: format = Int32(ZOETROPE_GIF)
-    case .apng: format = Int32(ZOETROPE_APNG)
-    case .png: format = Int32(ZOETROPE_PNG)
-    }
+    format = formatNumbers[image.format] ?? 0
     has_static_image = image.staticImage == nil ? 0 : 1
     width = Int64(image.canvasSize.width)
     height = Int64(image.canvasSize.height)

@@ -10,42 +10,20 @@ extension ScannedImage {
     _ source: any ByteSource, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ScannedImage {
     var buffer = ReadBuffer()
-    let first = try source.withBytes(in: 0..<1, buffer: &buffer) {
-      (bytes) throws(AnimatedImageError) in bytes.byteCount > 0 ? bytes[0] : nil
-    }
-    guard let first else {
-      throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
-    }
-    if first == PNGScanner.signature[0] {
-      return try run(PNGScanner(limits: options.limits), over: source, &buffer, isCancelled)
-    }
-    return try run(GIFScanner(limits: options.limits), over: source, &buffer, isCancelled)
-  }
-
-  /// Throws `notAnImage` if the bytes in `start`, as many as in a GIF header, do not begin an image.
-  static func checkSignature(_ start: borrowing RawSpan) throws(AnimatedImageError) {
-    if start.byteCount > 0, start[0] == PNGScanner.signature[0] {
-      var scanner = PNGScanner(limits: .none)
-      try scanner.feed(start)
-    } else {
-      var scanner = GIFScanner(limits: .none)
-      try scanner.feed(start)
-    }
-  }
-
-  private static func run(
-    _ start: some Scanning, over source: any ByteSource, _ buffer: inout ReadBuffer,
-    _ isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> ScannedImage {
-    // Feed it in place: a copy would share the list of frames and force the next append to copy it.
-    var scanner = start
+    var file = FileScanner(limits: options.limits)
     try source.forEachBlock(buffer: &buffer) { (bytes) throws(AnimatedImageError) in
       if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while opening") }
-      try scanner.feed(bytes)
-      return !scanner.isAtEnd
+      try file.feed(bytes)
+      return !file.scanner.isAtEnd
     }
-    try scanner.finish()
-    return scanner.image
+    try file.finish()
+    return file.scanner.image
+  }
+
+  /// Throws `notAnImage` if the bytes in `start`, as many as the longest signature, do not begin an image.
+  static func checkSignature(_ start: borrowing RawSpan) throws(AnimatedImageError) {
+    var file = FileScanner(limits: .none)
+    try file.feed(start)
   }
 
   /// Decides whether to keep a truncated last frame: if its pixels are complete, if it is the only one and

@@ -44,7 +44,8 @@ public final class StoredFrameReader {
     let size = control.rect.size
     // A compositor of the frame's own size, so that drawing has one implementation.
     var compositor = try Compositor(size: size, format: image.options.canvasFormat)
-    let dirty = try compositor.draw(pixels, control.movedToOrigin(format: image.format))
+    let dirty = try compositor.draw(
+      pixels, control.movedToOrigin(blend: image.header.codec.storedBlend))
     return CompositedFrame(
       index: control.index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty,
       damage: pixels.damage)
@@ -53,10 +54,10 @@ public final class StoredFrameReader {
 
 extension FrameControl {
   /// The frame alone on a canvas of its own size.
-  fileprivate func movedToOrigin(format: AnimationFormat) -> FrameControl {
+  fileprivate func movedToOrigin(blend: BlendOperation) -> FrameControl {
     FrameControl(
       index: index, rect: PixelRect(rect.size), delay: delay, disposal: .keep,
-      blend: format == .gif ? .over : .source, isIndependent: true, isInterlaced: isInterlaced,
+      blend: blend, isIndependent: true, isInterlaced: isInterlaced,
       palette: palette, byteRange: byteRange)
   }
 }

@@ -189,11 +189,7 @@ final class RemoteReader {
     guard !control.byteRange.isEmpty else { return }
     var buffer = ReadBuffer()
     let begins = try source.withBytes(in: control.byteRange, buffer: &buffer) {
-      (bytes) throws(AnimatedImageError) in
-      if image.format == .gif { return bytes[0] == 0x2c }
-      guard bytes.byteCount >= 8 else { return false }
-      let type = (4..<8).map { bytes[$0] }
-      return type == Array("IDAT".utf8) || type == Array("fdAT".utf8)
+      (bytes) throws(AnimatedImageError) in image.header.codec.beginsFrame(bytes)
     }
     guard begins else {
       throw AnimatedImageError(

@@ -17,18 +17,15 @@ struct RemoteScan: Sendable {
   private static let window = 4 * largestPiece
 
   func scan(_ limits: DecodingLimits) async throws(AnimatedImageError) -> ScannedImage {
-    guard fetcher.byteCount > 0 else {
-      throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
-    }
     let ahead = ReadAhead(fetcher)
-    var scanner = ChunkScanner(limits: limits)
+    var file = FileScanner(limits: limits)
     var position = 0
     var size = Self.probeSize
-    while !scanner.isComplete, position < fetcher.byteCount {
-      let skippable = min(scanner.skippableByteCount, fetcher.byteCount - position)
+    while !file.scanner.isComplete, position < fetcher.byteCount {
+      let skippable = min(file.scanner.skippableByteCount, fetcher.byteCount - position)
       if skippable >= max(smallestSkip, 1) {
         ahead.stop()
-        scanner.skip(skippable)
+        file.scanner.skip(skippable)
         position += skippable
         size = Self.probeSize
         continue
@@ -36,17 +33,17 @@ struct RemoteScan: Sendable {
       let piece = position..<min(position + size, fetcher.byteCount)
       if readAhead > 0, size == Self.largestPiece { follow(position, with: ahead) }
       let bytes = try await fetcher.bytes(in: piece)
-      try scanner.feed(bytes.rawBytes)
+      try file.feed(bytes.rawBytes)
       position = piece.upperBound
       size = min(2 * size, Self.largestPiece)
     }
-    if scanner.hasEndMarker, position < fetcher.byteCount {
+    if file.scanner.hasEndMarker, position < fetcher.byteCount {
       // One byte behind the end marker is enough to report those that follow.
       let byte = try await fetcher.bytes(in: position..<position + 1)
-      try scanner.feed(byte.rawBytes)
+      try file.feed(byte.rawBytes)
     }
-    try scanner.finish()
-    return scanner.image
+    try file.finish()
+    return file.scanner.image
   }
 
   /// Reads the pieces at and behind `position`, each in a request of its own.

@@ -117,11 +117,10 @@ final class PartialReader {
       let drawn = CompositedFrame(index: control.index, bitmap: bitmap)
       bitmap = try renderer.render(drawn, isCancelled: isCancelled).bitmap
     }
-    let passCount = control.isInterlaced ? header.format == .gif ? 4 : 7 : 1
     return PartialFrame(
       index: control.index, bitmap: bitmap, rect: control.rect,
       completeRows: progress.completeRows, shownRows: progress.shownRows,
-      completePasses: progress.completePasses, passCount: passCount)
+      completePasses: progress.completePasses, passCount: header.codec.passCount(of: control))
   }
 
   private func check(_ isCancelled: () -> Bool, _ header: ImageHeader) throws(AnimatedImageError) {

@@ -51,7 +51,11 @@ package final class StreamCore: Sendable {
   }
 
   private struct State {
-    var scanner: ChunkScanner
+    var file: FileScanner
+    var scanner: any Scanning {
+      get { file.scanner }
+      _modify { yield &file.scanner }
+    }
     /// Counts changes.
     var version = 0
     /// The entries of the list of damage that were checked.
@@ -77,7 +81,7 @@ package final class StreamCore: Sendable {
       return switch goal {
       // An empty one ends the stream.
       case .canvas: scanner.isCanvasKnown && scanner.header?.canvasSize.isEmpty == false
-      case .frame(let index): index < scanner.frameCount
+      case .frame(let index): index < scanner.frames.count
       case .change(let version): self.version > version
       case .end: false
       }
@@ -117,7 +121,7 @@ package final class StreamCore: Sendable {
     received = ReceivedBytes(
       memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit,
       directory: storage.directory, companion: bytesCharge)
-    state = Mutex(State(scanner: ChunkScanner(limits: options.limits)))
+    state = Mutex(State(file: FileScanner(limits: options.limits)))
   }
 
   /// Ends the charge for the bytes in memory.
@@ -171,7 +175,7 @@ package final class StreamCore: Sendable {
         state.version += 1
         return (false, state.takeReached(), [])
       }
-      let frameCount = state.scanner.frameCount
+      let frameCount = state.scanner.frames.count
       let playCount = state.scanner.playCount
       do throws(AnimatedImageError) {
         try feed(bytes, range, to: &state)
@@ -182,7 +186,7 @@ package final class StreamCore: Sendable {
       state.byteCount += range.count
       state.version += 1
       let grew =
-        state.scanner.frameCount > frameCount
+        state.scanner.frames.count > frameCount
         || frameCount > 0 && state.scanner.playCount != playCount
       return (state.scanner.isComplete, state.takeReached(), grew ? state.livingObservers() : [])
     }
@@ -195,20 +199,20 @@ package final class StreamCore: Sendable {
   private func feed(
     _ bytes: [UInt8], _ range: Range<Int>, to state: inout State
   ) throws(AnimatedImageError) {
-    let known = state.scanner.frameCount
+    let known = state.scanner.frames.count
     var failure: AnimatedImageError?
     do throws(AnimatedImageError) {
-      try state.scanner.feed(bytes.rawBytes.extracting(range))
+      try state.file.feed(bytes.rawBytes.extracting(range))
     } catch {
       failure = error
     }
     try admitFrames(from: known, in: &state)
     if let failure { throw failure }
     guard options.damage == .strict else { return }
-    let damage = state.scanner.damage(from: state.checkedDamage)
+    let damage = state.scanner.damage.dropFirst(state.checkedDamage)
     state.checkedDamage += damage.count
     if let first = damage.first(where: { $0.kind.isRefusedByStrict }) {
-      throw first.error(format: state.scanner.header?.format ?? .gif)
+      throw first.error(format: state.scanner.header?.format)
     }
   }
 
@@ -221,7 +225,7 @@ package final class StreamCore: Sendable {
       state.scanner.keepFrames(known)
       throw AnimatedImage.emptyCanvas(header)
     }
-    guard options.limits.liveBytes < .max, state.scanner.frameCount > known else { return }
+    guard options.limits.liveBytes < .max, state.scanner.frames.count > known else { return }
     var footprint =
       state.footprint ?? DecodeFootprint(EmptyCollection(), header: header, options: options)
     for control in state.scanner.frames[known...] {
@@ -251,9 +255,9 @@ package final class StreamCore: Sendable {
       }
       do throws(AnimatedImageError) {
         // A copy, so that the frames known to others stay as they are until all of it is settled.
-        var scanner = state.scanner
-        try scanner.finish()
-        return (scanner.image, hasEndMarker, nil)
+        var file = state.file
+        try file.finish()
+        return (file.scanner.image, hasEndMarker, nil)
       } catch {
         return (state.scanner.image, hasEndMarker, error)
       }
@@ -318,7 +322,7 @@ package final class StreamCore: Sendable {
   var frames: [FrameControl] { state.withLock { $0.settled?.frames ?? $0.scanner.frames } }
 
   var frameCount: Int {
-    state.withLock { $0.settled?.frames.count ?? $0.scanner.frameCount }
+    state.withLock { $0.settled?.frames.count ?? $0.scanner.frames.count }
   }
 
   package func frame(_ index: Int) -> FrameControl {
@@ -379,7 +383,7 @@ package final class StreamCore: Sendable {
     state.withLock { state in
       let progress = StreamProgress(
         byteCount: state.byteCount,
-        frameCount: state.settled?.frames.count ?? state.scanner.frameCount,
+        frameCount: state.settled?.frames.count ?? state.scanner.frames.count,
         decodedFrameCount: state.decodedCount,
         announcedFrames: state.scanner.announcedFrames, ending: state.ending)
       return (progress, state.version)

@@ -21,6 +21,8 @@
 /// Safe to use from any thread.
 public final class StreamedImage: Sendable {
   package let core: StreamCore
+  /// As it was when the canvas was known.
+  private let firstHeader: ImageHeader
   private let task: Task<Void, Never>
 
   /// Begins to read `chunks` and returns when the canvas is known: at the first frame's position in a GIF,
@@ -54,10 +56,14 @@ public final class StreamedImage: Sendable {
       task.cancel()
       throw AnimatedImageError(.cancelled, "cancelled before the canvas was known")
     }
-    guard let ending = core.ending, core.image == nil else { return }
-    throw ending.error
-      ?? AnimatedImageError(
-        ending == .cancelled ? .cancelled : .noFrames, "the stream is \(ending)")
+    let ending = core.ending
+    guard let header = core.header, ending == nil || core.image != nil else {
+      throw ending?.error
+        ?? AnimatedImageError(
+          ending == .cancelled ? .cancelled : .noFrames,
+          "the stream is \(ending ?? .truncated)")
+    }
+    firstHeader = header
   }
 
   deinit { task.cancel() }
@@ -87,10 +93,10 @@ public final class StreamedImage: Sendable {
 
   /// The file's format. A PNG that announces an animation but turns out to have none becomes
   /// ``AnimationFormat/png`` when the stream ends.
-  public var format: AnimationFormat { core.header?.format ?? .gif }
+  public var format: AnimationFormat { (core.header ?? firstHeader).format }
 
   /// The size of every composited frame.
-  public var canvasSize: PixelSize { core.header?.canvasSize ?? PixelSize(width: 0, height: 0) }
+  public var canvasSize: PixelSize { (core.header ?? firstHeader).canvasSize }
 
   /// The total number of plays as known so far: a GIF may state it behind its frames.
   public var playCount: PlayCount { core.playCount }

@@ -137,47 +137,29 @@ extension ScannedImage {
   /// Why no scanner finds this in a file of `byteCount` bytes; nil if one might.
   fileprivate func fault(in byteCount: Int) -> String? {
     guard let header, byteCount >= 0 else { return "the file has no size" }
-    let canvas = PixelRect(header.canvasSize)
-    // A GIF's canvas is its screen, grown by one frame's position and size.
-    let isPossible =
-      header.format == .gif
-      ? !canvas.isEmpty && max(canvas.width, canvas.height) <= 2 * FrameControl.longestGIFSide
-      : header.isPossibleInPNG
-    guard isPossible, header.palette.count <= 256 else { return "no file has this header" }
+    let codec = header.codec
+    guard codec.isPossible(header), header.palette.count <= 256 else {
+      return "no file has this header"
+    }
+    func isPossible(_ frame: FrameControl) -> Bool {
+      frame.byteRange.upperBound <= byteCount && frame.localPaletteCount <= 256
+        && min(frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height) >= 0
+        && codec.isPossible(frame, under: header)
+    }
     if metadata.chromaticities.map({ $0.count != 8 }) ?? false {
       return "there are eight chromaticities"
     }
     guard !frames.isEmpty else { return "there is no frame" }
     var end = 0
     for (index, frame) in frames.enumerated() {
-      guard frame.index == index, frame.byteRange.lowerBound >= end,
-        frame.isPossible(on: canvas, header, in: byteCount)
-      else { return "frame \(index) is impossible" }
+      guard frame.index == index, frame.byteRange.lowerBound >= end, isPossible(frame) else {
+        return "frame \(index) is impossible"
+      }
       end = frame.byteRange.upperBound
     }
-    if let staticImage,
-      header.format == .gif || !staticImage.isPossible(on: canvas, header, in: byteCount)
-    {
+    if let staticImage, !codec.hasStaticImages || !isPossible(staticImage) {
       return "the static image is impossible"
     }
     return nil
-  }
-}
-
-extension FrameControl {
-  /// GIF has 16 bits for a frame's position and for its size.
-  fileprivate static let longestGIFSide = 65_535
-
-  fileprivate func isPossible(
-    on canvas: PixelRect, _ header: ImageHeader, in byteCount: Int
-  ) -> Bool {
-    guard byteRange.upperBound <= byteCount, localPaletteCount <= 256, rect.x >= 0, rect.y >= 0,
-      rect.width >= 0, rect.height >= 0
-    else { return false }
-    if header.format == .gif {
-      // The decoder counts the pixels of a frame in 32 bits, whatever the limits are.
-      return max(rect.x, rect.y, rect.width, rect.height) <= Self.longestGIFSide
-    }
-    return !rect.isEmpty && canvas.contains(rect) && isInterlaced == header.isInterlaced
   }
 }

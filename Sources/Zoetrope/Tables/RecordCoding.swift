@@ -194,7 +194,8 @@ extension RecordWriter {
 extension RecordReader {
   /// Reads what ``RecordWriter/put(_:)-(AnimatedImage)`` wrote; nil if it is invalid.
   mutating func image() -> ScannedImage? {
-    guard let format = AnimationFormat(rawValue: text()) else { return nil }
+    let format = AnimationFormat(rawValue: text())
+    guard FormatTable.row(of: format) != nil else { return nil }
     var header = ImageHeader(
       format: format, canvasSize: PixelSize(width: int(), height: int()))
     header.palette = list { $0.number(UInt32.self) }

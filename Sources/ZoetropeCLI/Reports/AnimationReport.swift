@@ -62,7 +62,7 @@ extension AnimationReport {
       json.field("height", image.canvasSize.height)
       if let outputSize { json.field("output_size", [outputSize.width, outputSize.height]) }
       json.field("frame_count", image.frames.count)
-      if image.format != .gif {
+      if image.header.codec.hasStaticImages {
         json.object("default_image") { json in
           json.field("is_frame_0", image.staticImage == nil)
           outputs?[nil]?.write(to: &json)

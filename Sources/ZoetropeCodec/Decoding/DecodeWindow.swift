@@ -20,7 +20,7 @@ struct DecodeWindow {
     _ frames: [FrameControl], header: ImageHeader, options: DecodingOptions
   ) {
     let size = header.canvasSize
-    pixelSize = header.decodedPixelSize(options)
+    pixelSize = header.codec.decodedPixelSize(header, options)
     self.frames = 64
     let footprint = DecodeFootprint(frames, header: header, options: options)
     // What the canvas and the consumer's thread leave, with room for at least one frame.
@@ -36,7 +36,7 @@ struct DecodeWindow {
     let most = size.area * (count * 4 + 1)
     // Fewer blocks fit if their margins are wide or the limit is close; then frames are drawn
     // instead.
-    form = InPlaceLayout(header, options).flatMap {
+    form = header.codec.inPlaceLayout(header, options).flatMap {
       count * $0.byteCount <= min(max(most, 1 << 20), limit) ? $0 : nil
     }
     largestByteCount = form?.byteCount ?? drawn
@@ -63,22 +63,13 @@ struct DecodeWindow {
   }
 }
 
-extension ImageHeader {
-  /// Bytes that a decoder stores per pixel.
-  func decodedPixelSize(_ options: DecodingOptions) -> Int {
-    if format == .gif { return 1 }
-    let converted = options.canvasFormat == .rgba16 && bitDepth == 16 ? 8 : 4
-    guard options.decoder == .fast, let format = PNGSampleFormat(self) else { return converted }
-    // Packed or interlaced pixels lie in memory twice.
-    return format.isDirect ? format.pixelSize : format.pixelSize + format.filterSize
-  }
-}
-
 /// The least number of bytes that decoding an image's frames takes, bounded by
 /// ``DecodingLimits/liveBytes``.
 package struct DecodeFootprint: Sendable {
   private let header: ImageHeader
   private let options: DecodingOptions
+  private let codec: any FormatCodec
+  private let pixelSize: Int
   private var putsBack = false
   /// The largest frame, decoded.
   private(set) var frame = 0
@@ -102,6 +93,8 @@ package struct DecodeFootprint: Sendable {
   ) {
     self.header = header
     self.options = options
+    codec = header.codec
+    pixelSize = codec.decodedPixelSize(header, options)
     for control in frames { add(control) }
   }
 
@@ -109,13 +102,10 @@ package struct DecodeFootprint: Sendable {
   package mutating func add(_ control: FrameControl) {
     if control.disposal == .previous { putsBack = true }
     let size = control.rect.size
-    let bytes = Self.sum(
-      Self.product(size.area, header.decodedPixelSize(options)), size.height + 512)
+    let bytes = Self.sum(Self.product(size.area, pixelSize), size.height + 512)
     frame = max(frame, Self.rounded(bytes))
     let stored = control.byteRange.count
-    let joinsTwice = header.format == .gif && options.decoder == .reference
-    let joined = joinsTwice ? Self.product(stored, 2) : LZWDecoder.byteCount(for: stored)
-    worker = max(worker, Self.sum(stored, joined))
+    worker = max(worker, Self.sum(stored, codec.workingByteCount(for: stored, options)))
   }
 
   /// Throws if decoding cannot stay within the limit.
@@ -137,6 +127,17 @@ package struct DecodeFootprint: Sendable {
   private static func sum(_ left: Int, _ right: Int) -> Int {
     let (sum, overflow) = left.addingReportingOverflow(right)
     return overflow ? .max : sum
+  }
+}
+
+extension ScannedImage {
+  /// Throws for an image that cannot be decoded within the live-byte limit.
+  package func checkLiveBytes(
+    header: ImageHeader, options: DecodingOptions
+  ) throws(AnimatedImageError) {
+    guard options.limits.liveBytes < .max else { return }
+    let others = [staticImage, cutFrame].compactMap { $0 }
+    try DecodeFootprint([frames, others].joined(), header: header, options: options).check()
   }
 }
 

@@ -6,14 +6,7 @@ package struct FrameDecoder: Sendable {
 
   package init(header: ImageHeader, options: DecodingOptions) {
     self.header = header
-    let keeps16Bit = options.canvasFormat == .rgba16
-    decoder =
-      switch (header.format, options.decoder) {
-      case (.gif, .fast): GIFFastDecoder()
-      case (.gif, .reference): GIFReferenceDecoder()
-      case (.png, .fast), (.apng, .fast): PNGFastDecoder(keeps16Bit: keeps16Bit)
-      case (.png, .reference), (.apng, .reference): PNGReferenceDecoder(keeps16Bit: keeps16Bit)
-      }
+    decoder = header.codec.makeDecoder(options)
   }
 
   /// Decodes the frame `control` of `source` into `pixels`; see ``FrameDecoding``.

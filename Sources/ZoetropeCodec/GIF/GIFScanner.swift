@@ -58,12 +58,8 @@ package struct GIFScanner: Scanning {
     return frame
   }
 
-  package var announcedFrames: Int? { nil }
-
-  // Sub-blocks have at most 255 bytes, and only each one's length says where the next begins.
-  package var skippableByteCount: Int { 0 }
-
-  package mutating func skip(_ count: Int) {}
+  // No `skippableByteCount`: sub-blocks have at most 255 bytes, and only each one's length says where
+  // the next begins.
 
   package mutating func passOver(_ count: Int) -> Bool {
     guard case .imageData(let remaining) = state, count <= remaining else { return false }
@@ -98,7 +94,7 @@ package struct GIFScanner: Scanning {
       try readHeader()
     case .globalPalette(let entries):
       guard collector.collect(entries * 3, from: bytes, at: &position) else { return }
-      image.header?.palette = Self.palette(collector.bytes)
+      image.header?.palette = collector.bytes.paletteWords
       next(.introducer)
     case .introducer:
       blockOffset = base + position
@@ -171,13 +167,6 @@ package struct GIFScanner: Scanning {
   ) {
     image.note(kind, detail(), frame: frame, at: offset)
   }
-
-  /// Palette bytes as words, opaque.
-  static func palette(_ bytes: [UInt8]) -> [UInt32] {
-    stride(from: 0, to: bytes.count - 2, by: 3).map {
-      RGBA(red: bytes[$0], green: bytes[$0 + 1], blue: bytes[$0 + 2]).word
-    }
-  }
 }
 
 extension GIFScanner {
@@ -192,7 +181,7 @@ extension GIFScanner {
     let bytes = collector.bytes
     let signature = String(decoding: bytes[0..<6], as: UTF8.self)
     guard signature == "GIF87a" || signature == "GIF89a" else {
-      throw AnimatedImageError(.notAnImage, "no GIF or PNG signature", byteOffset: 0)
+      throw FormatTable.noSignature
     }
     screen = PixelSize(
       width: Int(bytes.littleEndian16(at: 6)), height: Int(bytes.littleEndian16(at: 8)))
@@ -306,7 +295,7 @@ extension GIFScanner {
     switch state {
     case .header:
       guard Array("GIF8".utf8).starts(with: collector.bytes.prefix(4)) else {
-        throw AnimatedImageError(.notAnImage, "no GIF or PNG signature", byteOffset: 0)
+        throw FormatTable.noSignature
       }
       throw AnimatedImageError(.truncated, "\(end) bytes, a GIF header has 13", byteOffset: end)
     case .trailer: break

@@ -37,8 +37,6 @@ package struct PNGScanner: Scanning {
     workBudget = WorkBudget(limits: limits, format: .apng)
   }
 
-  package var isComplete: Bool { isAtEnd }
-
   package mutating func keepFrames(_ count: Int) {
     image.frames.removeLast(max(image.frames.count - count, 0))
   }
@@ -93,7 +91,7 @@ package struct PNGScanner: Scanning {
     case .signature:
       guard collector.collect(Self.signatureSize, from: bytes, at: &position) else { return }
       guard collector.bytes == Self.signature else {
-        throw AnimatedImageError(.notAnImage, "no PNG signature", byteOffset: 0)
+        throw FormatTable.noSignature
       }
       next(.chunkHeader)
     case .chunkHeader:
@@ -244,7 +242,7 @@ extension PNGScanner {
     else { return }
     if size % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(size) bytes") }
     if !hasValidCRC { note(.pngPaletteCRC, "the CRC of PLTE is wrong") }
-    image.header?.palette = GIFScanner.palette(chunkData)
+    image.header?.palette = chunkData.paletteWords
   }
 
   /// tRNS (11.3.1.1): alpha of palette entries, or the one transparent colour.

@@ -123,21 +123,6 @@ package enum DecodeSide {
   case consumer, helper
 }
 
-/// Decodes the compressed bytes of one frame into pixels.
-///
-/// A pure function of the frame's bytes and the shared header, so frames decode on several threads
-/// at once. Each thread has its own decoder, which may keep scratch memory.
-package protocol FrameDecoding: Sendable {
-  /// Decodes `control` from `bytes`, the bytes of `control.byteRange`.
-  ///
-  /// Fills `pixels`; rows that cannot be decoded are reported in its `damage` and `validPixels`.
-  /// Throws only errors that stop the whole animation: exceeded limits and cancelling.
-  mutating func decode(
-    _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan,
-    into pixels: FramePixels
-  ) throws(AnimatedImageError)
-}
-
 extension FramePixels {
   /// Throws the frame's damage if `policy` rejects it.
   package func refuse(

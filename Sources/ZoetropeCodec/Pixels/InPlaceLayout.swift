@@ -10,7 +10,7 @@
 /// The samples are inflated at the block's end and move forward, row after row, to their places.
 /// Each destination row ends at least 64 bytes before its source row ends, and a pixel takes no
 /// fewer bytes than its sample, so forward expansion is safe in place.
-struct InPlaceLayout {
+package struct InPlaceLayout {
   /// Bytes after the samples that an inflater may overwrite.
   static let back = 64
 
@@ -21,18 +21,12 @@ struct InPlaceLayout {
   let byteCount: Int
   private let isOpaque: Bool
 
-  /// Nil for an image whose frames are drawn: formats of other decoders, and samples with more or
-  /// fewer bytes than a pixel. In place, RGB took a fortieth longer, since moving three bytes per
-  /// pixel between cores costs less than four in every block.
-  init?(_ header: ImageHeader, _ options: DecodingOptions) {
-    guard header.format != .gif, options.decoder == .fast,
-      options.canvasFormat == .rgba8,
-      let format = PNGSampleFormat(header), format.isDirect, format.pixelSize == 4
-    else { return nil }
-    size = header.canvasSize
+  /// The layout for a canvas of `size`; `isOpaque` says that no pixel of any frame is transparent.
+  init(_ size: PixelSize, isOpaque: Bool) {
+    self.size = size
+    self.isOpaque = isOpaque
     bytesPerRow = PixelFormat.rgba8.bytesPerRow(width: size.width)
     byteCount = bytesPerRow * size.height + size.height + 64 + Self.back
-    isOpaque = header.isOpaquePNG
   }
 
   /// Whether a frame should become the canvas: the part of the canvas that it leaves is copied from

@@ -1,10 +1,10 @@
 /// Adds up the sizes that a file declares and throws when a limit is exceeded.
-struct WorkBudget: Sendable {
+package struct WorkBudget: Sendable {
   let limits: DecodingLimits
   let format: AnimationFormat
   private var declaredPixels = 0
 
-  init(limits: DecodingLimits, format: AnimationFormat) {
+  package init(limits: DecodingLimits, format: AnimationFormat) {
     self.limits = limits
     self.format = format
   }
@@ -13,14 +13,16 @@ struct WorkBudget: Sendable {
   private static let mostPixels = 1 << 40
 
   /// Checks the size of the canvas.
-  func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
+  package func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
     let allowed = min(limits.canvasPixels, Self.mostPixels)
     guard size.area > allowed else { return }
     throw exceeded(.canvasPixels, asked: size.area, allowed: allowed, at: offset)
   }
 
   /// Charges frame `index`, whose rectangle has `area` pixels.
-  mutating func charge(frame index: Int, area: Int, at offset: Int) throws(AnimatedImageError) {
+  package mutating func charge(frame index: Int, area: Int, at offset: Int)
+    throws(AnimatedImageError)
+  {
     if index >= limits.frameCount {
       throw exceeded(.frameCount, asked: index + 1, allowed: limits.frameCount, at: offset)
     }
@@ -73,16 +75,5 @@ struct MetadataBudget: Sendable {
   mutating func leaveOut() -> Bool {
     defer { hasLeftOut = true }
     return !hasLeftOut
-  }
-}
-
-extension ScannedImage {
-  /// Throws for an image that cannot be decoded within the live-byte limit.
-  package func checkLiveBytes(
-    header: ImageHeader, options: DecodingOptions
-  ) throws(AnimatedImageError) {
-    guard options.limits.liveBytes < .max else { return }
-    let others = [staticImage, cutFrame].compactMap { $0 }
-    try DecodeFootprint([frames, others].joined(), header: header, options: options).check()
   }
 }

@@ -5,6 +5,11 @@
 package protocol Scanning: Sendable {
   /// What is known so far.
   var image: ScannedImage { get }
+  // The parts of it that are asked for most, so that the rest need not be copied.
+  var header: ImageHeader? { get }
+  var frames: [FrameControl] { get }
+  var playCount: PlayCount { get }
+  var damage: [Damage] { get }
   /// Whether reading has ended; later bytes are ignored.
   var isAtEnd: Bool { get }
   /// Whether no more bytes are needed: the end marker was read, or damage ended the list of frames. Unlike
@@ -34,6 +39,18 @@ package protocol Scanning: Sendable {
   mutating func finish() throws(AnimatedImageError)
 }
 
+extension Scanning {
+  package var header: ImageHeader? { image.header }
+  package var frames: [FrameControl] { image.frames }
+  package var playCount: PlayCount { image.playCount }
+  package var damage: [Damage] { image.damage }
+  package var isComplete: Bool { isAtEnd }
+  package var announcedFrames: Int? { nil }
+  package var skippableByteCount: Int { 0 }
+  package mutating func skip(_ count: Int) {}
+  package mutating func passOver(_ count: Int) -> Bool { false }
+}
+
 /// What a scanner knows of a file so far. It grows as bytes are fed.
 package struct ScannedImage: Sendable, Hashable {
   /// Nil until the header is read.
@@ -51,28 +68,7 @@ package struct ScannedImage: Sendable, Hashable {
   /// Bytes of the file consumed so far.
   package var byteCount = 0
 
-  /// How many times the animation plays in total, from ``storedLoopCount``.
-  package var playCount: PlayCount {
-    switch (header?.format, storedLoopCount) {
-    case (_, nil), (.png, _), (nil, _): .once
-    case (_, 0): .indefinite
-    case (.gif, let repeats?): .finite(Int(repeats) + 1)
-    case (.apng, let plays?): .finite(Int(plays))
-    }
-  }
-
   package init() {}
-
-  /// PNG: makes the static image the only frame, since the animation has none.
-  package mutating func showStaticImage() {
-    header?.format = .png
-    storedLoopCount = nil
-    if let picture = staticImage {
-      frames = []
-      frames.append(picture)
-      staticImage = nil
-    }
-  }
 
   /// Records a deviation. After a thousand, only those that cost something are kept: a file of
   /// empty blocks could produce any number and hide a lost frame among them.
@@ -129,6 +125,13 @@ struct ByteCollector: Sendable {
 }
 
 extension [UInt8] {
+  /// The colours of a palette, three bytes each, as opaque words.
+  var paletteWords: [UInt32] {
+    stride(from: 0, to: count - 2, by: 3).map {
+      RGBA(red: self[$0], green: self[$0 + 1], blue: self[$0 + 2]).word
+    }
+  }
+
   /// The 16-bit number at `offset`, least significant byte first (GIF).
   func littleEndian16(at offset: Int) -> UInt16 {
     UInt16(self[offset]) | UInt16(self[offset + 1]) << 8

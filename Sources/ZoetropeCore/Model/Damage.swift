@@ -57,7 +57,7 @@ extension Damage: CustomStringConvertible {
 
 extension Damage {
   /// The damage as the error that strict reading throws.
-  package func error(format: AnimationFormat) -> AnimatedImageError {
+  package func error(format: AnimationFormat?) -> AnimatedImageError {
     AnimatedImageError(
       kind == .cutFrame || kind == .cutBlock ? .truncated : .malformed,
       "\(kind.name), \(detail)", format: format, frameIndex: frameIndex, byteOffset: byteOffset)

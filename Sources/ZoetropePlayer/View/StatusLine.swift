@@ -125,7 +125,7 @@ struct StatusLine: Sendable {
     switch part {
     case .file: return file.map { "[\($0.number)/\($0.count)]" }
     case .name: return TerminalText.sanitized(name, limit: 256)
-    case .size: return "\(size) \(format == .gif ? "GIF" : "PNG")"
+    case .size: return "\(size) \(format.displayName)"
     case .frame: return place
     case .time: return "\(Self.seconds(time))/\(Self.seconds(duration)) s"
     // The leading mark shows the direction only while playing.

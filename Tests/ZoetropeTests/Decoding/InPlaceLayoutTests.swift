@@ -53,7 +53,8 @@ import ZoetropeTestSupport
       let bytes = Self.film(type, seed: seed)
       let expected = try ThreadedReaderTests.sequential(bytes)
       let image = try AnimatedImage(bytes: bytes, options: ThreadedReaderTests.options)
-      #expect((InPlaceLayout(image.header, image.options) != nil) == (type == .rgba))
+      #expect(
+        (image.header.codec.inPlaceLayout(image.header, image.options) != nil) == (type == .rgba))
       // Dropped at once, one canvas's block goes to the next frame; kept, each is somebody's.
       let dropping = ThreadedReaderTests.reader(image)
       for bitmap in expected { #expect(try dropping.next()?.bitmap == bitmap, "seed \(seed)") }
@@ -95,6 +96,6 @@ import ZoetropeTestSupport
 
   private static func form(_ bytes: [UInt8]) throws -> InPlaceLayout? {
     let image = try AnimatedImage(bytes: bytes)
-    return InPlaceLayout(image.header, image.options)
+    return image.header.codec.inPlaceLayout(image.header, image.options)
   }
 }

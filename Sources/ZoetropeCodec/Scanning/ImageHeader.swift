@@ -18,27 +18,3 @@ package struct ImageHeader: Sendable, Hashable {
     self.canvasSize = canvasSize
   }
 }
-
-/// The file formats that can be decoded.
-public enum AnimationFormat: String, Sendable, Hashable {
-  /// GIF87a or GIF89a.
-  case gif
-  /// A PNG with valid animation chunks.
-  case apng
-  /// A still PNG.
-  case png
-}
-
-/// How many times an animation plays in total.
-///
-/// GIF: no loop block is one play, 0 is ``indefinite``, *n* is *n* + 1 plays.
-/// APNG: `num_plays` 0 is ``indefinite``, *n* is *n* plays.
-public enum PlayCount: Sendable, Hashable {
-  /// This many plays in all; at least one.
-  case finite(Int)
-  /// Until it is stopped.
-  case indefinite
-
-  /// One play.
-  public static let once = PlayCount.finite(1)
-}

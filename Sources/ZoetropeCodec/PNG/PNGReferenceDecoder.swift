@@ -1,7 +1,5 @@
 internal import ZoetropeShims
 
-// The decoders of giflib and libpng: slower but exact, the reference for the fast ones.
-//
 // Unsafe: each address is lent to a single C call, which does not keep it and is told the size of
 // everything that it reads and writes.
 
@@ -188,67 +186,4 @@ final class LibpngArrival {
       completePasses: Int(found.passes))
     return (progress, found.is_over)
   }
-}
-
-/// Decodes GIF frames with giflib's own decompressor: slower, the reference for the fast one.
-///
-/// giflib reports complete rows only, not pixels, so a damaged frame keeps whole rows.
-package struct GIFReferenceDecoder: FrameDecoding {
-  /// The frame's bytes with a properly terminated block structure, for giflib to read.
-  private var frame: [UInt8] = []
-
-  package init() {}
-
-  package mutating func decode(
-    _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan, into pixels: FramePixels
-  ) throws(AnimatedImageError) {
-    let paletteEnd = min(10 + control.localPaletteCount * 3, bytes.byteCount)
-    pixels.prepare(
-      control, header: header, localPalette: bytes.extracting(min(10, paletteEnd)..<paletteEnd))
-    pixels.content.offset = 0
-    pixels.content.bytesPerRow = pixels.content.width
-    let rect = control.rect
-    guard !rect.isEmpty else { return }
-    frame = []
-    // The bytes, and a copy of them up to the terminator.
-    try PixelMemory.require(2 * bytes.byteCount)
-    frame = Self.closed(bytes, localPaletteCount: control.localPaletteCount)
-    try pixels.reserve(byteCount: rect.size.area)
-    // `frame` outlives the call; `rows` has width * height bytes, the most that giflib writes.
-    let rows = unsafe frame.withUnsafeBufferPointer { input in
-      guard let start = input.baseAddress else { return Int32(0) }
-      return unsafe zt_gif_expand(
-        start, input.count, pixels.storage.baseAddress.assumingMemoryBound(to: UInt8.self),
-        Int32(rect.width), Int32(rect.height))
-    }
-    pixels.content.validPixels = Int(rows) * rect.width
-    pixels.content.isOpaque = Int(rows) == rect.height && pixels.content.transparentIndex == nil
-    if Int(rows) < rect.height {
-      pixels.damage = Damage(
-        .gifReferenceRows, "giflib read \(rows) of \(rect.height) rows",
-        frameIndex: control.index, byteOffset: control.byteRange.lowerBound,
-        validRows: Int(rows))
-    }
-  }
-
-  /// The frame's bytes, with a truncated last sub-block shortened to its data and a terminator
-  /// appended. giflib rejects complete pixels without a terminator.
-  private static func closed(
-    _ bytes: borrowing RawSpan, localPaletteCount: Int
-  ) -> [UInt8] {
-    var frame = (0..<bytes.byteCount).map { bytes[$0] }
-    var position = 11 + localPaletteCount * 3
-    while position < frame.count, frame[position] != 0 {
-      let size = Int(frame[position])
-      let rest = frame.count - position - 1
-      if size > rest { frame[position] = UInt8(rest) }
-      position += 1 + min(size, rest)
-    }
-    return frame[..<min(position, frame.count)] + [0]
-  }
-}
-
-extension Damage.Kind {
-  /// giflib stopped before the last row, for an unknown reason.
-  static let gifReferenceRows = Damage.Kind("gif.lzw.reference", isTolerated: false)
 }

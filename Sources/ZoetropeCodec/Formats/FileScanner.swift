@@ -1,0 +1,74 @@
+/// Reads the structure of a file of any format: its first bytes choose the scanner.
+///
+/// Always mutated in place: a copy would share the list of frames and force the next append to copy it.
+package struct FileScanner: Sendable {
+  /// The scanner of the format; until that is known, one that has found nothing.
+  package var scanner: any Scanning = NothingScanned()
+  private let limits: DecodingLimits
+  private let rows: [any FormatCodec]
+  private var isKnown = false
+  /// The first bytes, while several formats may begin with them.
+  private var start: [UInt8] = []
+
+  package init(limits: DecodingLimits) { self.init(limits: limits, rows: FormatTable.rows) }
+
+  /// - Parameter rows: The formats to choose from.
+  init(limits: DecodingLimits, rows: [any FormatCodec]) {
+    (self.limits, self.rows) = (limits, rows)
+  }
+
+  /// Feeds the next bytes of the file.
+  ///
+  /// - Throws: `notAnImage` as soon as no format begins with the bytes; the errors of ``Scanning/feed(_:)``.
+  package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
+    guard bytes.byteCount > 0 else { return }
+    if !isKnown {
+      guard try recognise(bytes) else { return }
+      let earlier = start
+      start = []
+      try scanner.feed(earlier.rawBytes)
+    }
+    try scanner.feed(bytes)
+  }
+
+  /// Whether the format is known with `bytes`; if it is not, ``start`` has all of them.
+  private mutating func recognise(_ bytes: borrowing RawSpan) throws(AnimatedImageError) -> Bool {
+    let longest = rows.flatMap(\.signatures).map(\.count).max() ?? 0
+    var found = start
+    found.append(copying: bytes.extracting(first: min(longest - start.count, bytes.byteCount)))
+    let candidates = rows.filter { $0.mayBegin(with: found) }
+    guard let row = candidates.first else { throw FormatTable.noSignature }
+    if candidates.count > 1, found.count < longest {
+      start = found
+      return false
+    }
+    scanner = row.makeScanner(limits)
+    isKnown = true
+    return true
+  }
+
+  /// Signals that there are no more bytes.
+  package mutating func finish() throws(AnimatedImageError) {
+    guard isKnown || !start.isEmpty else {
+      throw AnimatedImageError(.truncated, "the file is empty", byteOffset: 0)
+    }
+    guard isKnown else {
+      throw AnimatedImageError(
+        .truncated, "\(start.count) bytes, too few to tell the format", byteOffset: start.count)
+    }
+    try scanner.finish()
+  }
+}
+
+/// What is known of a file before its first byte.
+private struct NothingScanned: Scanning {
+  let image = ScannedImage()
+  let isAtEnd = false
+  let hasEndMarker = false
+  let isCanvasKnown = false
+  let arrivingFrame: FrameControl? = nil
+
+  mutating func feed(_ bytes: borrowing RawSpan) {}
+  mutating func keepFrames(_ count: Int) {}
+  mutating func finish() {}
+}

@@ -1,0 +1,70 @@
+/// Everything that the engine asks of a file format: one row of the ``FormatTable``.
+///
+/// A conforming type has no state and stands in the folder of its format, as do its scanner and its decoders.
+/// What is done for each byte or pixel lies behind one call for a block or a frame, so that those loops are
+/// compiled with all of their types known.
+package protocol FormatCodec: Sendable {
+  /// The name for people, such as "GIF".
+  var name: String { get }
+  /// The formats that the scanner reports. No other row has them.
+  var formats: [AnimationFormat] { get }
+  /// How files begin; nil stands for any byte. At most 13 bytes.
+  var signatures: [[UInt8?]] { get }
+
+  // MARK: Structure
+
+  /// A scanner at the start of a file.
+  func makeScanner(_ limits: DecodingLimits) -> any Scanning
+  /// How many times a file of `format` plays in total that stores the loop count `count`.
+  func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount
+  /// Whether a file may have a static image that is no frame.
+  var hasStaticImages: Bool { get }
+  /// Whether a scanner can find `header`, for one that was stored and may be damaged or forged.
+  func isPossible(_ header: ImageHeader) -> Bool
+  /// Whether a scanner can find `frame` in a file with this possible header; likewise.
+  func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool
+  /// Whether the bytes of a frame begin as those of a frame do.
+  func beginsFrame(_ bytes: borrowing RawSpan) -> Bool
+
+  // MARK: Pixels
+
+  /// A decoder for one thread; of the kind ``DecodingOptions/decoder`` if there are two.
+  func makeDecoder(_ options: DecodingOptions) -> any FrameDecoding
+  /// A decoder for the frame `control`, whose bytes are still arriving.
+  func makeArrival(
+    _ control: FrameControl, _ header: ImageHeader, _ options: DecodingOptions
+  ) throws(AnimatedImageError) -> any ArrivalDecoding
+  /// The passes in which the rows of a frame are stored.
+  func passCount(of frame: FrameControl) -> Int
+  /// Bytes that a decoder stores per pixel.
+  func decodedPixelSize(_ header: ImageHeader, _ options: DecodingOptions) -> Int
+  /// Bytes of memory that decoding a frame of `byteCount` stored bytes takes beside its pixels and those bytes.
+  func workingByteCount(for byteCount: Int, _ options: DecodingOptions) -> Int
+  /// The layout in which frames become the canvas; nil if they are drawn onto it.
+  func inPlaceLayout(_ header: ImageHeader, _ options: DecodingOptions) -> InPlaceLayout?
+  /// How a frame is drawn onto an empty canvas so that its stored pixels appear.
+  var storedBlend: BlendOperation { get }
+}
+
+extension FormatCodec {
+  package var hasStaticImages: Bool { false }
+
+  package func isPossible(_ header: ImageHeader) -> Bool { !header.canvasSize.isEmpty }
+
+  package func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool {
+    !frame.rect.isEmpty && PixelRect(header.canvasSize).contains(frame.rect)
+  }
+
+  package func passCount(of frame: FrameControl) -> Int { 1 }
+
+  package func inPlaceLayout(_ header: ImageHeader, _ options: DecodingOptions) -> InPlaceLayout? {
+    nil
+  }
+
+  package var storedBlend: BlendOperation { .source }
+
+  /// Whether a file of the format may begin with `start`, which may be shorter than the signature.
+  func mayBegin(with start: [UInt8]) -> Bool {
+    signatures.contains { zip($0, start).allSatisfy { $0 == nil || $0 == $1 } }
+  }
+}

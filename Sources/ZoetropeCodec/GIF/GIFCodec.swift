@@ -1,0 +1,52 @@
+/// GIF87a and GIF89a.
+struct GIFCodec: FormatCodec {
+  var name: String { "GIF" }
+  var formats: [AnimationFormat] { [.gif] }
+  var signatures: [[UInt8?]] { [Array("GIF8".utf8)] }
+
+  /// The largest position and size of a frame, which have 16 bits.
+  private static let longestSide = 65_535
+
+  func makeScanner(_ limits: DecodingLimits) -> any Scanning { GIFScanner(limits: limits) }
+
+  // A loop block stores repeats.
+  func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount {
+    count == 0 ? .indefinite : .finite(Int(count) + 1)
+  }
+
+  // The canvas is the screen, grown by one frame's position and size.
+  func isPossible(_ header: ImageHeader) -> Bool {
+    let size = header.canvasSize
+    return !size.isEmpty && max(size.width, size.height) <= 2 * Self.longestSide
+  }
+
+  // A frame may be empty and reach past the canvas. The decoder counts its pixels in 32 bits, whatever the
+  // limits are.
+  func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool {
+    max(frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height) <= Self.longestSide
+  }
+
+  func beginsFrame(_ bytes: borrowing RawSpan) -> Bool { bytes.byteCount > 0 && bytes[0] == 0x2c }
+
+  func makeDecoder(_ options: DecodingOptions) -> any FrameDecoding {
+    options.decoder == .fast ? GIFFastDecoder() : GIFReferenceDecoder()
+  }
+
+  func makeArrival(
+    _ control: FrameControl, _ header: ImageHeader, _ options: DecodingOptions
+  ) throws(AnimatedImageError) -> any ArrivalDecoding { try GIFArrival(control, header) }
+
+  func passCount(of frame: FrameControl) -> Int {
+    frame.isInterlaced ? GIFInterlace.passes.count : 1
+  }
+
+  func decodedPixelSize(_ header: ImageHeader, _ options: DecodingOptions) -> Int { 1 }
+
+  func workingByteCount(for byteCount: Int, _ options: DecodingOptions) -> Int {
+    options.decoder == .reference
+      ? byteCount > .max / 2 ? .max : 2 * byteCount : LZWDecoder.byteCount(for: byteCount)
+  }
+
+  // Pixels with the transparent index are not stored as colours.
+  var storedBlend: BlendOperation { .over }
+}

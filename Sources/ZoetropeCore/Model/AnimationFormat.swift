@@ -1,0 +1,36 @@
+/// The format of a file.
+///
+/// Not an enum, so that later releases can add formats: end a `switch` over it with `default`.
+public struct AnimationFormat: RawRepresentable, Sendable, Hashable {
+  /// The format's name, as JSON output spells it.
+  public let rawValue: String
+
+  /// The format called `rawValue`, whether it can be decoded or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// GIF87a or GIF89a.
+  public static let gif = AnimationFormat(rawValue: "gif")
+  /// A PNG with valid animation chunks.
+  public static let apng = AnimationFormat(rawValue: "apng")
+  /// A still PNG.
+  public static let png = AnimationFormat(rawValue: "png")
+}
+
+extension AnimationFormat: CustomStringConvertible {
+  /// Same as ``rawValue``.
+  public var description: String { rawValue }
+}
+
+/// How many times an animation plays in total.
+///
+/// GIF: no loop block is one play, 0 is ``indefinite``, *n* is *n* + 1 plays.
+/// APNG: `num_plays` 0 is ``indefinite``, *n* is *n* plays.
+public enum PlayCount: Sendable, Hashable {
+  /// This many plays in all; at least one.
+  case finite(Int)
+  /// Until it is stopped.
+  case indefinite
+
+  /// One play.
+  public static let once = PlayCount.finite(1)
+}
