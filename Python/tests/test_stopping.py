@@ -1,5 +1,7 @@
 """Ending calls: cancelling, time limits, Ctrl-C, closing; on files that ask for everything."""
 
+import ctypes
+import gc
 import io
 import os
 import pickle
@@ -352,6 +354,39 @@ def test_closing_does_not_wait_and_ends_no_call(fixtures, tmp_path):
         assert animation.closed and descriptors(path) == 0
 
 
+@pytest.mark.parametrize("number", range(3))
+def test_a_signal_in_a_destructor_is_not_lost(number):
+    # `raise` of C, in place of a function that frees.
+    send = ctypes.CDLL(None)["raise"]
+    send.argtypes, send.restype = [ctypes.c_void_p], None
+    owned = _animation._Owned(send)
+    owned.pointer.value = signal.SIGINT
+    with pytest.raises(KeyboardInterrupt):
+        if number == 0:
+            del owned
+        elif number == 1:
+            owned = None
+        else:
+            owned = [owned]
+            owned.append(owned)
+            del owned
+            gc.collect()
+        # Handlers run between two calls.
+        for _ in range(1000):
+            pass
+
+
+def test_what_is_owned_is_freed_once():
+    freed = []
+    owned = _animation._Owned(lambda pointer: freed.append(pointer.value))
+    owned.pointer.value = 7
+    again = [owned]
+    del owned
+    assert not freed
+    again.clear()
+    assert freed == [7]
+
+
 class Interruption(BaseException):
     pass
 
@@ -377,8 +412,7 @@ def test_an_exception_or_a_handler_between_any_two_instructions_leaves_nothing(
 
         def trace(frame, kind, argument):
             nonlocal steps, has_happened
-            # Python itself loses what is raised in a destructor.
-            if frame.f_code.co_filename != _animation.__file__ or frame.f_code.co_name == "__del__":
+            if frame.f_code.co_filename != _animation.__file__:
                 return None
             frame.f_trace_opcodes = True
             if kind == "opcode":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import functools
 import math
 import mmap
 import operator
@@ -84,17 +85,17 @@ class _Owned:
     signal handler between any two instructions neither leaks it nor frees it in use.
     """
 
+    # Python loses what a signal handler raises in a destructor, and handlers run in functions of Python only. So
+    # `__del__` is no such function, but a value of each object's.
+    __slots__ = ("pointer", "__del__")
+
     #: What a function of the library sets.
-    pointer: Any = None
+    pointer: Any
 
     def __init__(self, free: Any) -> None:
-        # At the interpreter's end, names of the module may be gone before this.
-        self._free = free
         self.pointer = ctypes.c_void_p()
-
-    def __del__(self) -> None:
-        if self.pointer is not None:
-            self._free(self.pointer)
+        # Does nothing to NULL.
+        self.__del__ = functools.partial(free, self.pointer)
 
 
 def _never() -> bool:
@@ -738,8 +739,6 @@ class Animation:
         self._next = place + 1
         buffer = ctypes.create_string_buffer(_lib.zoetrope_bytes_count(result.pointer))
         _lib.zoetrope_bytes_copy(result.pointer, buffer, len(buffer))
-        # Here, where no signal waits for its handler: Python loses what that raises in a destructor.
-        del result
         return buffer.raw, make_damage(frame.damage) if frame.damage.is_present else None
 
     def check(self) -> List[Damage]:
