@@ -8,6 +8,13 @@ import Testing
   private let gif = SampleGIF()
 
   @Test(arguments: [
+    (2, 64 << 20, 4), (64, 8 << 20, 128), (64, 64 << 20, 16), (64, 2 << 30, 1), (8, 0, 16),
+  ])
+  func `frames in progress take no more than a gigabyte`(_ jobs: Int, _ bytes: Int, _ count: Int) {
+    #expect(ExtractionWriter.window(jobs: jobs, frameByteCount: bytes) == count)
+  }
+
+  @Test(arguments: [
     ("--frames -1", [2]), ("--frames=-1", [2]), ("--frames -2-", [1, 2]),
     ("--frames -3--2", [0, 1]),
     ("--frames -2:", [1, 2]), ("--time -40ms", [0]), ("--time -41ms", [0, 1]),

@@ -13,7 +13,7 @@ final class ExtractionWriter {
   private let context: Context
   private let encoder: FrameEncoder
   private var threads: [SystemThread] = []
-  private let window: Int
+  private let jobs: Int
 
   /// What all threads share.
   struct Context: Sendable {
@@ -44,7 +44,7 @@ final class ExtractionWriter {
     self.context = context
     shared = Monitor(State())
     encoder = FrameEncoder(context.form, metadata: context.metadata)
-    window = max(1, jobs * 2)
+    self.jobs = max(1, jobs)
     for _ in 1..<max(1, jobs) {
       let (shared, context) = (shared, context)
       let thread = SystemThread {
@@ -54,6 +54,12 @@ final class ExtractionWriter {
       // With fewer threads it is only slower.
       if let thread { threads.append(thread) }
     }
+  }
+
+  /// How many frames may be in progress: enough to keep `jobs` threads busy, but no more than a gigabyte, as a
+  /// frame of the largest canvas takes 256 MB and there may be 64 threads.
+  static func window(jobs: Int, frameByteCount: Int) -> Int {
+    max(1, min(jobs * 2, (1 << 30) / max(frameByteCount, 1)))
   }
 
   /// Whether a frame could not be written; ``finish()`` says why.
@@ -69,7 +75,9 @@ final class ExtractionWriter {
         $0.pending += 1
         $0.queue.append(job)
       }
-      while let job = waitForRoom() { Self.process(job, encoder, shared, context) }
+      let window = Self.window(
+        jobs: jobs, frameByteCount: job.bitmap.bytesPerRow * job.bitmap.height)
+      while let job = waitForRoom(in: window) { Self.process(job, encoder, shared, context) }
     }
     if let failure = shared.update({ $0.failure }) { throw failure }
   }
@@ -93,7 +101,7 @@ final class ExtractionWriter {
   }
 
   /// A job to help with; nil when there is room for another frame.
-  private func waitForRoom() -> FrameJob? {
+  private func waitForRoom(in window: Int) -> FrameJob? {
     shared.wait { state -> FrameJob?? in
       if state.pending < window || state.failure != nil { return .some(nil) }
       return state.queue.isEmpty ? nil : .some(state.queue.removeFirst())
