@@ -33,7 +33,7 @@ OTHERS = [
     ("warm", ["cache", "warm", "--cache", "CACHE", "--cache-limit", "16M", "--size", "64x"], 640, 60),
     ("play", ["play", "--protocol", "none", "--duration", "1s"], 320, 10),
 ]
-# Each frame's hash is that of its whole canvas: 10,000 of 64 MB take a minute.
+# Each frame's hash is that of its whole canvas: 10,000 of 64 MB take minutes.
 SKIPPED = {"hashes": {"gif-10000-dots", "gif-10000-passing-dots", "apng-10000-dots"}}
 # Rows, columns, and pixels across and down that a terminal claims.
 SCREENS = [(24, 80, 65535, 65535), (24, 80, 20000, 10000), (500, 1000, 0, 0), (65535, 65535, 0, 0)]
