@@ -1,25 +1,29 @@
+import Zoetrope
+
 /// Completions of what the parser does not know: that a file may stand where a command does, and the words of
 /// `--cache` beside its directories.
 enum CompletionScript {
   /// The script of the parser for `shell`, completed.
   static func completed(_ script: String, for shell: String) -> String {
     var script = script
+    let extensions = FormatTable.rows.flatMap(\.fileExtensions)
     func insert(_ text: String, behind mark: String) {
       guard let place = script.firstRange(of: mark) else { return }
       script.replaceSubrange(place, with: mark + text)
     }
     switch shell {
     case "bash":
+      let words = extensions.joined(separator: "|")
       let commands = script.split(separator: "\n").first { $0.contains("compgen -W 'info ") } ?? ""
       insert(
-        "\n        __zoetrope_add_completions -o plusdirs -fX '!*.@(gif|png|apng)'",
+        "\n        __zoetrope_add_completions -o plusdirs -fX '!*.@(\(words))'",
         behind: String(commands))
       script.replace(
         "'--cache')\n",
         with: "'--cache')\n        __zoetrope_add_completions -W 'none'$'\\n''default'\n")
     case "zsh":
       insert(
-        "\n        _files -g '*.gif *.png *.apng' && ret=0",
+        "\n        _files -g '\(extensions.map { "*.\($0)" }.joined(separator: " "))' && ret=0",
         behind: "_describe -V subcommand subcommands && ret=0")
       script.replace(":dir:_files -/'", with: ":dir:{__zoetrope_complete none default; _files -/}'")
     case "fish":

@@ -109,5 +109,7 @@ struct InfoTimingArgument: ExpressibleByArgument, Hashable {
 
 extension CompletionKind {
   /// Files that may be animations, and directories on the way to them.
-  static var animations: CompletionKind { .file(extensions: ["gif", "png", "apng"]) }
+  static var animations: CompletionKind {
+    .file(extensions: FormatTable.rows.flatMap(\.fileExtensions))
+  }
 }

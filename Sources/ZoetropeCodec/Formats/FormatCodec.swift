@@ -6,6 +6,8 @@
 package protocol FormatCodec: Sendable {
   /// The name for people, such as "GIF".
   var name: String { get }
+  /// How files are usually named: extensions without the dot.
+  var fileExtensions: [String] { get }
   /// The formats that the scanner reports. No other row has them.
   var formats: [AnimationFormat] { get }
   /// How files begin; nil stands for any byte. At most 13 bytes.

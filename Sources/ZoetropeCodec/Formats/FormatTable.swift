@@ -10,7 +10,7 @@ package enum FormatTable {
   private static let added = Mutex<[any FormatCodec]>([])
 
   /// All rows.
-  static var rows: [any FormatCodec] { builtIn + added.withLock { $0 } }
+  package static var rows: [any FormatCodec] { builtIn + added.withLock { $0 } }
 
   /// Adds a row for the rest of the process, for tests.
   ///

@@ -1,6 +1,7 @@
 /// GIF87a and GIF89a.
 struct GIFCodec: FormatCodec {
   var name: String { "GIF" }
+  var fileExtensions: [String] { ["gif"] }
   var formats: [AnimationFormat] { [.gif] }
   var signatures: [[UInt8?]] { [Array("GIF8".utf8)] }
 

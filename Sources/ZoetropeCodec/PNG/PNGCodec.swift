@@ -1,6 +1,7 @@
 /// PNG, still or animated.
 struct PNGCodec: FormatCodec {
   var name: String { "PNG" }
+  var fileExtensions: [String] { ["png", "apng"] }
   var formats: [AnimationFormat] { [.apng, .png] }
   var signatures: [[UInt8?]] { [PNGScanner.signature] }
 

@@ -22,6 +22,8 @@ package struct FarbfeldCodec: FormatCodec {
   fileprivate static let headCount = 16
 
   package var name: String { "farbfeld" }
+  /// None, so that the completions of the tool do not depend on which test ran before.
+  package var fileExtensions: [String] { [] }
   package var formats: [AnimationFormat] { [.farbfeld] }
   package var signatures: [[UInt8?]] { [Self.magic] }
 

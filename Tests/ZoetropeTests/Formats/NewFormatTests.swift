@@ -168,6 +168,7 @@ import ZoetropeTestSupport
   /// A row whose files begin as those of farbfeld do, but for the last letter.
   private struct Neighbour: FormatCodec {
     var name: String { "neighbour" }
+    var fileExtensions: [String] { [] }
     var formats: [AnimationFormat] { [AnimationFormat(rawValue: "neighbour")] }
     var signatures: [[UInt8?]] { [Array("farb".utf8) + [nil, nil, nil] + Array("x".utf8)] }
     private var other: FarbfeldCodec { FarbfeldCodec() }
