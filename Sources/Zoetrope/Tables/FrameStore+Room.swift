@@ -3,13 +3,15 @@ internal import Synchronization
 /// Disk space that this process may fill before it looks at the directory again.
 struct Room: Sendable {
   var byteCount = 0
-  /// When it was found, by the store's clock, and a second later it no longer counts.
+  /// When it was found, by the store's clock.
   var since: Int64 = 0
+  /// Nanoseconds after which it no longer counts.
+  var lifetime: Int64 = 1_000_000_000
   /// Whether there is no more to be had: evicting freed less than a share, or the directory could not be
   /// read.
   var isLast = false
 
-  func counts(at now: Int64) -> Bool { since <= now && now - since < 1_000_000_000 }
+  func counts(at now: Int64) -> Bool { since <= now && now - since < lifetime }
 }
 
 extension FrameStore {
@@ -17,8 +19,9 @@ extension FrameStore {
   ///
   /// The directory is not read each time: this process then takes, or frees and takes, a 64th of
   /// the limit at once. Only that much can several processes exceed the limit by, since none knows
-  /// what the others took. A refusal holds for as long: while all frames are in use, looking at each table
-  /// again for every frame would find the same.
+  /// what the others took. A refusal holds for a tenth of a second: while all frames are in use, looking at
+  /// each table again for every frame would find the same. It holds for a second where the file system frees no
+  /// slots, since there only a table as a whole can go.
   func makeRoom(_ byteCount: Int) -> Bool {
     room.withLock { room in
       let now = clock()
@@ -31,7 +34,7 @@ extension FrameStore {
       }
       guard var eviction = try? Eviction(of: self) else {
         // Without knowing what there is, nothing is added.
-        room = Room(since: now, isLast: true)
+        room = Room(since: now, lifetime: 100_000_000, isLast: true)
         return false
       }
       let share = max(byteCount, byteLimit / 64)
@@ -45,7 +48,7 @@ extension FrameStore {
       // What is too little for this frame may do for another one.
       room = Room(
         byteCount: max(min(free, share) - (isEnough ? byteCount : 0), 0), since: now,
-        isLast: isLast)
+        lifetime: isLast && eviction.canFreeSlots ? 100_000_000 : 1_000_000_000, isLast: isLast)
       return isEnough
     }
   }
