@@ -26,7 +26,9 @@ final class AnimationHandle: Sendable {
     // A caller that reads the file may take any time.
     let least = image.source is ForeignSource ? max(area, DecodingCalls.longCall) : area
     // Frames may be larger than the canvas, and their data larger than their pixels.
-    frameWork = image.frames.reduce(least) { max($0, max(area, $1.rect.size.area) + $1.byteRange.count) }
+    frameWork = image.frames.reduce(least) {
+      max($0, max(area, $1.rect.size.area) + $1.byteRange.count)
+    }
   }
 
   var metadata: [MetadataItem] {

@@ -147,7 +147,7 @@ import ZoetropeTestSupport
         }
         let words = code.split { !($0.isLetter || $0.isNumber || $0 == "_") }
         mentioned.formUnion(words.filter { $0.first?.isUppercase == true })
-        guard line.first != " ", line.first != "}" else { continue }
+        guard line.first != " ", line.first != "}", !words.contains("import") else { continue }
         let kinds: Set<Substring> = [
           "struct", "class", "enum", "protocol", "actor", "typealias",
         ]
