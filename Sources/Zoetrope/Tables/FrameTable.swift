@@ -51,6 +51,10 @@ final class FrameTable: Sendable {
         checked: [UInt64](repeating: 0, count: layout.slotCount)))
   }
 
+  /// Lets others remove the table. A child process between `fork` and `exec` has the descriptor, too, and
+  /// closing this one would leave the lock with the child.
+  deinit { _ = try? file.setLock(.none, at: TableLayout.presence) }
+
   // MARK: Opening
 
   /// Opens the table at `path`, or creates it. Replaces one that is damaged.

@@ -152,6 +152,30 @@ import Zoetrope
     while !ScratchDirectory.tables(in: directory).isEmpty { try open().prune(to: 0) }
   }
 
+  @Test func `a table is free once it is closed, also while a child has its descriptor`() throws {
+    do {
+      let store = try open()
+      try Film(1, count: 3).store(in: store)
+    }
+    var copies: [FileDescriptor] = []
+    do {
+      let store = try open()
+      #expect(Film(1, count: 3).hits(in: store) == 3)
+      var numbers: [Int32] = []
+      FileSystem.forEachName(in: "/proc/self/fd") { name in
+        let path = FileSystem.destination(ofLink: FilePath("/proc/self/fd").appending(name))
+        guard let path, path.string.hasPrefix(directory.string + "/") else { return }
+        if let number = Int32(name) { numbers.append(number) }
+      }
+      // As in a child between `fork` and `exec`.
+      copies = try numbers.map { try FileDescriptor(rawValue: $0).duplicate() }
+    }
+    #expect(copies.count == 1)
+    try open().prune(to: 0)
+    #expect(ScratchDirectory.tables(in: directory).isEmpty)
+    for copy in copies { try copy.close() }
+  }
+
   @Test func `what another process is writing stays, and old leftovers go`() throws {
     let store = try open()
     try Film(1, count: 200).store(in: store)
