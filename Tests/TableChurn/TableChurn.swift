@@ -9,11 +9,10 @@ import Zoetrope
 
 /// Reads and writes a frame store as fast as it can, and checks every pixel that it is given.
 ///
-/// `table-churn DIRECTORY SEED SECONDS [readers | check | stop:N | hold | maps | guard…]`, with at least 400 lookups
-/// in however many seconds: several at once, some killed, show
-/// that no frame is ever torn. Prints how many frames were found; status 1 after a wrong one. `stop:N`,
-/// in a debug build, kills the program before its system call N on a file of the store. `check` looks every frame up
-/// once and prints how many there are. `hold` reads
+/// `table-churn DIRECTORY SEED SECONDS [readers | check | stop:N | hold | maps | guard…]`: several at once, some
+/// killed, show that no frame is ever torn. Makes at least 400 lookups, however few the seconds. Prints how many
+/// frames were found; status 1 after a wrong one. `stop:N`, in a debug build, kills the program before its system
+/// call N on a file of the store. `check` looks every frame up once and prints how many there are. `hold` reads
 /// every frame of a large table, keeps all, and prints the memory that this process takes.
 ///
 /// `maps` keeps frames of 24 sizes in a store of SECONDS MB, and looks all up.
@@ -21,7 +20,8 @@ import Zoetrope
 /// `sizes` fills a store of 32 MB with ten sizes in turn, and prints which share of each is found at its end.
 ///
 /// `table-churn DIRECTORY WIDTH BYTES load [KIB]` loads the files of the directory with a loader, WIDTH at a time under
-/// a budget of BYTES, with status 1 if the peak of memory grew by more than KIB; and `table-churn DIRECTORY 0 0 long` writes files for it that have long lists of frames.
+/// a budget of BYTES, with status 1 if the peak of memory grew by more than KIB. `table-churn DIRECTORY 0 0 long`
+/// writes files for it that have long lists of frames.
 /// `table-churn DIRECTORY 0 0 threads` prints the most threads that one frame is decoded on, and `pool` how many
 /// blocks wait for a canvas of three, with less and less memory.
 @main enum TableChurn {
@@ -61,10 +61,11 @@ import Zoetrope
 
   /// Sends SIGBUS to this process while a table is mapped, or after the store was closed.
   ///
-  /// Words in the mode: with `masked`, the handler checks that a signal of its mask is blocked; with `host`, this program has a handler of its own, which ends it with
+  /// Words in the mode: with `host`, this program has a handler of its own, which ends it with
   /// status 42; with `once`, the handler is called once and sends the signal again, to end the
-  /// process by it; with `nested`, it may interrupt itself, and ends the process when it does. With
-  /// `fault`, the signal comes from reading behind the end of a file.
+  /// process by it; with `masked`, it checks that a signal of its mask is blocked; with `nested`, it
+  /// may interrupt itself, and ends the process when it does. With `fault`, the signal comes from
+  /// reading past the end of a file.
   static func raiseFault(_ path: FilePath, _ mode: String) {
     var action = sigaction()
     if mode.contains("host") {

@@ -51,7 +51,8 @@ public enum PixelDecoder: String, Sendable, Hashable {
 /// Bounds on what a file may ask for; on by default.
 ///
 /// Exceeding a pixel, frame or live-byte limit throws ``AnimatedImageError/Code/limitExceeded``
-/// before memory is allocated, with ``AnimatedImageError/limit``. Metadata past its limits is dropped and reported as damage.
+/// before memory is allocated; ``AnimatedImageError/limit`` has the numbers. Metadata past its limits is
+/// dropped and reported as damage.
 public struct DecodingLimits: Sendable, Hashable {
   /// Pixels of the canvas, of any one frame, and of a scaled frame. A GIF frame after the first that
   /// exceeds it ends the list of frames and is reported as damage.

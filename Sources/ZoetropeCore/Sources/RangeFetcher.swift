@@ -303,7 +303,8 @@ package final class RangeFetcher: Sendable {
 /// Reads bytes that will be needed soon, so that they are in the cache by then.
 ///
 /// Follows a window of the file that moves with a playhead. Reads that the window has left are cancelled unless
-/// somebody waits for them, and so are all when it is released. A failure is reported to the next request for the bytes.
+/// somebody waits for them, and so are all when it is released. A failure is reported to the next request for
+/// the bytes.
 package final class ReadAhead: Sendable {
   private let fetcher: RangeFetcher
   /// Reads that were begun; some are done.

@@ -26,9 +26,11 @@ public protocol FrameEncoding: Sendable {
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8])
 
-  /// As ``encode(_:changed:pen:into:)``, but may be given up: asks `isWanted` now and then.
+  /// Like ``encode(_:changed:pen:into:)``, but can be given up.
   ///
-  /// Returns false once `isWanted` has; then nothing was appended, and the next picture is sent whole.
+  /// - Parameter isWanted: Asked between rows by encoders that take long; others never ask.
+  /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
+  ///   sent whole.
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool

@@ -125,9 +125,11 @@ public struct SixelEncoder: FrameEncoding {
     _ = encode(bitmap, changed: changed, pen: &pen, into: &output) { true }
   }
 
-  /// As ``encode(_:changed:pen:into:)``, but asks `isWanted` before it reads each row and draws each band.
+  /// Like ``encode(_:changed:pen:into:)``, but can be given up.
   ///
-  /// Returns false once that has; then nothing was appended, and the next picture is sent whole.
+  /// - Parameter isWanted: Asked before each row is read and each band is drawn.
+  /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
+  ///   sent whole.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
