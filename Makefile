@@ -36,12 +36,9 @@ release: install ## release build: library and the tool as one static file
 .PHONY: install-tool
 install-tool: release ## copies the tool, its manual and completions to PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	@# Stripped, then written in one go and renamed: the page cache holds it in pieces as large as it
-	@# was written in, and the program starts a tenth of a millisecond sooner while they are there.
-	strip -o $(ZOETROPE).stripped $(ZOETROPE)
-	@set -e; new="$(DESTDIR)$(PREFIX)/bin/.zoetrope.new"; trap 'rm -f "$$new"' EXIT; rm -f "$$new"; \
-	  dd if=$(ZOETROPE).stripped of="$$new" bs=64M status=none; chmod 755 "$$new"; \
-	  mv -fT "$$new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
+	@# Renamed into place: whoever starts the tool meanwhile gets the old one or the new one.
+	install -s -m 755 $(ZOETROPE) "$(DESTDIR)$(PREFIX)/bin/.zoetrope.new"
+	mv -fT "$(DESTDIR)$(PREFIX)/bin/.zoetrope.new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 	Scripts/install-texts.sh $(ZOETROPE) "$(DESTDIR)$(PREFIX)/share"
 
 .PHONY: check-completions

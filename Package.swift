@@ -45,6 +45,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
   ],
@@ -62,7 +63,8 @@ let package = Package(
     .target(
       name: "ZoetropeCore",
       dependencies: [
-        "ZoetropeShims", .product(name: "SystemPackage", package: "swift-system"),
+        "ZoetropeShims", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
     // Bytes to frames and back: scanners, decoders, compositing, PNG writing.
@@ -70,11 +72,42 @@ let package = Package(
       name: "ZoetropeCodec",
       dependencies: ["ZoetropeCore", "ZoetropeShims", "CGIF", "CDeflate"],
       swiftSettings: settings),
+    // Bitmaps of other sizes and formats.
+    .target(
+      name: "ZoetropeScaling", dependencies: ["ZoetropeCore"], swiftSettings: settings),
+    // Composited frames of images in any order; no cache and no clock.
+    .target(
+      name: "ZoetropeFrames",
+      dependencies: [
+        "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeShims", "CXXHash",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    // Beside each other, so that they compile at the same time.
+    .target(name: "ZoetropeCaching", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
+    .target(
+      name: "ZoetropeStore",
+      dependencies: [
+        "ZoetropeFrames", "ZoetropeShims",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ZoetropePlayback",
+      dependencies: [
+        "ZoetropeFrames", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .target(name: "ZoetropeRemote", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
+    // What users import: all of the above, and loading.
     .target(
       name: "Zoetrope",
       dependencies: [
-        "ZoetropeCore", "ZoetropeCodec", "ZoetropeShims", "CDeflate", "CXXHash",
-        .product(name: "Logging", package: "swift-log"),
+        "ZoetropeFrames", "ZoetropeCaching", "ZoetropeStore", "ZoetropePlayback",
+        "ZoetropeRemote", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
@@ -89,7 +122,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "ZoetropeTerminal",
-      dependencies: ["Zoetrope", "ZoetropeCodec"],
+      dependencies: ["ZoetropeFrames"],
       swiftSettings: settings),
     .target(
       name: "ZoetropeProcess",
@@ -105,10 +138,12 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
+    // Predictions of what other programs do with a file; only the command `explain` uses it.
+    .target(name: "ZoetropeExplain", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
     .target(
       name: "ZoetropeCLI",
       dependencies: [
-        "Zoetrope", "ZoetropeTerminal", "ZoetropeProcess", "ZoetropePlayer",
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeProcess", "ZoetropePlayer", "ZoetropeExplain",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["CommandLine"])),
@@ -148,7 +183,9 @@ let package = Package(
     .testTarget(
       name: "ZoetropeTests",
       dependencies: [
-        "Zoetrope", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal", "ZoetropeTestSupport",
+        "Zoetrope", "ZoetropeFrames", "ZoetropeScaling", "ZoetropeCaching", "ZoetropeStore",
+        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
+        "ZoetropeTestSupport",
         "ZoetropeShims", "TestRunning", "DocumentationSamples", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -157,8 +194,8 @@ let package = Package(
     .testTarget(
       name: "ZoetropeCLITests",
       dependencies: [
-        "ZoetropeMain", "ZoetropeCLI", "ZoetropePlayer", "ZoetropeProcess", "Zoetrope",
-        "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "examples",
+        "ZoetropeMain", "ZoetropeCLI", "ZoetropeExplain", "ZoetropePlayer", "ZoetropeProcess",
+        "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "examples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

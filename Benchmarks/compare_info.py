@@ -189,7 +189,7 @@ files = [("frames of a film", join("film.gif", [f"{films}/dithered.gif"])),
 if own:
     files.append(("frames of your files", join("own.gif", own)))
 with tempfile.TemporaryDirectory() as folder:
-    # As `make install-tool` does: written in one go.
+    # Written in one go: a program that a linker has just written starts slower.
     tool = os.path.join(folder, "zoetrope")
     with open(zoetrope, "rb") as old, open(tool, "wb", buffering=0) as new:
         new.write(old.read())

@@ -6,7 +6,7 @@
 import collections, os, re, sys
 
 GOAL, JUDGED = 95.0, (
-    "Sources", "Threads", "Scanning", "GIF", "PNG", "Pixels", "Decoding", "Compositing")
+    "Bytes", "Threads", "Scanning", "GIF", "PNG", "Pixels", "Decoding", "Compositing")
 
 counts = collections.defaultdict(dict)
 path = ""

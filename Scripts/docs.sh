@@ -6,7 +6,7 @@
 #     xdg-open .build/docs/site/pages/index.html          # the same text as plain pages, without a server
 #
 # SITE_PATH=/zoetrope sets the path under which a server has the site. Not the DocC plugin: it documents one module,
-# and most of what users see of Zoetrope is declared in ZoetropeCore and ZoetropeCodec, which it re-exports.
+# and most of what users see of Zoetrope is declared in the modules that it re-exports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -2,8 +2,7 @@
 # symbol-graphs.sh MODULE BUILD GRAPHS: builds a module of the package in the current directory with the scratch
 # path BUILD, and writes the graphs of its public symbols to GRAPHS.
 #
-# Zoetrope's hold what it re-exports, too: most of what its users see is declared in ZoetropeCore and
-# ZoetropeCodec.
+# Zoetrope's hold what it re-exports, too: most of what its users see is declared in the modules below it.
 set -euo pipefail
 module=$1 build=$2 graphs=$3
 
@@ -18,7 +17,9 @@ map=$build/debug/ZoetropeShims.build/module.modulemap
 if [ -e "$map" ]; then includes+=(-Xcc "-fmodule-map-file=$map"); else includes+=(-I Sources/ZoetropeShims/include); fi
 # The others would hold it once more.
 exports=()
-[ "$module" = Zoetrope ] && exports=(-experimental-allowed-reexported-modules=ZoetropeCore,ZoetropeCodec)
+parts=(Core Codec Scaling Frames Caching Store Playback Remote)
+[ "$module" = Zoetrope ] && exports=(
+  -experimental-allowed-reexported-modules="$(IFS=,; printf '%s' "${parts[*]/#/Zoetrope}" | tr ' ' ,)")
 rm -rf "$graphs" && mkdir -p "$graphs"
 swift symbolgraph-extract -module-name "$module" -target "$triple" -I "$build/debug/Modules" \
   "${includes[@]}" -minimum-access-level public -skip-synthesized-members -output-dir "$graphs" "${exports[@]}"

@@ -64,8 +64,11 @@ def all_of(calls):
 
 
 def pillow(data):
+    from PIL import ImageFile
     from zoetrope import pillow
 
+    # Some of the files are damaged.
+    ImageFile.LOAD_TRUNCATED_IMAGES = True
     with pillow.open(data) as image:
         for index in range(image.n_frames):
             image.seek(index)

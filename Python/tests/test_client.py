@@ -194,6 +194,10 @@ def test_messages_use_the_names_of_the_caller(delays):
                          ({"live_bytes": 1000}, "live_bytes")]:
         with pytest.raises(zoetrope.LimitError, match=name):
             zoetrope.open(delays, limits=limits)
+    with pytest.raises(zoetrope.ParameterError, match="timeout is nan"):
+        zoetrope.open(delays, timeout=math.nan)
+    with pytest.raises(TypeError, match="timeout must be a number, not str"):
+        zoetrope.open(delays, timeout="1")
     with pytest.raises(zoetrope.ParameterError, match="threads is -1"):
         zoetrope.open(delays, threads=-1)
     animation = zoetrope.open(delays)
@@ -291,6 +295,11 @@ def test_rows_take_bytes_only(delays):
         with pytest.raises(TypeError, match="bytes"):
             zoetrope.frames({"bytes": wrong})
     assert len(list(zoetrope.frames({"bytes": memoryview(delays.read_bytes())}))) == 10
+    with pytest.raises(zoetrope.ParameterError, match='row has no "bytes"'):
+        zoetrope.frames({})
+    for wrong in [None, b"GIF89a", 3]:
+        with pytest.raises(TypeError, match=f"row must be a mapping.*not {type(wrong).__name__}"):
+            zoetrope.frames(wrong)
 
 
 # ---- Arguments
@@ -535,6 +544,21 @@ def test_the_program_is_quiet_when_nobody_reads_on(delays):
     assert run.stderr == ""
 
 
+def test_the_program_ends_quietly_with_ctrl_c(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    run = subprocess.Popen(
+        [sys.executable, "-c", "import zoetrope.__main__ as m, sys; print(1, flush=True); sys.exit(m.run())",
+         "info", str(pipe)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "1\n"
+    # It waits for a writer now, or will.
+    time.sleep(0.2)
+    run.send_signal(signal.SIGINT)
+    output, errors = run.communicate(timeout=60)
+    assert (run.returncode, output, errors) == (130, "", "")
+
+
 def test_hints_resolve():
     for function in [zoetrope.open, zoetrope.frames]:
         assert typing.get_type_hints(function)["return"]
@@ -559,6 +583,38 @@ def test_a_typed_client_passes_mypy():
 def test_a_mistake_of_the_caller_is_not_a_damaged_file(delays):
     with pytest.raises(zoetrope.ParameterError):
         list(zoetrope.frames({"path": "a", "bytes": delays.read_bytes()}, limits="bogus"))
+
+
+NO_MEMORY = """
+import resource, sys
+import numpy, zoetrope
+animation = zoetrope.open(sys.argv[1])
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (128 << 20),) * 2)
+large = {"size": (8000, 8000), "fit": "stretch"}
+for call in (lambda: animation.frame(0, **large), lambda: animation.frame_with_damage(0, **large),
+             lambda: animation.read(**large)):
+    try:
+        call()
+    except MemoryError as error:
+        print(type(error).__name__, error.code, error.path == sys.argv[1])
+print(animation.frame(0).shape)
+"""
+
+
+def test_arrays_that_do_not_fit_raise_the_error_of_the_package(delays):
+    run = subprocess.run(
+        [sys.executable, "-c", NO_MEMORY, str(delays)], capture_output=True, text=True, timeout=100)
+    assert run.stdout.splitlines() == ["OutOfMemoryError outOfMemory True"] * 3 + ["(24, 124, 4)"], run.stderr
+
+
+def test_an_input_that_does_not_fit_raises_the_error_of_the_package(delays):
+    def read(count):
+        raise MemoryError
+
+    with pytest.raises(zoetrope.OutOfMemoryError) as caught:
+        zoetrope.open(Reads(read))
+    assert isinstance(caught.value, MemoryError) and caught.value.code == "outOfMemory"
 
 
 def test_no_memory_is_a_memory_error_and_no_limit():

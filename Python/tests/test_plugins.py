@@ -1,7 +1,9 @@
 """Pillow and imageio, where they are installed."""
 
+import copy
 import importlib
 import io
+import pickle
 import random
 
 import pytest
@@ -57,6 +59,32 @@ def test_pillow_images_may_be_copied_and_saved(pillow, delays):
         image.seek(4)
         image.save(file, "PNG")
     assert np.array_equal(zoetrope.open(file.getvalue())[0], animation[4])
+
+
+@pytest.mark.parametrize("way", [lambda image: pickle.loads(pickle.dumps(image)), copy.deepcopy])
+@pytest.mark.parametrize("index", [0, 4])
+def test_pillow_images_keep_their_pixels_when_pickled_or_deeply_copied(pillow, delays, way, index):
+    expected = zoetrope.open(delays)[index]
+    with pillow.open(str(delays)) as image:
+        image.seek(index)
+        made = way(image)
+        assert made == image and made.info == image.info
+    assert np.array_equal(np.asarray(made), expected) and made.tobytes() == expected.tobytes()
+    made.load()
+    assert made.convert("RGB").size == made.copy().size == made.size == (124, 24)
+    assert made.resize((5, 5)).size == (5, 5)
+    file = io.BytesIO()
+    made.save(file, "PNG")
+    assert np.array_equal(zoetrope.open(file.getvalue())[0], expected)
+    assert (made.format, made.get_format_mimetype()) == ("GIF", "image/gif")
+    assert (made.n_frames, made.is_animated, made.tell()) == (1, False, 0)
+    made.seek(0)
+    with pytest.raises(EOFError):
+        made.seek(1)
+    assert way(made) == made
+    with made:
+        made.thumbnail((32, 32))
+    made.close()
 
 
 def test_image_open_stays_pillows_unless_asked(pillow, delays):
@@ -187,7 +215,7 @@ def test_pillow_loads_fail_as_pillows_do(pillow, delays, monkeypatch, error, exp
         raise error
 
     with pillow.open(str(delays)) as image:
-        monkeypatch.setattr(zoetrope.Animation, "frame", fail)
+        monkeypatch.setattr(zoetrope.Animation, "frame_with_damage", fail)
         with pytest.raises(Exception) as caught:
             image.load()
         assert type(caught.value).__name__ == expected
@@ -226,7 +254,136 @@ def test_pillow_images_have_pillows_facts(pillow, fixtures):
     assert compared > 30
 
 
-def test_plugins_show_damaged_files_as_the_direct_way_does(pillow, plugin, fixtures):
+def test_pillow_images_have_pillows_colors_and_durations(pillow, fixtures):
+    from PIL import Image
+
+    keys = ("gamma", "chromaticity", "srgb", "dpi", "aspect", "exif")
+    compared = set()
+    paths = [fixtures / "Demo" / "variable-delay.gif", *(fixtures / "GIF").glob("*.gif")]
+    for path in [*paths, *(fixtures / "APNG").glob("*.png")]:
+        try:
+            theirs = Image.open(path)
+            ours = pillow.open(str(path))
+        except OSError:
+            continue
+        for key in keys:
+            assert ours.info.get(key) == theirs.info.get(key), path
+            compared |= {key} & theirs.info.keys()
+        # Delays up to 10 ms are shown longer; and Pillow's times of fractions are not exact.
+        duration = theirs.info.get("duration", 0)
+        if duration > 10 and ours.tell() == 0 and not theirs.info.get("default_image"):
+            assert ours.info["duration"] == pytest.approx(duration)
+            assert type(ours.info["duration"]) is type(duration), path
+            compared.add(ours.format)
+        assert ours.default_image is False
+    assert compared >= {"gamma", "chromaticity", "srgb", "dpi", "exif", "GIF", "PNG"}
+
+
+@pytest.mark.parametrize("delay", [4, 0])
+def test_pillow_still_images_have_the_duration_of_the_file(pillow, delay):
+    data = hostile.gif(1, 1, [(0, 0, 1, 1, 1, hostile.lzw(1))])
+    data = data.replace(b"\x21\xf9\x04\x05\x05\x00", b"\x21\xf9\x04\x05" + bytes([delay, 0]))
+    with pillow.open(data) as image:
+        assert image.info.get("duration") == (40 if delay else None)
+
+
+@pytest.fixture
+def truncated():
+    """Sets `LOAD_TRUNCATED_IMAGES`."""
+    from PIL import ImageFile
+
+    before = ImageFile.LOAD_TRUNCATED_IMAGES
+    ImageFile.LOAD_TRUNCATED_IMAGES = True
+    yield ImageFile
+    ImageFile.LOAD_TRUNCATED_IMAGES = before
+
+
+@pytest.mark.parametrize("name, frame, words", [
+    ("gif-cut-in-frame-0.gif", 0, "image file is truncated"),
+    ("lzw-stop-early.gif", 1, "image file is truncated"),
+    ("lzw-end-early.gif", 1, "image file is truncated"),
+    ("lzw-no-data.gif", 1, "image file is truncated"),
+    ("lzw-bad-code.gif", 1, "broken data stream when reading image file"),
+    ("apng-cut-in-idat.png", 0, "image file is truncated"),
+    ("zlib-cut.png", 1, "image file is truncated"),
+    ("zlib-corrupt.png", 1, "broken data stream when reading image file"),
+    ("zlib-header.png", 1, "broken data stream when reading image file"),
+])
+def test_pillow_loads_truncated_frames_only_if_asked(pillow, fixtures, truncated, name, frame, words):
+    from PIL import Image
+
+    path = str(fixtures / "Bad" / name)
+    for opened in (pillow.open, Image.open):
+        truncated.LOAD_TRUNCATED_IMAGES = False
+        with opened(path) as image:
+            image.seek(frame)
+            with pytest.raises(OSError, match=words):
+                image.load()
+            # Pillow raises only once where the data is broken.
+            if opened is pillow.open:
+                with pytest.raises(OSError, match=words):
+                    image.convert("RGB")
+                # What is intact can be loaded later.
+                truncated.LOAD_TRUNCATED_IMAGES = True
+                assert np.array_equal(np.asarray(image), zoetrope.open(path)[frame])
+
+
+def test_pillow_loads_frames_with_harmless_deviations(pillow, fixtures):
+    from PIL import ImageFile
+
+    assert not ImageFile.LOAD_TRUNCATED_IMAGES
+    for name in ("lzw-tail.gif", "gif-pixel-out-of-range.gif", "zlib-tail.png", "crc-fdat.png"):
+        with pillow.open(str(fixtures / "Bad" / name)) as image:
+            image.seek(1)
+            assert np.array_equal(np.asarray(image), zoetrope.open(fixtures / "Bad" / name)[1])
+
+
+@pytest.mark.parametrize("way", ["close", "exit"])
+def test_pillow_images_are_closed_as_pillows_are(pillow, delays, way):
+    from PIL import Image
+
+    for opened in (pillow.open, Image.open):
+        image = opened(str(delays))
+        image.load()
+        if way == "close":
+            image.close()
+        else:
+            with image:
+                pass
+        image.seek(0)
+        with pytest.raises(ValueError, match="Operation on closed image"):
+            image.seek(1)
+        assert image.tell() == 0
+        if way == "close":
+            with pytest.raises(ValueError):
+                image.load()
+        else:
+            assert image.convert("RGB").size == (124, 24)
+    image = pillow.open(str(delays))
+    with image:
+        pass
+    with pytest.raises(ValueError, match="Operation on closed image"):
+        image.load()
+    # The file is the program's.
+    image = pillow.open(io.BytesIO(delays.read_bytes()))
+    with image:
+        pass
+    image.seek(3)
+    assert np.array_equal(np.asarray(image), zoetrope.open(delays)[3])
+
+
+def test_pillow_refuses_what_is_no_source(pillow, delays):
+    for wrong in (None, 5, object()):
+        with pytest.raises(TypeError, match=f"not {type(wrong).__name__}"):
+            pillow.open(wrong)
+    with pytest.raises(ValueError, match="StringIO"):
+        pillow.open(io.StringIO("GIF89a"))
+    data = delays.read_bytes()
+    for source in (delays, bytearray(data), memoryview(data)):
+        assert pillow.open(source).size == (124, 24)
+
+
+def test_plugins_show_damaged_files_as_the_direct_way_does(pillow, plugin, fixtures, truncated):
     import imageio.v3 as imageio
     from PIL import Image
 

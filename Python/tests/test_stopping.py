@@ -112,7 +112,7 @@ def test_cancelling_ends_a_call(files, file, name):
 @pytest.mark.parametrize("file, name", PAIRS)
 def test_a_call_ends_with_its_time(files, file, name):
     # Of many calls, each has the time for itself: less than any of them takes, and opening, too.
-    timeout = 0.0001 if name in ("png", "check", "iter") else 0.1
+    timeout = 0.0001 if name in ("png", "iter") else 0.1
     out = np.full((64, 64, 4), 7, np.uint8)
     with pytest.raises(zoetrope.TimedOutError) as caught:
         until_it_ends(CALLS[name], zoetrope.open(files[file], limits="strict", timeout=timeout), out)
@@ -120,6 +120,20 @@ def test_a_call_ends_with_its_time(files, file, name):
     assert caught.value.code == "timedOut" and "timeout" in str(caught.value)
     if name.startswith("frame"):
         assert (out == 7).all()
+
+
+def test_the_frames_of_a_check_share_its_time(fixtures):
+    data = hostile.large_frames(100)
+    begun = time.monotonic()
+    assert zoetrope.open(data).check() == []
+    # Ample for each frame, too little for all.
+    timeout = (time.monotonic() - begun) / 3
+    animation = zoetrope.open(data, timeout=timeout)
+    with pytest.raises(zoetrope.TimedOutError):
+        animation.check()
+    # The animation can still be used.
+    assert animation.frame(0, size=(8, 8)).shape == (8, 8, 4)
+    assert zoetrope.open(fixtures / "Demo" / "bouncing-ball.gif", timeout=60).check() == []
 
 
 @pytest.mark.parametrize("file, name", PAIRS)
@@ -392,13 +406,19 @@ class Interruption(BaseException):
 
 
 @pytest.mark.parametrize("event", ["raise", "close"])
-@pytest.mark.parametrize("name", ["open", "frame", "png", "index_at", "frames", "damage", "metadata", "read"])
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", [
+    "open", "open_head", "frame", "png", "index_at", "frames", "damage", "metadata", "read"])
 def test_an_exception_or_a_handler_between_any_two_instructions_leaves_nothing(
         fixtures, tmp_path, name, event):
     path = tmp_path / "a.png"
     path.write_bytes((fixtures / "APNG" / "metadata.png").read_bytes())
+    if name == "open_head":
+        # A file of this size is read to see whether it is interlaced.
+        path.write_bytes((fixtures / "Demo" / "bouncing-ball.gif").read_bytes())
+        assert _animation._LONG_INTERLACED <= path.stat().st_size < _animation._LONG_FILE
     calls = {
-        "open": lambda: zoetrope.open(path),
+        "open": lambda: zoetrope.open(path), "open_head": lambda: zoetrope.open(path),
         "frame": lambda: animation.frame(0), "png": lambda: animation.png(0),
         "index_at": lambda: animation.index_at(0), "frames": lambda: animation.frames,
         "damage": lambda: animation.damage, "metadata": lambda: animation.metadata,

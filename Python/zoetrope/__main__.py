@@ -59,7 +59,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
 
 
 def run() -> int:
-    """:func:`main`; quiet if nobody reads on."""
+    """:func:`main`; quiet if nobody reads on, or on Ctrl-C."""
     try:
         status = main()
         sys.stdout.flush()
@@ -68,6 +68,9 @@ def run() -> int:
         # The interpreter flushes at its end, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except KeyboardInterrupt:
+        # What a shell reports for a program that Ctrl-C ended.
+        return 130
 
 
 if __name__ == "__main__":

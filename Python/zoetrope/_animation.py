@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import functools
+import io
 import math
 import mmap
 import operator
@@ -19,7 +20,7 @@ from typing import (
 
 from . import _library as c, _memory
 from ._errors import (
-    CancelledError, Damage, LimitError, make_damage, make_error, parameter_error,
+    CancelledError, Damage, LimitError, OutOfMemoryError, make_damage, make_error, parameter_error,
 )
 from ._library import library as _lib
 from ._reading import Readable, read_all
@@ -176,10 +177,11 @@ def open(  # noqa: A001: zoetrope.open
         that is cut; ``"strict"`` raises at the first damage that loses something.
     :param delays: how stored delays are timed: ``"browser"``, ``"exact"``, ``"ffmpeg"`` or
         ``"imageio"``.
-    :param deep: keep the 16 bits of a deep PNG, for ``format="RGBA16"``.
+    :param deep: keep the 16 bits of a deep PNG, for ``format="RGBA16"``; 8-bit formats may then differ by 1.
     :param threads: threads that decode, the caller's included; 0 for one per processor.
     :param timeout: the most seconds that opening, and then each call that decodes, may take; None for no
-        limit. Reading a file object does not count.
+        limit. Reading a file object does not count. In a ``for`` loop each frame is a call of its own;
+        ``sample(by="distinct")`` is two, which choose and read.
     :raises TimedOutError: if opening took longer.
     :raises ZoetropeError: with code, frame and byte offset; a file that cannot be opened is a
         :class:`ReadError`, which is an OSError too, such as FileNotFoundError.
@@ -238,7 +240,10 @@ class Animation:
                     name, byref(options), byref(held.pointer), byref(error))
                 return status
         else:
-            data = _bytes(source, options)
+            try:
+                data = _bytes(source, options)
+            except MemoryError as cause:
+                raise OutOfMemoryError("outOfMemory", "no memory for the input") from cause
             count = len(data)
             takes_long = _is_long(count, bytes(data[:_HEAD]))
             # The reference keeps the memory of a bytearray.
@@ -502,7 +507,7 @@ class Animation:
         filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
-        """Frame ``index``, composited, as a new H×W×C array, or in ``out``.
+        """Frame ``index``, composited, as a new H×W×C array (H×W for ``"L"``), or in ``out``.
 
         A damaged frame shows what of it is intact; see :meth:`frame_with_damage`.
 
@@ -524,7 +529,10 @@ class Animation:
         array: Pixels
         if out is None:
             # Known to be there if there is a type.
-            array = (_np or _numpy()).empty(shape, dtype)
+            try:
+                array = (_np or _numpy()).empty(shape, dtype)
+            except MemoryError:
+                raise self._out_of_memory(math.prod(shape) * dtype.itemsize) from None
         else:
             array = self._out(out, shape, dtype)
         # While this lives, a bytearray cannot be resized.
@@ -611,7 +619,10 @@ class Animation:
         filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
-        """The frame shown ``seconds`` after the start; see :meth:`index_at` and :meth:`frame`."""
+        """The frame shown ``seconds`` after the start; see :meth:`index_at` and :meth:`frame`.
+
+        Out of order it may decode all frames before the one it returns.
+        """
         return self.frame(
             self.index_at(seconds), size=size, fit=fit, filter=filter, format=format, out=out,
             linear_light=linear_light, no_enlarging=no_enlarging)
@@ -706,7 +717,8 @@ class Animation:
         ``by="time"`` takes the frames at the middle of ``n`` equal parts of a play, ``"index"``
         those at the middle of ``n`` equal parts of the list; frames repeat if there are fewer.
         ``"distinct"`` takes those that look least alike, in order: it decodes all frames, and gives
-        fewer than ``n`` if the others look like ones that it has.
+        fewer than ``n`` if the others look like ones that it has. ``out`` must hold exactly those:
+        ask :meth:`sample_indices` first, and :meth:`read` them.
         """
         return self.read(
             self.sample_indices(n, by), size=size, fit=fit, filter=filter, format=format, out=out,
@@ -737,9 +749,14 @@ class Animation:
             lambda pointer, error: _lib.zoetrope_frame_png(
                 pointer, place, rendering, byref(result.pointer), byref(frame), byref(error)))
         self._next = place + 1
-        buffer = ctypes.create_string_buffer(_lib.zoetrope_bytes_count(result.pointer))
-        _lib.zoetrope_bytes_copy(result.pointer, buffer, len(buffer))
-        return buffer.raw, make_damage(frame.damage) if frame.damage.is_present else None
+        count = _lib.zoetrope_bytes_count(result.pointer)
+        try:
+            buffer = ctypes.create_string_buffer(count)
+            _lib.zoetrope_bytes_copy(result.pointer, buffer, count)
+            png = buffer.raw
+        except MemoryError:
+            raise self._out_of_memory(count) from None
+        return png, make_damage(frame.damage) if frame.damage.is_present else None
 
     def check(self) -> List[Damage]:
         """All damage: decodes every frame, small, and needs no NumPy.
@@ -747,13 +764,24 @@ class Animation:
         :raises ZoetropeError: if a frame cannot be decoded at all.
         """
         found = list(self.damage)
+        count = len(self)
         rendering = c.Rendering(size=sizeof(c.Rendering), fit=2, filter=1, width=1, height=1)
-        pixel = (ctypes.c_uint8 * 4)()
-        frame = c.Frame()
-        for index in range(len(self)):
-            self._draw(index, self._pixels(index), byref(rendering), pixel, 4, frame)
-            if frame.damage.is_present:
-                found.append(make_damage(frame.damage))
+        try:
+            frames = (c.Frame * count)()
+            pixels = (ctypes.c_uint8 * (4 * count))()
+        except MemoryError:
+            raise self._out_of_memory(count * (sizeof(c.Frame) + 4)) from None
+        buffer = c.Buffer(_addressof(pixels), sizeof(pixels), 0, 0)
+
+        # One call, so that `timeout` bounds all frames together.
+        def call(pointer: Any, error: c.Error, memory: Any = (frames, pixels)) -> int:
+            # Holds the memory, as in `read`.
+            status: int = _lib.zoetrope_read_frames(
+                pointer, None, count, byref(rendering), byref(buffer), frames, byref(error))
+            return status
+
+        self._decode_interruptibly(self._area * count, call)
+        found += [make_damage(frame.damage) for frame in frames if frame.damage.is_present]
         return found
 
     # ---- Arguments
@@ -815,10 +843,16 @@ class Animation:
         self._renderings[key] = made
         return made
 
-    @staticmethod
-    def _out(out: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
+    def _out_of_memory(self, byte_count: int) -> OutOfMemoryError:
+        return OutOfMemoryError("outOfMemory", f"no memory for {byte_count} bytes", path=self._path)
+
+    def _out(self, out: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
         if out is None:
-            return _memory.empty(_numpy(), shape, dtype)
+            numpy = _numpy()
+            try:
+                return _memory.empty(numpy, shape, dtype)
+            except MemoryError:
+                raise self._out_of_memory(math.prod(shape) * dtype.itemsize) from None
         if _np is not None and isinstance(out, _np.ndarray):
             flags = out.flags
             if out.shape != shape or out.dtype != dtype or not flags.c_contiguous or not flags.writeable:
@@ -888,7 +922,7 @@ def _timeout(timeout: Optional[SupportsFloat]) -> int:
     """Nanoseconds, for the library, to which 0 is no limit."""
     if timeout is None:
         return 0
-    nanoseconds = _nanoseconds(timeout)
+    nanoseconds = _nanoseconds(timeout, "timeout")
     if nanoseconds <= 0:
         raise parameter_error(f"timeout is {timeout}, must be more than 0, or None")
     return min(nanoseconds, _NO_LIMIT)
@@ -906,11 +940,9 @@ def _takes_long(name: bytes) -> bool:
     head = b""
     if _LONG_INTERLACED <= status.st_size < _LONG_FILE:
         try:
-            descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                head = os.read(descriptor, _HEAD)
-            finally:
-                os.close(descriptor)
+            # An object, which closes itself if a signal handler raises before `with` has begun.
+            with io.FileIO(name) as file:
+                head = file.read(_HEAD)
         except OSError:
             pass
     return _is_long(status.st_size, head)
@@ -1011,14 +1043,14 @@ def _seconds(nanoseconds: int) -> float:
     return seconds
 
 
-def _nanoseconds(seconds: SupportsFloat) -> int:
+def _nanoseconds(seconds: SupportsFloat, name: str = "seconds") -> int:
     if isinstance(seconds, int):
         return seconds * 10**9
     if not hasattr(seconds, "__float__"):
-        raise TypeError(f"seconds must be a number, not {type(seconds).__name__}")
+        raise TypeError(f"{name} must be a number, not {type(seconds).__name__}")
     number = float(seconds)
     if math.isnan(number):
-        raise parameter_error("seconds is nan")
+        raise parameter_error(f"{name} is nan")
     if math.isinf(number):
         return (1 << 64) if number > 0 else -1
     # Products of larger numbers may overflow, and have no fraction.

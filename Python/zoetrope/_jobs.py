@@ -6,7 +6,7 @@ import math
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 from ._animation import BYTES_TYPES, Fit, Limits, Size, open
-from ._errors import Damage, ForkedError, LimitError, ParameterError, ZoetropeError
+from ._errors import Damage, ForkedError, LimitError, ParameterError, ZoetropeError, parameter_error
 
 #: The names and Arrow types of the rows of :func:`frames`: ``pyarrow.schema(zoetrope.FRAMES_SCHEMA)``. In a
 #: table that is made of rows alone, a column of which all values are None has no type.
@@ -23,8 +23,9 @@ def frames(
     """The frames of the file ``row["bytes"]``, one row each, decoded one at a time.
 
     For ``ray.data.read_binary_files(..., include_paths=True).flat_map(zoetrope.frames)`` and the
-    like; cast blocks to :data:`FRAMES_SCHEMA` before they are written. Rows have ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG), ``damage``
-    (None, or what was lost) and ``tolerated`` (None, or a deviation from the format without a loss).
+    like; cast blocks to :data:`FRAMES_SCHEMA` before they are written. Rows have ``path``, ``index``,
+    ``start_ms``, ``duration_ms``, ``frame`` (a PNG), ``damage`` (None, or what was lost) and ``tolerated``
+    (None, or a deviation from the format without a loss).
     Keep intact frames with ``damage is None``. Equal files give equal rows on every machine.
 
     A file that cannot be read gives one row, without a frame and with the error as ``damage``; one
@@ -34,10 +35,17 @@ def frames(
     :param limits: as for :func:`zoetrope.open`. Default: those for untrusted files. ``pixels_per_play`` also
         bounds the pixels of all PNGs together.
     :param size: the box that frames are scaled into. Default: the canvas.
-    :raises TypeError: if ``row["bytes"]`` is not bytes; a path would be read on another machine.
+    :raises ParameterError: if ``row`` has no ``bytes``.
+    :raises TypeError: if ``row`` is not a mapping, or ``row["bytes"]`` not bytes; a path would be read on
+        another machine.
     """
+    if not hasattr(row, "get"):
+        raise TypeError(f'row must be a mapping with "bytes", not {type(row).__name__}')
     path = row.get("path")
-    data = row["bytes"]
+    try:
+        data = row["bytes"]
+    except KeyError:
+        raise parameter_error('row has no "bytes"') from None
     if not isinstance(data, BYTES_TYPES):
         raise TypeError(f'row["bytes"] must be bytes, not {type(data).__name__}')
     return _rows(path, data, limits, size, fit)

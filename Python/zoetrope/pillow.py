@@ -6,15 +6,21 @@
 ...     image.convert("RGB").save("3.jpg")
 
 Images are RGBA, and each frame is composited as in a browser. ``format`` is Pillow's, ``"GIF"`` or
-``"PNG"``. ``info`` has ``duration`` (of the frame, in ms, as shown), ``loop`` (as stored), and
-``icc_profile``, ``exif``, ``xmp``, texts, and the ``comment``, ``background`` and ``version`` of a GIF, if
-there are any. Needs Pillow 10.2 or later, and NumPy.
+``"PNG"``. A pickled or deeply copied image has the pixels of its current frame only. Needs Pillow 10.2
+or later, and NumPy.
+
+``info`` has these keys of Pillow's, where the file has a value: ``duration`` (of the frame, in ms, as
+shown), ``loop`` (as stored), ``icc_profile`` and ``xmp``; of a GIF ``version``, ``background`` and
+``comment``; of a PNG ``dpi`` or ``aspect``, ``gamma``, ``chromaticity``, ``srgb``, ``exif`` and texts. It has
+no others, such as ``transparency``, ``interlace``, ``extension`` or ``disposal``. The still image of an APNG
+that is not a frame of its animation is left out, so ``default_image`` is False.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
-from io import BytesIO
+from io import BytesIO, StringIO
 from typing import IO, Any, Iterator, List, Union
 
 try:
@@ -27,6 +33,7 @@ except ModuleNotFoundError as error:
 
 from . import _animation
 from ._errors import ForkedError, LimitError, ZoetropeError
+from ._jobs import describe
 
 # Earlier ones read the size, mode and tiles of a plugin from elsewhere.
 if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
@@ -35,6 +42,11 @@ if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
 
 FORMAT = "ZOETROPE"
 _STARTS = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")
+
+
+#: Damage by which the data of a frame ends early. Other damage is in the data.
+_TRUNCATED = {
+    "gif.lzw.endCodeEarly", "gif.lzw.noData", "gif.lzw.truncated", "png.short", "png.truncated"}
 
 
 class DecompressionBombError(LimitError, Image.DecompressionBombError):
@@ -59,6 +71,13 @@ class ZoetropeImageFile(ImageFile.ImageFile):
 
     format = FORMAT
     format_description = "GIF and APNG, by Zoetrope"
+    default_image = False
+    # An image that was unpickled has the pixels of one frame, and no file.
+    _animation: _animation.Animation
+    _index = _loaded = _min_frame = 0
+    n_frames = 1
+    is_animated = False
+    fp = None
 
     def _open(self) -> None:
         try:
@@ -85,8 +104,12 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self.info["loop"] = animation.stored_loop_count
         comments: List[bytes] = []
         for item in animation.metadata:
-            if item.kind in ("icc_profile", "exif", "xmp"):
+            if item.kind in ("icc_profile", "xmp"):
                 self.info[item.kind] = item.value
+            elif item.kind == "exif":
+                self.info["exif"] = b"Exif\0\0" + item.value
+            elif item.kind == "color":
+                self._note_color(item.key, [int(number) for number in item.value.split()])
             elif item.kind == "text" and self.format == "GIF":
                 comments.append(item.value)
             elif item.kind == "text":
@@ -102,13 +125,40 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         self._loaded = -1
         self._note_duration()
 
+    def _note_color(self, key: str, numbers: List[int]) -> None:
+        if key == "gamma":
+            self.info["gamma"] = numbers[0] / 100000
+        elif key == "chromaticities":
+            self.info["chromaticity"] = tuple(number / 100000 for number in numbers)
+        elif key == "srgb_intent":
+            self.info["srgb"] = numbers[0]
+        elif key == "density":
+            x, y, unit = numbers
+            if unit == 1:
+                # As stored: pixels per metre.
+                self.info["dpi"] = (x * 0.0254, y * 0.0254)
+            elif unit == 0:
+                self.info["aspect"] = (x, y)
+
     def _note_duration(self) -> None:
-        if self.is_animated:
-            self.info["duration"] = self._animation.frames[self._index].duration_ns / 1e6
+        frame = self._animation.frames[self._index]
+        # A still image has a duration if the file gives it one.
+        if self.is_animated or frame.delay[0]:
+            duration = frame.duration_ns / 1e6
+            # Of a GIF, an int, as Pillow has it.
+            self.info["duration"] = round(duration) if self.format == "GIF" else duration
+
+    def __getstate__(self) -> List[Any]:
+        return [*super().__getstate__(), self.format, self.custom_mimetype]
+
+    def __setstate__(self, state: List[Any]) -> None:
+        *state, self.format, self.custom_mimetype = state
+        super().__setstate__(state)
 
     def seek(self, frame: int) -> None:
         # Raises EOFError if there is no such frame.
         if self._seek_check(frame):
+            self._check_open()
             self._index = frame
             # Whatever the memory holds, `thumbnail` or the program may have changed it.
             self._loaded = -1
@@ -123,8 +173,14 @@ class ZoetropeImageFile(ImageFile.ImageFile):
 
     def load(self) -> Any:
         if self._loaded != self._index:
+            self._check_open()
             with _as_pillow_does():
-                pixels = self._animation.frame(self._index)
+                pixels, damage = self._animation.frame_with_damage(self._index)
+            if damage and not damage.is_tolerated and not ImageFile.LOAD_TRUNCATED_IMAGES:
+                words = (
+                    "image file is truncated" if damage.kind in _TRUNCATED
+                    else "broken data stream when reading image file")
+                raise OSError(f"{words} ({describe(damage)})")
             if self.fp and getattr(self, "_exclusive_fp", False):
                 self.fp.close()
             self.fp = BytesIO(pixels.tobytes())
@@ -135,6 +191,25 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             return pixel
         return super().load()
 
+    def _check_open(self) -> None:
+        if self._animation.closed:
+            raise ValueError("Operation on closed image")
+
+    def close(self) -> None:
+        super().close()
+        self._close_animation()
+
+    def __exit__(self, *arguments: object) -> None:
+        super().__exit__(*arguments)
+        # Pillow closes the file only if it opened it.
+        if getattr(self, "_exclusive_fp", False):
+            self._close_animation()
+
+    def _close_animation(self) -> None:
+        # An unpickled image has none.
+        if hasattr(self, "_animation"):
+            self._animation.close()
+
     def load_seek(self, pos: int) -> None:
         """The pixels are not in the file."""
 
@@ -143,16 +218,25 @@ def _accept(prefix: bytes) -> bool:
     return prefix.startswith(_STARTS)
 
 
-def open(source: Union[str, bytes, IO[bytes]]) -> ZoetropeImageFile:  # noqa: A001: pillow.open
+def open(  # noqa: A001: pillow.open
+    source: Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes]],
+) -> ZoetropeImageFile:
     """Open a file as a Pillow image.
 
     :param source: a path, the file's bytes, or a binary file object.
     :raises: what Pillow does: UnidentifiedImageError, with the :class:`ZoetropeError` as its cause,
         :class:`DecompressionBombError` past a limit, or the system's OSError. Loading a frame raises an
-        OSError, or :class:`DecompressionBombError`.
+        OSError, also if data of the frame is lost and ``ImageFile.LOAD_TRUNCATED_IMAGES`` is not set, or
+        :class:`DecompressionBombError`. ValueError for a StringIO; TypeError for what is no source at all.
     """
+    if isinstance(source, StringIO):
+        raise ValueError("StringIO cannot be used to open an image. Binary data must be used instead.")
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = BytesIO(source)
+    elif not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
+        raise TypeError(f"a path, bytes or a binary file object, not {type(source).__name__}")
     try:
-        return ZoetropeImageFile(BytesIO(source) if isinstance(source, bytes) else source)
+        return ZoetropeImageFile(source)
     except SyntaxError as error:
         raise UnidentifiedImageError(str(error)) from error.__cause__
 

@@ -1,6 +1,9 @@
 // Re-exported, so that users import only `Zoetrope`.
-@_exported public import ZoetropeCodec
-@_exported public import ZoetropeCore
+@_exported public import ZoetropeCaching
+@_exported public import ZoetropeFrames
+@_exported public import ZoetropePlayback
+@_exported public import ZoetropeRemote
+@_exported public import ZoetropeStore
 
 #if SANITIZE_THREAD
   typealias Mutex = PthreadMutex

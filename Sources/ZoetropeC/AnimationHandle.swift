@@ -75,8 +75,7 @@ final class AnimationHandle: Sendable {
     try reading.withLock { (reading) throws(AnimatedImageError) in
       if reading.reader == nil {
         // Without checkpoints until the first jump, since most read every frame once.
-        reading.reader = SeekingReader(
-          image, store: image.access.checkpoints(of: image), keepsCheckpoints: false)
+        reading.reader = SeekingReader(image, keepsCheckpoints: false)
       }
       // What the reader calls dirty is so since the last frame of any rendering.
       let isFirst = reading.renderer?.rendering != request.rendering

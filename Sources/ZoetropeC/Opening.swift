@@ -65,8 +65,8 @@ public func openBytes(
   }
 }
 
-/// How many bytes are copied between two checks for cancellation: some milliseconds.
-private let pieceSize = 1 << 23
+/// How many bytes are copied between two checks for cancellation: less than a millisecond.
+private let pieceSize = 1 << 20
 
 /// `zoetrope_open_reader` of the header.
 @c(zoetrope_open_reader)

@@ -10,6 +10,9 @@ func samplesOfDamage(upload: [UInt8]) async throws {
     if let damage = frame.damage { print(damage, damage.validRows ?? frame.bitmap.height) }
   }
 
+  let third = try await SharedFrames(image).frame(at: 2)
+  if let damage = third.damage { print(damage) }
+
   do {
     let options = DecodingOptions(damage: .strict, limits: .strict)
     let checked = try AnimatedImage(bytes: upload, options: options)

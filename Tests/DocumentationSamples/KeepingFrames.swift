@@ -21,4 +21,8 @@ func sampleOfKeepingFrames(in directory: FilePath, target: TargetSize) async thr
   for try await frame in known.play(rendering: Rendering(target: target), cache: cache) {
     show(frame.bitmap, at: frame.presentationTime)
   }
+
+  let rendition = Rendition(Rendering(target: target), of: known.canvasSize, options: known.options)
+  let key = AnimationKey(content: try store.identity(of: known), rendition: rendition)
+  print(store.contains(key[0]))
 }

@@ -32,6 +32,25 @@ func sampleOfTestingAConsumer(
   view.cancel()
 }
 
+func sampleOfTestingAHandler(_ bytes: [UInt8], _ clock: ManualClock) async -> [Duration] {
+  let (shown, report) = AsyncStream.makeStream(of: Int.self)
+  let call = Task {
+    let status = await animateImage(
+      bytes: bytes, options: AnimationOptions(loopCount: .once), clock: clock
+    ) { index, _, _ in report.yield(index) }
+    report.finish()
+    return status
+  }
+  var times: [Duration] = []
+  for await _ in shown {
+    times.append(clock.now.offset)
+    await clock.sleepers(count: 1)
+    clock.advance(to: clock.deadlines[0])
+  }
+  print(times, await call.value)
+  return times
+}
+
 func sampleOfPlayingAtOnce(_ image: AnimatedImage) async throws -> [Duration] {
   var options = PlaybackOptions.everyFrame
   options.playCount = .once

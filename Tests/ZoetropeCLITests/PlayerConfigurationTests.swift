@@ -37,8 +37,9 @@ import ZoetropeProcess
         "--speed=2", "--protocol", "half", "a.gif",
       ])
     let command = try #require(try ZoetropeCommand.parseAsRoot(found) as? PlayCommand)
-    #expect(command.output == ProtocolArgument(argument: "half") && command.speed == 2)
-    #expect(command.isExact && command.hold && !command.once && command.fit == .cover)
+    #expect(command.drawing.output == ProtocolArgument(argument: "half"))
+    #expect(command.screen.isExact && command.screen.fit == .cover)
+    #expect(command.playing.speed == 2 && command.playing.hold && !command.playing.once)
   }
 
   @Test(arguments: [

@@ -1,9 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeRemote
 
 /// Numbers that come from outside, such as from a request, end no process.
 @Suite(.timeLimit(.minutes(10))) struct HostileArgumentTests {

@@ -35,7 +35,7 @@ enum RangeBench {
           })
         copies.append(
           CacheBench.nanoseconds {
-            for start in starts { copied += use(copy(of: source, at: start, count: size)) }
+            for start in starts { copied += use(Self.copy(of: source, at: start, count: size)) }
           })
         precondition(found == copied)
       }

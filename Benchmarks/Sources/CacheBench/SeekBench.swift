@@ -34,7 +34,7 @@ enum SeekBench {
     }
     let replay = CacheBench.median(replays)
     CacheBench.report("\(name).replay-from-0.median", replay / 1000, "us")
-    try seek(name, SeekingReader(try open(options)), targets, beside: replay)
+    try seek(name, SeekingReader(try open(options)), count, targets, beside: replay)
     for (kind, cache) in [("bitmap-at", nil), ("bitmap-at-cached", MemoryFrameCache.shared)] {
       MemoryFrameCache.shared.removeAll()
       try await ask("\(name).\(kind)", try open(options), cache, targets, beside: replay)
@@ -42,9 +42,9 @@ enum SeekBench {
   }
 
   private static func seek(
-    _ name: String, _ reader: SeekingReader, _ targets: [Int], beside replay: Double
+    _ name: String, _ reader: SeekingReader, _ count: Int, _ targets: [Int],
+    beside replay: Double
   ) throws {
-    let count = reader.image.frames.count
     for index in 0..<count { _ = try reader.frame(at: index) }
     let forward = try steps(0..<count, reader)
     var decoded = reader.decodedCount

@@ -1,9 +1,10 @@
 import ArgumentParser
 import FuzzSupport
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCLI
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 @testable import ZoetropePlayer
 @testable import ZoetropeProcess
 @testable import ZoetropeTerminal

@@ -1,8 +1,9 @@
 import FuzzSupport
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// The compositor against a plain one, driven by random operations: frames of every layout, wherever
 /// they lie, cut off anywhere, every disposal and blend, resets and resumptions.

@@ -1,6 +1,8 @@
-@testable import Zoetrope
+import Zoetrope
+
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// What the specifications say, pixel by pixel, on an array of colours.
 struct PlainCompositor {

@@ -1,8 +1,9 @@
 import FuzzSupport
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// A frame made of random choices: as a decoder hands it over, and as a list of colours.
 struct PlainFrame {

@@ -1,8 +1,9 @@
 import FuzzSupport
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// The readers that the scanners and decoders stand on, each against a plain one: collected records,
 /// joined GIF sub-blocks, joined PNG chunks, LZW codes.

@@ -1,6 +1,8 @@
-@testable import Zoetrope
+import Zoetrope
+
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// LZW in the words of the GIF specification: every string spelled out. Slow, and easy to trust.
 enum PlainLZW {

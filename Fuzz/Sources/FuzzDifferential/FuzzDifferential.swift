@@ -1,8 +1,9 @@
 import FuzzSupport
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 @testable import ZoetropeTestSupport
 
 /// The fast decoders against giflib and libpng: the same bytes, frame by frame.

@@ -1,8 +1,9 @@
 import Glibc
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 @testable import ZoetropeTestSupport
 
 /// Compares the fast decoders with giflib and libpng on mutated files, so many of each format:

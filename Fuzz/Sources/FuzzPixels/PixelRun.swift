@@ -1,8 +1,9 @@
 import Glibc
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 @testable import ZoetropeTestSupport
 
 /// The comparison of one format, and what came of it.

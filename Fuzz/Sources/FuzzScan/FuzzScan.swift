@@ -1,8 +1,9 @@
 import FuzzSupport
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 @testable import ZoetropeTestSupport
 
 /// The scanners: no input stops them, every place they name lies in the file, and the index does not

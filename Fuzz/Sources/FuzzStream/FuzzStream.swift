@@ -1,8 +1,9 @@
 import FuzzSupport
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 @testable import ZoetropeTestSupport
 
 /// Streams: however the bytes are split, and whatever is asked for while they stall, a stream gives the
@@ -41,7 +42,7 @@ private struct StreamRun {
   consuming func run() async {
     let core = StreamCore(options: options, storage: .init())
     var failure: AnimatedImageError?
-    let reader = StreamReader(core, Rendering())
+    var reader: RenderedReader?
     let partial = PartialReader(core)
     do throws(AnimatedImageError) {
       var start = 0
@@ -50,7 +51,12 @@ private struct StreamRun {
         if try await core.receive(Array(bytes[start..<end])) { break }
         start = end
         // A stall, in which somebody looks.
-        if random.next() % 4 == 0 { look(core, reader, partial, received: start) }
+        if random.next() % 4 == 0 {
+          if reader == nil, core.frameCount > 0, let header = core.header {
+            reader = RenderedReader(ArrivingImage(core, header))
+          }
+          look(core, reader, partial, received: start)
+        }
       }
     } catch {
       failure = error
@@ -69,9 +75,9 @@ private struct StreamRun {
   }
 
   private mutating func look(
-    _ core: StreamCore, _ reader: StreamReader, _ partial: PartialReader, received: Int
+    _ core: StreamCore, _ reader: RenderedReader?, _ partial: PartialReader, received: Int
   ) {
-    if core.frameCount > 0 {
+    if let reader {
       _ = try? reader.frame(at: Int(random.next() % UInt64(core.frameCount))) { false }
     }
     guard let frame = try? partial.next(isCancelled: { false }) else { return }
@@ -115,7 +121,7 @@ private struct StreamRun {
       FuzzBytes.require(
         image.damage.filter { $0.kind != .trailingData }
           == whole.damage.filter { $0.kind != .trailingData }, "\(image.damage)\n\(whole.damage)")
-      let (left, right) = (StreamReader(core, Rendering()), FrameReader(whole))
+      let (left, right) = (RenderedReader(ArrivingImage(core, whole.header)), FrameReader(whole))
       for index in whole.frames.indices {
         let found = Result { () throws(AnimatedImageError) in try left.frame(at: index) { false } }
         let expected = Result { () throws(AnimatedImageError) in try right.frame(at: index) }

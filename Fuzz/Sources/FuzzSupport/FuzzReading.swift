@@ -1,4 +1,6 @@
-@testable public import Zoetrope
+public import Zoetrope
+
+@testable internal import ZoetropeFrames
 
 /// Opens an input as a user would and reads it, and checks what holds for every file.
 public enum FuzzReading {

@@ -1,9 +1,10 @@
 import Glibc
 import SystemPackage
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 @testable import ZoetropeTestSupport
 
 /// Cuts and flips whole files and reads what is left: `Mutate FILES-PER-RUN PATH...`

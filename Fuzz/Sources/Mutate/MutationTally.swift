@@ -1,6 +1,8 @@
-@testable import Zoetrope
+import Zoetrope
+
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// What became of the mutations of some files.
 struct MutationTally: CustomStringConvertible {

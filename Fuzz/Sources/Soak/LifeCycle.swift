@@ -1,8 +1,12 @@
 import SystemPackage
+import Zoetrope
 
-@testable import Zoetrope
+@testable import ZoetropeCaching
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
+@testable import ZoetropeStore
 @testable import ZoetropeTestSupport
 
 /// The life of one image: opened, shown by a few players that share its frames, idle in between.

@@ -1,6 +1,11 @@
-@testable import Zoetrope
+import Zoetrope
+
+@testable import ZoetropeCaching
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
+@testable import ZoetropeStore
 @testable import ZoetropeTestSupport
 
 /// The life of one player: steered before its first frame and after any, and ended in one of the ways

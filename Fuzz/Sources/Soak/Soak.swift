@@ -1,10 +1,14 @@
 import CMalloc
 import Glibc
 import SystemPackage
+import Zoetrope
 
-@testable import Zoetrope
+@testable import ZoetropeCaching
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
+@testable import ZoetropeStore
 @testable import ZoetropeTestSupport
 
 /// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Checks

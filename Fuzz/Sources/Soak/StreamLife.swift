@@ -1,6 +1,11 @@
-@testable import Zoetrope
+import Zoetrope
+
+@testable import ZoetropeCaching
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
+@testable import ZoetropeStore
 @testable import ZoetropeTestSupport
 
 /// The life of one stream: a producer that completes, ends early, throws or stalls, something that reads the

@@ -142,7 +142,7 @@ extension FrameLoader {
       if !cache.mayBlock { cache.remove(provisional) }
     }
     guard let arrival = arrivals[id], arrival.provisional == provisional else { return }
-    if let opened, let cached, let identity = opened.access.identity {
+    if let opened, let cached, let identity = opened.state.identity {
       for rendition in arrival.renditions {
         let old = AnimationKey(content: provisional, rendition: rendition)[0]
         guard let poster = cache.frame(for: old) else { continue }

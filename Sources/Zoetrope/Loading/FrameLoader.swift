@@ -283,7 +283,7 @@ public actor FrameLoader {
       var key = key
       if key == nil, case .file(let path) = request.source {
         key =
-          cache.backing?.knownKey(
+          cache.diskStore?.knownKey(
             ofFileAt: path, rendering: request.rendering, options: decoding)?[0]
       }
       guard let key, let bitmap = cache.bitmap(for: key) else { return nil }
@@ -293,9 +293,8 @@ public actor FrameLoader {
 
   /// The identity of `image` in the cache's keys.
   func identity(of image: AnimatedImage) async -> ContentIdentity? {
-    guard cache.mayBlock else { return image.access.identity }
-    return try? await image.onThread(image.lookupThreads) {
-      [cache] (image, flag) throws(AnimatedImageError) in
+    guard cache.mayBlock else { return image.state.identity }
+    return try? await image.state.lookupThreads.value { [cache] flag throws(AnimatedImageError) in
       try cache.identity(of: image) { flag.isRaised }
     }
   }
@@ -325,7 +324,7 @@ public actor FrameLoader {
       return OpenedImage(image: image, place: place)
     }
     let image = opened.image
-    if let identity = image.access.identity, let cached = await self.identity(of: image) {
+    if let identity = image.state.identity, let cached = await self.identity(of: image) {
       remember(
         KnownImage(identity: identity, cached: cached, canvasSize: image.canvasSize), for: id)
     }
@@ -342,7 +341,7 @@ public actor FrameLoader {
   private nonisolated func shelvedImage(
     _ id: LoadIdentifier, _ source: LoadSource
   ) async -> AnimatedImage? {
-    guard let image = shelf.image(for: id), let identity = image.access.identity,
+    guard let image = shelf.image(for: id), let identity = image.state.identity,
       await source.isCurrent(identity)
     else { return nil }
     return image

@@ -42,7 +42,7 @@ package enum LoadSource: Sendable {
       return try await AnimatedImage.opened(reading: path) { (flag) throws(AnimatedImageError) in
         let isCancelled = { flag.isRaised }
         let opened =
-          if let store = cache?.backing {
+          if let store = cache?.diskStore {
             try store.open(path, options: options, isCancelled: isCancelled)
           } else {
             try AnimatedImage(contentsOf: path, options: options, isCancelled: isCancelled)

@@ -30,14 +30,10 @@ struct CacheCommand: ParsableCommand {
 
 /// Which cache a command works on, and how it reports.
 struct CacheStoreArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "The cache's directory.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The cache's directory.", valueName: "dir"))
   var cache = CacheArgument.standard
 
-  @Option(
-    help: ArgumentHelp(
-      "The most bytes on disk, as 500M or 2G. (default: 256M)", valueName: "bytes"))
+  @Option(help: .cacheLimit)
   var cacheLimit: ByteCountArgument?
 
   @Flag(help: "Print JSON.")
@@ -61,7 +57,7 @@ struct CacheStoreArguments: ParsableArguments {
     }
   }
 
-  func failure(_ error: AnimatedImageError) -> CommandFailure {
+  private func failure(_ error: AnimatedImageError) -> CommandFailure {
     var failure = CommandFailure(.cannotWrite, code: error.code.name, error.detail)
     failure.file = FileName(directory).text
     return failure
@@ -71,35 +67,32 @@ struct CacheStoreArguments: ParsableArguments {
   /// then not created.
   func report(
     _ body: (FrameStore) throws(AnimatedImageError) -> StoreReport
-  ) -> ExitStatus {
+  ) throws(CommandFailure) -> ExitStatus {
     var report = StoreReport(directory: directory, byteLimit: byteLimit)
-    do throws(CommandFailure) {
-      let exists: Bool
-      do throws(AnimatedImageError) {
-        exists = try FrameStore.exists(at: directory)
-      } catch {
-        throw failure(error)
+    do throws(AnimatedImageError) {
+      if try FrameStore.exists(at: directory) {
+        report = try body(FrameStore(at: directory, byteLimit: byteLimit))
       }
-      if exists {
-        let store = try open()
-        do throws(AnimatedImageError) {
-          report = try body(store)
-        } catch {
-          throw failure(error)
-        }
-      }
-      try OutputStream.print(
-        json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8))
-      return report.droppedCount ?? 0 > 0 ? .partial : .success
     } catch {
-      error.report(asJSON: json)
-      return error.status
+      throw failure(error)
     }
+    try OutputStream.print(
+      json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8))
+    return report.droppedCount ?? 0 > 0 ? .partial : .success
   }
 }
 
+/// A command below `cache`.
+protocol CacheSubcommand: ZoetropeSubcommand {
+  var store: CacheStoreArguments { get }
+}
+
+extension CacheSubcommand {
+  var reportsJSON: Bool { store.json }
+}
+
 /// `zoetrope cache stat`.
-struct CacheStatCommand: ZoetropeSubcommand {
+struct CacheStatCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
     abstract: "Show what the cache holds: frames and bytes by size and pixel format.",
@@ -112,13 +105,13 @@ struct CacheStatCommand: ZoetropeSubcommand {
         zoetrope cache stat --cache thumbs.cache --json
       """)
 
-  @OptionGroup var store: CacheStoreArguments
+  @OptionGroup(title: "Cache") var store: CacheStoreArguments
 
-  func execute() -> ExitStatus { store.report { StoreReport($0) } }
+  func execute() throws(CommandFailure) -> ExitStatus { try store.report { StoreReport($0) } }
 }
 
 /// `zoetrope cache prune`.
-struct CachePruneCommand: ZoetropeSubcommand {
+struct CachePruneCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Remove the least recently used frames until the cache keeps its limit.",
@@ -132,10 +125,10 @@ struct CachePruneCommand: ZoetropeSubcommand {
         zoetrope cache prune --cache thumbs.cache --cache-limit 1G --json
       """)
 
-  @OptionGroup var store: CacheStoreArguments
+  @OptionGroup(title: "Cache") var store: CacheStoreArguments
 
-  func execute() -> ExitStatus {
-    store.report { (frames) throws(AnimatedImageError) in
+  func execute() throws(CommandFailure) -> ExitStatus {
+    try store.report { (frames) throws(AnimatedImageError) in
       let before = frames.statistics
       try frames.prune(to: store.byteLimit)
       return StoreReport(frames, since: before)
@@ -144,7 +137,7 @@ struct CachePruneCommand: ZoetropeSubcommand {
 }
 
 /// `zoetrope cache verify`.
-struct CacheVerifyCommand: ZoetropeSubcommand {
+struct CacheVerifyCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Read every frame in the cache and drop those whose checksum is wrong.",
@@ -157,10 +150,10 @@ struct CacheVerifyCommand: ZoetropeSubcommand {
         zoetrope cache verify --cache thumbs.cache
       """)
 
-  @OptionGroup var store: CacheStoreArguments
+  @OptionGroup(title: "Cache") var store: CacheStoreArguments
 
-  func execute() -> ExitStatus {
-    store.report { (frames) throws(AnimatedImageError) in
+  func execute() throws(CommandFailure) -> ExitStatus {
+    try store.report { (frames) throws(AnimatedImageError) in
       let (intact, dropped) = try frames.verify()
       var report = StoreReport(frames)
       (report.intactCount, report.droppedCount) = (intact, dropped)
@@ -170,7 +163,7 @@ struct CacheVerifyCommand: ZoetropeSubcommand {
 }
 
 /// `zoetrope cache clear`.
-struct CacheClearCommand: ZoetropeSubcommand {
+struct CacheClearCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "clear",
     abstract: "Remove all frames and records from the cache.",
@@ -183,10 +176,10 @@ struct CacheClearCommand: ZoetropeSubcommand {
         zoetrope cache clear --cache thumbs.cache
       """)
 
-  @OptionGroup var store: CacheStoreArguments
+  @OptionGroup(title: "Cache") var store: CacheStoreArguments
 
-  func execute() -> ExitStatus {
-    store.report { frames in
+  func execute() throws(CommandFailure) -> ExitStatus {
+    try store.report { frames in
       let before = frames.statistics
       frames.removeAll()
       return StoreReport(frames, since: before)

@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope cache warm`.
-struct CacheWarmCommand: ZoetropeSubcommand, ScalingArguments, DecodingArguments {
+struct CacheWarmCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "warm",
     abstract: "Decode and scale frames into the cache, for later runs.",
@@ -22,49 +22,24 @@ struct CacheWarmCommand: ZoetropeSubcommand, ScalingArguments, DecodingArguments
         zoetrope cache warm film.png --cache-limit 2G
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @OptionGroup var store: CacheStoreArguments
+  @OptionGroup(title: "Cache") var store: CacheStoreArguments
 
-  @Option(help: .size)
-  var size: SizeArgument?
+  @OptionGroup(title: "Scaling") var scaling: ScalingArguments
 
-  @Option(help: .fit)
-  var fit = ScalingFit.fit
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  @Option(help: .filter)
-  var filter = ScalingFilter.bilinear
-
-  @Flag(help: .linearLight)
-  var linearLight = false
-
-  @Option(help: .limits)
-  var limits = LimitsProfile.default
-
-  @Option(help: .damage)
-  var damage = DamageChoice.salvage
-
-  @Option(help: .decoder)
-  var decoder = DecoderChoice.fast
-
-  func validate() throws { try checkScaling() }
-
-  func execute() -> ExitStatus {
-    let frames: FrameStore
-    do throws(CommandFailure) {
-      frames = try store.open()
-    } catch {
-      error.report(asJSON: store.json)
-      return error.status
-    }
+  func execute() throws(CommandFailure) -> ExitStatus {
+    let frames = try store.open()
     var room = WarmRoom(byteCount: store.byteLimit)
     return CommandRunner.forEach(files, asJSON: store.json, schema: WarmReport.schema) {
       input throws(CommandFailure) in
-      let image = try input.open(decoding, knownTo: frames)
-      try rendering?.check(against: image, file: input.name)
+      let image = try input.open(reading.options, knownTo: frames)
+      try scaling.rendering?.check(against: image, file: input.name)
       var warming = Warming(
-        image, input: input, rendering: rendering ?? Rendering(), store: frames)
+        image, input: input, rendering: scaling.rendering ?? Rendering(), store: frames)
       // Signals are caught so that the line that says how far it came is written.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try warming.run(room: &room)
@@ -99,7 +74,7 @@ struct Warming {
     do throws(AnimatedImageError) {
       let content = try store.identity(of: image) { Signals.ending != nil }
       let keys = AnimationKey(content: content, rendition: report.rendition)
-      let reader = CachedFrameReader(image, rendering: rendering, cache: nil)
+      let reader = RenderedReader(image, rendering: rendering, cache: nil)
       for index in image.frames.indices {
         if let frame = store.frame(for: keys[index]) {
           room.take(frame)

@@ -4,7 +4,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope check`.
-struct CheckCommand: ZoetropeSubcommand, DecodingArguments {
+struct CheckCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Decode everything and report damage, where it is and what is lost.",
@@ -21,28 +21,26 @@ struct CheckCommand: ZoetropeSubcommand, DecodingArguments {
         zoetrope check --strict --json *.png
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @Flag(help: "Fail on any deviation from the format, even a harmless one.")
-  var strict = false
+  @OptionGroup(title: "Report") var report: ReportArguments
 
-  @Flag(help: "Print one JSON object per line and file.")
-  var json = false
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  @Option(help: .limits)
-  var limits = LimitsProfile.default
+  struct ReportArguments: ParsableArguments {
+    @Flag(help: "Fail on any deviation from the format, even a harmless one.")
+    var strict = false
 
-  @Option(help: .damage)
-  var damage = DamageChoice.salvage
-
-  @Option(help: .decoder)
-  var decoder = DecoderChoice.fast
+    @Flag(help: .json)
+    var json = false
+  }
 
   func execute() -> ExitStatus {
-    CommandRunner.forEach(files, asJSON: json, schema: DamageReport.schema) {
+    let (json, strict) = (report.json, report.strict)
+    return CommandRunner.forEach(files, asJSON: json, schema: DamageReport.schema) {
       input throws(CommandFailure) in
-      let image = try input.open(decoding)
+      let image = try input.open(reading.options)
       // Signals are caught so that no progress bar is left on the terminal.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try DamageReport(of: image, input: input)

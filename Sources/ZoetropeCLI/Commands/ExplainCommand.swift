@@ -1,9 +1,10 @@
 import ArgumentParser
 import Zoetrope
+import ZoetropeExplain
 import ZoetropeProcess
 
 /// `zoetrope explain`.
-struct ExplainCommand: ZoetropeSubcommand, DecodingArguments {
+struct ExplainCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Predict how browsers and other programs play a file, and why they differ.",
@@ -23,35 +24,33 @@ struct ExplainCommand: ZoetropeSubcommand, DecodingArguments {
         zoetrope explain sticker.png --as chromium,ffmpeg --json
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @Option(
-    help: ArgumentHelp(
-      "Programs, separated by commas. (default: all)", valueName: "programs",
-      argumentType: ProgramsArgument.self))
-  var `as`: ProgramsArgument?
+  @OptionGroup(title: "Report") var report: ReportArguments
 
-  @Flag(help: "Print one JSON object per line and file.")
-  var json = false
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  @Option(help: .limits)
-  var limits = LimitsProfile.default
+  struct ReportArguments: ParsableArguments {
+    @Option(
+      help: ArgumentHelp(
+        "Programs, separated by commas. (default: all)", valueName: "programs",
+        argumentType: ProgramsArgument.self))
+    var `as`: ProgramsArgument?
 
-  @Option(help: .damage)
-  var damage = DamageChoice.salvage
-
-  @Option(help: .decoder)
-  var decoder = DecoderChoice.fast
+    @Flag(help: .json)
+    var json = false
+  }
 
   func execute() -> ExitStatus {
-    let (options, programs) = (decoding, `as`?.programs ?? Programs.all)
-    return CommandRunner.forEach(files, asJSON: json, schema: Explanation.schema) {
+    let (options, json) = (reading.options, report.json)
+    let programs = report.as?.programs ?? Programs.all
+    return CommandRunner.forEach(files, asJSON: json, schema: ExplanationReport.schema) {
       input throws(CommandFailure) in
       let image = try input.open(options)
       let explanation = try Signals.whileCaught { () throws(CommandFailure) in
         do throws(AnimatedImageError) {
-          return try Explanation(of: image, input: input, programs: programs)
+          return try Explanation(of: image, programs: programs) { Signals.ending != nil }
         } catch {
           if let status = Signals.ending {
             throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
@@ -59,8 +58,8 @@ struct ExplainCommand: ZoetropeSubcommand, DecodingArguments {
           throw CommandFailure(error, file: input.name, damage: options.damage)
         }
       }
-      let output =
-        json ? CommandRunner.line { explanation.write(to: &$0) } : Array(explanation.text.utf8)
+      let report = ExplanationReport(input: input, explanation: explanation)
+      let output = json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
       return (.success, output)
     }
   }

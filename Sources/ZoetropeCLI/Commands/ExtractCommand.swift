@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope extract`.
-struct ExtractCommand: ZoetropeSubcommand, ScalingArguments, CacheArguments, DecodingArguments {
+struct ExtractCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "extract",
     abstract: "Write frames as PNG files, as raw pixels or as video.",
@@ -48,223 +48,175 @@ struct ExtractCommand: ZoetropeSubcommand, ScalingArguments, CacheArguments, Dec
         curl -s URL | zoetrope extract - -o frames/
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @Option(
-    name: [.customShort("o", allowingJoined: true), .long],
-    help: "A directory, a template, or - for standard output.",
-    completion: .file())
-  var output: String
+  @OptionGroup(title: "Frames") var selected: SelectionArguments
 
-  @Option(
-    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2.",
-    transform: Self.selector)
-  var frames: FrameSelector?
+  @OptionGroup(title: "Frames") var choosing: ChoiceArguments
 
-  @Option(
-    parsing: .unconditional,
-    help: "Frames shown in a time range, such as 1.5s-3s, 500ms-, -200ms or 2s.")
-  var time: TimeRange?
+  @OptionGroup(title: "Output") var writing: WritingArguments
 
-  @Option(parsing: .unconditional, help: "Every Nth of the selected frames.")
-  var every = 1
+  @OptionGroup(title: "Scaling") var scaling: ScalingArguments
 
-  @Option(parsing: .unconditional, help: "At most this many frames.")
-  var max: Int?
+  @OptionGroup(title: "Cache") var caching: CacheArguments
 
-  @Option(
-    parsing: .unconditional,
-    help: """
-      Resample one play to a constant frame rate, repeating frames; {index} counts pictures.
-      """)
-  var fps: PictureRate?
+  @OptionGroup(title: "Reading") var following: FollowArguments
 
-  @Flag(help: "Write frames as stored, not composited.")
-  var raw = false
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  @Option(help: "How frames are written.")
-  var format = ExtractionFormat.png
+  /// Which of the selected frames are written, and which others.
+  struct ChoiceArguments: ParsableArguments {
+    @Flag(help: "Each distinct picture once; the manifest says which frames show it.")
+    var unique = false
 
-  @Option(help: "How hard PNG files are made small.")
-  var compression = CompressionChoice.default
+    @Flag(help: "Only frames that differ from the one before; the manifest says where.")
+    var changedOnly = false
 
-  @Flag(help: "Each distinct picture once; the manifest says which frames show it.")
-  var unique = false
+    @Option(
+      parsing: .unconditional,
+      help: "Resample one play to a constant frame rate, repeating frames; {index} counts pictures."
+    )
+    var fps: PictureRate?
 
-  @Flag(help: "Only frames that differ from the one before; the manifest says where.")
-  var changedOnly = false
+    @Option(
+      name: .customLong("static"),
+      help: "What happens to an APNG's static image that is not a frame.")
+    var staticImage = StaticImageChoice.skip
 
-  @Option(
-    name: .customLong("bg"),
-    help: "With --format y4m: what is behind transparent pixels.")
-  var background = BackgroundArgument(color: .black)
+    func validate() throws {
+      guard !(unique && changedOnly) else {
+        throw ValidationError(
+          "--unique already leaves out unchanged frames; drop --changed-only")
+      }
+    }
 
-  @Option(
-    help: "Bits per channel: 8, or 16 (little-endian in raw pixels).")
-  var depth = 8
+    var pictures: PictureChoice { unique ? .unique : changedOnly ? .changed : .all }
+  }
 
-  @Option(
-    name: .customLong("static"),
-    help: "What happens to an APNG's static image that is not a frame.")
-  var staticImage = StaticImageChoice.skip
+  struct WritingArguments: ParsableArguments {
+    @Option(
+      name: [.customShort("o", allowingJoined: true), .long],
+      help: "A directory, a template, or - for standard output.",
+      completion: .file())
+    var output: String
 
-  @Option(
-    help: "Write frames, times and file names as JSON, one line per input; - is standard output.",
-    completion: .file())
-  var manifest: String?
+    @Option(help: "How frames are written.")
+    var format = ExtractionFormat.png
 
-  @Option(
-    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "Threads. (default: one per processor)")
-  var jobs: Int?
+    @Option(help: "How hard PNG files are made small.")
+    var compression = CompressionChoice.default
 
-  @Flag(help: "Replace existing files.")
-  var force = false
+    @Option(help: "Bits per channel: 8, or 16 (little-endian in raw pixels).")
+    var depth = 8
 
-  @Flag(
-    help: "Write only missing files; refused if others are older than FILE.")
-  var resume = false
+    @Flag(help: "Write frames as stored, not composited.")
+    var raw = false
 
-  @Flag(help: "Read a file while it is being written.")
-  var follow = false
+    @Option(
+      name: .customLong("bg"), help: "With --format y4m: what is behind transparent pixels.")
+    var background = BackgroundArgument(color: .black)
 
-  @Option(parsing: .unconditional, help: .followTimeout)
-  var followTimeout: TimeArgument?
+    @Option(
+      help: "Write frames, times and file names as JSON, one line per input; - is standard output.",
+      completion: .file())
+    var manifest: String?
 
-  @Option(help: "How progress is shown on standard error.")
-  var progress = ProgressStyle.auto
+    @Flag(help: "Replace existing files.")
+    var force = false
 
-  @Flag(name: .shortAndLong, help: "No progress and no warnings.")
-  var quiet = false
+    @Flag(help: "Write only missing files; refused if others are older than FILE.")
+    var resume = false
 
-  @Option(help: .timing)
-  var timing = TimingArgument(policy: .browser)
+    @Option(
+      name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
+      help: "Threads. (default: one per processor)")
+    var jobs: Int?
 
-  @Option(help: .size)
-  var size: SizeArgument?
+    @Option(help: "How progress is shown on standard error.")
+    var progress = ProgressStyle.auto
 
-  @Option(help: .fit)
-  var fit = ScalingFit.fit
+    @Flag(name: .shortAndLong, help: "No progress and no warnings.")
+    var quiet = false
 
-  @Option(help: .filter)
-  var filter = ScalingFilter.bilinear
-
-  @Flag(help: .linearLight)
-  var linearLight = false
-
-  @Option(help: .cache)
-  var cache = CacheArgument.none
-
-  @Option(help: .cacheLimit)
-  var cacheLimit: ByteCountArgument?
-
-  @Option(help: .limits)
-  var limits = LimitsProfile.default
-
-  @Option(help: .damage)
-  var damage = DamageChoice.salvage
-
-  @Option(help: .decoder)
-  var decoder = DecoderChoice.fast
+    func validate() throws {
+      guard background.color.alpha != 0 else {
+        throw ValidationError("--bg is black, white or a colour such as 336699: video has no alpha")
+      }
+      guard jobs.map({ (1...1024).contains($0) }) ?? true else {
+        throw ValidationError("--jobs must be a number from 1 to 1024")
+      }
+      guard depth == 8 || depth == 16 else { throw ValidationError("--depth is 8 or 16") }
+      guard !(force && resume) else {
+        throw ValidationError("--force replaces files and --resume keeps them: choose one")
+      }
+      if format == .rgba || format == .y4m, compression != .default {
+        throw ValidationError("--compression is for PNG")
+      }
+      if format != .y4m, background != BackgroundArgument(color: .black) {
+        throw ValidationError("--bg wants --format y4m; other formats keep transparent pixels")
+      }
+      if manifest == "" { throw ValidationError("the manifest's name is empty") }
+    }
+  }
 
   func validate() throws {
-    guard !(unique && changedOnly) else {
-      throw ValidationError(
-        "--unique leaves out unchanged frames too: choose one of --changed-only")
-    }
-    guard background.color.alpha != 0 else {
-      throw ValidationError("--bg is black, white or a colour such as 336699: video has no alpha")
-    }
-    try checkScaling()
-    try checkCache()
-    try FollowedFiles.check(files, isFollowing: follow, timeout: followTimeout)
-    guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
-    guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
-    guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-      throw ValidationError("--jobs must be a number from 1 to 1024")
-    }
-    guard !raw || size == nil else {
+    try following.check(files)
+    guard !writing.raw || scaling.size == nil else {
       throw ValidationError("--raw keeps each frame's own size: leave out --size")
     }
-    guard !raw || cache == .none else {
+    guard !writing.raw || caching.cache == .none else {
       throw ValidationError("--cache keeps composited frames, not those of --raw")
     }
-    guard depth == 8 || depth == 16 else { throw ValidationError("--depth is 8 or 16") }
-    guard !(force && resume) else {
-      throw ValidationError("--force replaces files and --resume keeps them: choose one")
-    }
-    if fps != nil {
-      guard frames == nil, time == nil, every == 1, !raw, staticImage == .skip, manifest == nil
+    if choosing.fps != nil {
+      guard selected.frames == nil, selected.time == nil, selected.every == 1, !writing.raw,
+        choosing.staticImage == .skip, writing.manifest == nil
       else {
         throw ValidationError(
           "--fps resamples a whole play: no --frames, --time, --every, --raw, --static or "
             + "--manifest with it")
       }
-      guard format != .ffconcat, choice == .all else {
+      guard writing.format != .ffconcat, choosing.pictures == .all else {
         throw ValidationError(
           "--fps repeats frames: no --format ffconcat, --unique or --changed-only with it")
       }
     }
-    try validateFormat()
-    if let manifest, manifest.isEmpty { throw ValidationError("the manifest's name is empty") }
-  }
-
-  /// Refuses what the format cannot hold.
-  private func validateFormat() throws {
-    if format == .rgba || format == .y4m, compression != .default {
-      throw ValidationError("--compression is for PNG")
-    }
-    if format != .y4m, background != BackgroundArgument(color: .black) {
-      throw ValidationError("--bg wants --format y4m; other formats keep transparent pixels")
-    }
-    switch format {
+    switch writing.format {
     case .png, .rgba: break
     case .y4m:
-      guard !raw, staticImage == .skip, depth == 8, manifest == nil, !resume,
-        choice == .all
+      guard !writing.raw, choosing.staticImage == .skip, writing.depth == 8,
+        writing.manifest == nil, !writing.resume, choosing.pictures == .all
       else {
         throw ValidationError(
           "--format y4m is one file of whole frames: no --raw, --static, --depth, --manifest, "
             + "--resume, --unique or --changed-only with it")
       }
     case .ffconcat:
-      guard !raw, staticImage == .skip else {
+      guard !writing.raw, choosing.staticImage == .skip else {
         throw ValidationError("--format ffconcat lists whole frames: no --raw or --static with it")
       }
     }
   }
 
-  static func selector(_ text: String) throws -> FrameSelector {
-    if let selector = FrameSelector(text) { return selector }
-    throw ValidationError(
-      "frames are chosen as in 0,3-7,-1,10-,::2; they come in the file's order, so no range runs "
-        + "backwards")
-  }
-
-  /// Which pictures are written.
-  private var choice: PictureChoice { unique ? .unique : changedOnly ? .changed : .all }
-
   /// The command as a value.
   var request: ExtractRequest {
-    var options = decoding
-    options.keeps16Bit = depth == 16
-    var cache = cacheSettings
-    cache.isQuiet = quiet
-    cache.reportsJSON = progress == .json
+    var options = reading.options
+    options.keeps16Bit = writing.depth == 16
+    var cache = caching.settings
+    cache.isQuiet = writing.quiet
+    cache.reportsJSON = writing.progress == .json
     return ExtractRequest(
-      files: files, output: output,
-      selection: FrameSelection(
-        frames: frames, time: time, every: every, maximum: max ?? .max),
-      rate: fps, isRaw: raw, rendering: rendering, format: format,
-      effort: compression.effort, choice: choice,
-      background: background.color, staticImage: staticImage, manifest: manifest,
-      policy: timing.policy, jobs: jobs ?? 0,
-      isForced: force, isResuming: resume, isFollowing: follow,
-      followTimeout: followTimeout?.time, progress: progress, isQuiet: quiet,
-      cache: cache,
-      options: options)
+      files: files, output: writing.output, selection: selected.selection, rate: choosing.fps,
+      isRaw: writing.raw, rendering: scaling.rendering, format: writing.format,
+      effort: writing.compression.effort, choice: choosing.pictures,
+      background: writing.background.color, staticImage: choosing.staticImage,
+      manifest: writing.manifest, policy: selected.timing.policy, jobs: writing.jobs ?? 0,
+      isForced: writing.force, isResuming: writing.resume, isFollowing: following.follow,
+      followTimeout: following.followTimeout?.time, progress: writing.progress,
+      isQuiet: writing.quiet, cache: cache, options: options)
   }
 
-  func execute() -> ExitStatus { request.run() }
+  var reportsJSON: Bool { request.reportsJSON }
+
+  func execute() throws(CommandFailure) -> ExitStatus { try request.run() }
 }

@@ -5,7 +5,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope info`.
-struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
+struct InfoCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Show size, frames, plays, delays and metadata, without decoding pixels.",
@@ -40,65 +40,69 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
         zoetrope info --save-index film.index film.png
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @Flag(help: "Print one JSON object per line and file.")
-  var json = false
+  @OptionGroup(title: "Report") var wanted: ReportArguments
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      Print a line per file, with {file} {frames} {duration_ms} {format} {width} {height} {plays} \
-      {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}, \\t and \\n.
-      """,
-      valueName: "template"),
-    transform: Self.template)
-  var format: InfoTemplate?
+  @OptionGroup(title: "Reading") var following: FollowArguments
 
-  @Flag(help: "List every frame.")
-  var frames = false
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  @Flag(help: "List comments, text, colour and application blocks.")
-  var metadata = false
+  /// What is reported, and how.
+  struct ReportArguments: ParsableArguments {
+    @Flag(help: .json)
+    var json = false
 
-  @Flag(help: "List the hash of every frame's pixels; decodes them.")
-  var hashes = false
+    @Option(
+      help: ArgumentHelp(
+        """
+        Print a line per file, with {file} {frames} {duration_ms} {format} {width} {height} {plays} \
+        {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}, \\t and \\n.
+        """,
+        valueName: "template"),
+      transform: Self.template)
+    var format: InfoTemplate?
 
-  @Flag(help: "Read a file while it is being written.")
-  var follow = false
+    @Flag(help: "List every frame.")
+    var frames = false
 
-  @Option(parsing: .unconditional, help: .followTimeout)
-  var followTimeout: TimeArgument?
+    @Flag(help: "List comments, text, colour and application blocks.")
+    var metadata = false
 
-  @Option(
-    help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
-  var saveIndex: String?
+    @Flag(help: "List the hash of every frame's pixels; decodes them.")
+    var hashes = false
 
-  @Option(help: ArgumentHelp("How short delays are shown, for all times.", valueName: "policy"))
-  var timing = InfoTimingArgument(policy: .browser)
+    @Option(help: .timing)
+    var timing = InfoTimingArgument(policy: .browser)
 
-  @Option(help: .limits)
-  var limits = LimitsProfile.default
+    @Option(
+      help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
+    var saveIndex: String?
 
-  @Option(help: .damage)
-  var damage = DamageChoice.salvage
+    func validate() throws {
+      guard format == nil || !(json || frames || metadata || hashes || timing.isAll) else {
+        throw ValidationError(
+          "--format prints nothing else: leave out --json, --frames, --metadata, --hashes and "
+            + "--timing all")
+      }
+      // The report is there.
+      if saveIndex == "-" { throw ValidationError("--save-index needs a file.") }
+    }
 
-  @Option(help: .decoder)
-  var decoder = DecoderChoice.fast
+    private static func template(_ text: String) throws -> InfoTemplate {
+      if let template = InfoTemplate(text) { return template }
+      let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
+      throw ValidationError(
+        "--format has the fields \(fields), {{ and }} for braces, and \\t, \\n and \\\\")
+    }
+  }
 
   func validate() throws {
-    guard format == nil || !(json || frames || metadata || hashes || timing.isAll) else {
-      throw ValidationError(
-        "--format prints nothing else: leave out --json, --frames, --metadata, --hashes and "
-          + "--timing all")
-    }
-    try FollowedFiles.check(files, isFollowing: follow, timeout: followTimeout)
-    guard let saveIndex else { return }
+    try following.check(files)
+    guard wanted.saveIndex != nil else { return }
     if files.count > 1 { throw ValidationError("--save-index takes one file.") }
-    // The report is there.
-    if saveIndex == "-" { throw ValidationError("--save-index needs a file.") }
-    if follow { throw ValidationError("--save-index takes a file that is complete.") }
+    if following.follow { throw ValidationError("--save-index takes a file that is complete.") }
   }
 
   /// Prints a report or an error for each file in order, as soon as it is there.
@@ -106,14 +110,16 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
     if files.count == 1 {
       let input = InputFile(files[0])
       // Where nobody sees the progress, the bytes behind the animation are read and reported too.
-      if follow || saveIndex == nil && input.isReadOnce && isatty(STDERR_FILENO) == 1 {
+      if following.follow
+        || wanted.saveIndex == nil && input.isReadOnce && isatty(STDERR_FILENO) == 1
+      {
         return reportArrival(of: input)
       }
     }
-    let (options, policy) = (decoding, timing.policy)
+    let (options, policy, json) = (reading.options, wanted.timing.policy, wanted.json)
     return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
       input throws(CommandFailure) in
-      let indexPath = saveIndex.map { FilePath(bytes: RawArguments.bytes(of: $0)) }
+      let indexPath = wanted.saveIndex.map { FilePath(bytes: RawArguments.bytes(of: $0)) }
       if let indexPath { try InputIdentities([input]).check(indexPath) }
       let image = try input.open(options)
       if let indexPath { try Self.save(ImageIndex(of: image), to: indexPath) }
@@ -125,8 +131,8 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
 
   /// Adds what was asked for beyond the scan; decodes every frame for hashes.
   private func complete(_ report: inout AnimationReport) throws(CommandFailure) {
-    if timing.isAll { report.policies = NamedPolicy.all }
-    guard hashes else { return }
+    if wanted.timing.isAll { report.policies = NamedPolicy.all }
+    guard wanted.hashes else { return }
     report = try Signals.whileCaught { [report] () throws(CommandFailure) in
       try report.withHashes()
     }
@@ -134,23 +140,26 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
 
   /// A report in the form that was asked for.
   private func output(_ report: AnimationReport) -> [UInt8] {
-    if let format { return format.line(report) }
-    if json { return CommandRunner.line { report.write(to: &$0) } }
+    if let format = wanted.format { return format.line(report) }
+    if wanted.json { return CommandRunner.line { report.write(to: &$0) } }
     return Array(
-      report.text(showsFrames: frames || hashes || timing.isAll, showsMetadata: metadata).utf8)
+      report.text(
+        showsFrames: wanted.frames || wanted.hashes || wanted.timing.isAll,
+        showsMetadata: wanted.metadata
+      ).utf8)
   }
 
   /// Shows what is known of a stream so far, and prints its report at the end.
   private func reportArrival(of input: InputFile) -> ExitStatus {
     do throws(CommandFailure) {
       let image = try input.openStream(
-        decoding, isFollowed: follow, patience: followTimeout?.time)
+        reading.options, isFollowed: following.follow, patience: following.followTimeout?.time)
       return try Signals.whileCaught { () throws(CommandFailure) in
         try report(image, from: input)
       }
     } catch {
-      guard json, Signals.ending == nil else {
-        error.report(asJSON: json)
+      guard wanted.json, Signals.ending == nil else {
+        error.report(asJSON: wanted.json)
         return error.status
       }
       let failure = error
@@ -167,10 +176,11 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
   private func report(
     _ stream: StreamedImage, from input: InputFile
   ) throws(CommandFailure) -> ExitStatus {
-    var progress = ProgressReporter(style: json && follow ? .none : .auto)
-    var arrival = ArrivalReport(input: input, stream: stream, policy: timing.policy)
+    let tellsArrival = wanted.json && following.follow
+    var progress = ProgressReporter(style: tellsArrival ? .none : .auto)
+    var arrival = ArrivalReport(input: input, stream: stream, policy: wanted.timing.policy)
     for state in StreamChanges(of: stream) {
-      if json, follow, arrival.update(to: state) {
+      if tellsArrival, arrival.update(to: state) {
         // Ctrl-C ends the stream; what is known is printed after that.
         let line = CommandRunner.line { arrival.write(to: &$0) }
         guard try OutputStream.print(line, stopsOnSignal: false) == .complete else {
@@ -182,7 +192,7 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
     progress.finish(nil, of: stream.progress)
     let ending = stream.progress.ending
     if let error = ending?.error {
-      throw CommandFailure(error, file: input.name, damage: decoding.damage)
+      throw CommandFailure(error, file: input.name, damage: reading.damage.policy)
     }
     let interruption = Signals.ending.map {
       CommandFailure($0, code: "interrupted", "interrupted", file: input.name)
@@ -191,13 +201,13 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
       throw interruption
         ?? CommandFailure(
           AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,
-          damage: decoding.damage)
+          damage: reading.damage.policy)
     }
-    var report = AnimationReport(input: input, image: image, policy: timing.policy)
+    var report = AnimationReport(input: input, image: image, policy: wanted.timing.policy)
     report.failure = interruption
     if interruption == nil { try complete(&report) }
     try OutputStream.print(output(report), stopsOnSignal: false)
-    interruption?.report(asJSON: json)
+    interruption?.report(asJSON: wanted.json)
     return interruption?.status ?? (report.hasDecodingLosses ? .partial : .success)
   }
 
@@ -225,12 +235,5 @@ struct InfoCommand: ZoetropeSubcommand, DecodingArguments {
     }
     defer { try? file.close() }
     return file.prefix(8) == Array(bytes.prefix(8))
-  }
-
-  private static func template(_ text: String) throws -> InfoTemplate {
-    if let template = InfoTemplate(text) { return template }
-    let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
-    throw ValidationError(
-      "--format has the fields \(fields), {{ and }} for braces, and \\t, \\n and \\\\")
   }
 }

@@ -7,7 +7,7 @@ import ZoetropeProcess
 import ZoetropeTerminal
 
 /// `zoetrope play`.
-struct PlayCommand: ZoetropeSubcommand, PlaceArguments, CacheArguments, DecodingArguments {
+struct PlayCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
     abstract: "Play files in the terminal, on time.",
@@ -45,188 +45,166 @@ struct PlayCommand: ZoetropeSubcommand, PlaceArguments, CacheArguments, Decoding
     completion: .animations)
   var files: [String] = []
 
-  @Option(
-    name: .customLong("protocol"),
-    help: ArgumentHelp("How frames are drawn.", valueName: "name"))
-  var output = ProtocolArgument.auto
+  @OptionGroup(title: "Drawing") var drawing: DrawingArguments
 
-  @Option(help: "How many colours to use.")
-  var colors = ColorsArgument.auto
+  @OptionGroup(title: "Drawing") var screen: ScreenArguments
 
-  @Option(help: "How graphics pass through a multiplexer.")
-  var passthrough = PassthroughArgument.auto
+  @OptionGroup(title: "Playing") var playing: PlayingArguments
 
-  @Option(
-    name: .customLong("bg"),
-    help: "What is behind transparent pixels.")
-  var backdrop = PlayerBackdrop.terminal
+  @OptionGroup(title: "Trace") var tracing: TraceArguments
 
-  @Option(help: "How the picture fits the screen.")
-  var fit = FitArgument.auto
+  @OptionGroup(title: "Previews") var preview: PlaceArguments
 
-  @Option(help: "How graphics are scaled.")
-  var filter = FilterArgument.auto
+  @OptionGroup(title: "Cache") var caching: CacheArguments
 
-  @Flag(name: .customLong("no-mouse"), help: "Leave the mouse to the terminal.")
-  var ignoresMouse = false
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  @Flag(name: .customLong("no-config"), help: "Do not read the configuration file.")
-  var ignoresConfiguration = false
+  struct ScreenArguments: ParsableArguments {
+    @Option(help: "How the picture fits the screen.")
+    var fit = FitArgument.auto
 
-  @Flag(name: .customLong("no-status"), help: "Hide the status line below the picture.")
-  var hidesStatus = false
+    @Option(help: "How graphics are scaled.")
+    var filter = FilterArgument.auto
 
-  @Flag(
-    name: .customLong("inline"),
-    help: "Draw below the prompt, and leave the picture there.")
-  var isInline = false
+    @Flag(name: .customLong("no-status"), help: "Hide the status line below the picture.")
+    var hidesStatus = false
 
-  @Flag(name: .customLong("exact"), help: "Send every change, however small.")
-  var isExact = false
+    @Flag(
+      name: .customLong("inline"),
+      help: "Draw below the prompt, and leave the picture there.")
+    var isInline = false
 
-  @Flag(help: "Keep the last frame of each file until a key is pressed.")
-  var hold = false
+    @Flag(name: .customLong("exact"), help: "Send every change, however small.")
+    var isExact = false
 
-  @Flag(help: "Play once, then quit.")
-  var once = false
+    @Option(
+      parsing: .unconditional, help: "Draw this frame inline and quit; -1 is the last.")
+    var frame: FrameNumber?
 
-  @Option(
-    parsing: .unconditional, help: "Draw this frame inline and quit; -1 is the last.")
-  var frame: FrameNumber?
+    @Flag(
+      name: .customLong("no-motion"),
+      help: "Show one frame, as NO_MOTION and ZOETROPE_REDUCED_MOTION do.")
+    var hasNoMotion = false
 
-  @Flag(
-    name: .customLong("no-motion"),
-    help: "Show one frame, as NO_MOTION and ZOETROPE_REDUCED_MOTION do.")
-  var hasNoMotion = false
+    @Flag(name: .customLong("no-mouse"), help: "Leave the mouse to the terminal.")
+    var ignoresMouse = false
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("How often to play. (default: file)", argumentType: LoopsArgument.self))
-  var loops: LoopsArgument?
+    @Flag(name: .customLong("no-config"), help: "Do not read the configuration file.")
+    var ignoresConfiguration = false
+  }
 
-  @Option(
-    parsing: .unconditional,
-    help: "Start at a frame (-1 is the last), or a time such as 1.5s.")
-  var start: PlayStart?
+  struct PlayingArguments: ParsableArguments {
+    @Flag(help: "Play once, then quit.")
+    var once = false
 
-  @Option(parsing: .unconditional, help: "The speed; 2 is twice as fast.")
-  var speed = 1.0
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("How often to play. (default: file)", argumentType: LoopsArgument.self))
+    var loops: LoopsArgument?
 
-  @Option(help: "What happens to late frames.")
-  var late = LateArgument(policy: .skip)
+    @Flag(help: "Keep the last frame of each file until a key is pressed.")
+    var hold = false
 
-  @Option(parsing: .unconditional, help: "Show every frame for this many milliseconds.")
-  var delay: UInt32?
+    @Option(
+      parsing: .unconditional,
+      help: "Start at a frame (-1 is the last), or a time such as 1.5s.")
+    var start: PlayStart?
 
-  @Option(help: .timing)
-  var timing = TimingArgument(policy: .browser)
+    @Option(parsing: .unconditional, help: "The speed; 2 is twice as fast.")
+    var speed = 1.0
 
-  @Flag(help: "Play backwards.")
-  var reverse = false
+    @Flag(help: "Play backwards.")
+    var reverse = false
 
-  @Flag(help: "Reverse at the end of each play.")
-  var bounce = false
+    @Flag(help: "Reverse at the end of each play.")
+    var bounce = false
 
-  @Option(
-    parsing: .unconditional,
-    help: "Stop after this much wall-clock time: 10 or 10s, 500ms.")
-  var duration: TimeArgument?
+    @Option(help: "What happens to late frames.")
+    var late = LateArgument(policy: .skip)
 
-  @Option(
-    help:
-      "Write the times of the last file's frames as JSON; - is standard output.",
-    completion: .file())
-  var trace: String?
+    @Option(parsing: .unconditional, help: "Show every frame for this many milliseconds.")
+    var delay: UInt32?
 
-  @Flag(help: "Let the trace replace an existing file.")
-  var force = false
+    @Option(help: .timing)
+    var timing = TimingArgument(policy: .browser)
 
-  @Flag(help: "Play a file while it is being written.")
-  var follow = false
+    @Option(
+      parsing: .unconditional,
+      help: "Stop after this much wall-clock time: 10 or 10s, 500ms.")
+    var duration: TimeArgument?
 
-  @Option(help: .place)
-  var place: PicturePlace?
+    @Flag(help: "Play a file while it is being written.")
+    var follow = false
 
-  @Option(help: .id)
-  var id: Int?
+    func validate() throws {
+      guard PlaybackSpeed.range.contains(speed) else {
+        throw ValidationError("--speed must be a number from 0.001 to 1000")
+      }
+    }
+  }
 
-  @Option(help: .cell)
-  var cell: CellSizeArgument?
+  struct TraceArguments: ParsableArguments {
+    @Option(
+      help:
+        "Write the times of the last file's frames as JSON; - is standard output.",
+      completion: .file())
+    var trace: String?
 
-  @Flag(help: .clear)
-  var clear = false
-
-  @Option(help: .cache)
-  var cache = CacheArgument.none
-
-  @Option(help: .cacheLimit)
-  var cacheLimit: ByteCountArgument?
-
-  @Option(help: .limits)
-  var limits = LimitsProfile.default
-
-  @Option(help: .damage)
-  var damage = DamageChoice.salvage
-
-  @Option(help: .decoder)
-  var decoder = DecoderChoice.fast
+    @Flag(help: "Let the trace replace an existing file.")
+    var force = false
+  }
 
   func validate() throws {
-    try checkPlace()
-    try checkCache()
-    if clear {
+    if preview.clear {
       guard files.isEmpty else { throw ValidationError("--clear removes a picture: no file") }
       return
     }
     try checkPreview()
-    if follow {
-      try FollowedFiles.check(files)
-      guard reading == .following else {
+    if playing.follow {
+      guard files.count == 1 else { throw ValidationError("--follow takes one file") }
+      guard inputReading == .following else {
         throw ValidationError(
           "--follow plays what has arrived: no --cache and no --damage strict with it, and --start "
             + "and --frame count frames from 0")
       }
     }
-    guard PlaybackSpeed.range.contains(speed) else {
-      throw ValidationError("--speed must be a number from 0.001 to 1000")
-    }
     guard !files.isEmpty else { throw ValidationError("a file is needed") }
   }
 
   private func checkPreview() throws {
-    guard place != nil else {
-      if cell != nil { throw ValidationError("--cell wants --place") }
+    guard let place = preview.place else {
+      if preview.cell != nil { throw ValidationError("--cell wants --place") }
       return
     }
-    guard place?.position != nil else {
+    guard place.position != nil else {
       throw ValidationError("play draws again and again: --place wants a position, COLSxROWS@X,Y")
     }
     guard files.count == 1 else { throw ValidationError("--place plays one file") }
-    guard output != .none, !isInline, frame == nil, trace == nil else {
+    guard drawing.output != ProtocolArgument.none, !screen.isInline, screen.frame == nil,
+      tracing.trace == nil
+    else {
       throw ValidationError(
         "no --protocol none, --inline, --frame or --trace with --place; still draws one frame")
     }
   }
 
-  func execute() -> ExitStatus {
+  func execute() throws(CommandFailure) -> ExitStatus {
     FrameMemory.returnsAtOnce()
-    if clear { return clearPreview() }
+    if preview.clear {
+      try PictureDrawing.clear(previewSettings)
+      return .success
+    }
     let inputs = files.map { InputFile($0) }
     let isDumb = TerminalCapabilities(environment: .current).isDumb
-    let isPlayed = output == .none || isatty(STDOUT_FILENO) == 1 && !isDumb
-    do throws(CommandFailure) {
-      try checkTrace(inputs, isPlayed: isPlayed)
-    } catch {
-      error.report(asJSON: false)
-      return error.status
-    }
-    let store = cacheSettings.open()
-    defer { cacheSettings.reportFailure(of: store) }
+    let isPlayed = isUndrawn || isatty(STDOUT_FILENO) == 1 && !isDumb
+    try checkTrace(inputs, isPlayed: isPlayed)
+    let store = caching.settings.open()
+    defer { caching.settings.reportFailure(of: store) }
     let settings = settings(store)
-    if place != nil {
-      return PreviewPlay(inputs[0], settings: settings, preview: previewSettings(settings)).run()
+    if preview.place != nil {
+      return PreviewPlay(inputs[0], settings: settings, preview: previewSettings).run()
     }
-    if output == .none { return playWithoutDrawing(inputs, settings) }
+    if isUndrawn { return playWithoutDrawing(inputs, settings) }
     guard isPlayed else {
       return StillOutput(inputs, settings: settings).run()
     }
@@ -235,7 +213,7 @@ struct PlayCommand: ZoetropeSubcommand, PlaceArguments, CacheArguments, Decoding
 
   /// Checks that a trace can be written before anything is played.
   private func checkTrace(_ inputs: [InputFile], isPlayed: Bool) throws(CommandFailure) {
-    guard let trace else { return }
+    guard let trace = tracing.trace else { return }
     guard isPlayed else {
       throw .usage(
         "one frame is written where nothing can be played, and that has no trace; --trace wants "
@@ -244,86 +222,79 @@ struct PlayCommand: ZoetropeSubcommand, PlaceArguments, CacheArguments, Decoding
     guard trace != "-" else { return }
     let path = FilePath(bytes: RawArguments.bytes(of: trace))
     try InputIdentities(inputs).check(path)
-    if !force, OutputFile.isTaken(path) { throw WriteFailure.exists(trace).commandFailure }
+    if !tracing.force, OutputFile.isTaken(path) { throw WriteFailure.exists(trace).commandFailure }
   }
+
+  /// Whether frames are only decoded and scheduled.
+  private var isUndrawn: Bool { drawing.output == ProtocolArgument.none }
+
+  private var first: PlayStart? { screen.frame.map { .frame($0.number) } ?? playing.start }
 
   /// How bytes are taken. What has to know all of them waits for them.
-  private var reading: InputReading {
-    let first: PlayStart? = frame.map { .frame($0.number) } ?? start
-    guard cache == .none, damage != .strict, first?.isKnownAtOnce ?? true else {
+  private var inputReading: InputReading {
+    guard caching.cache == .none, reading.damage != .strict, first?.isKnownAtOnce ?? true else {
       return .whole
     }
-    return follow ? .following : .arriving
+    return playing.follow ? .following : .arriving
   }
 
-  private var isStandingStill: Bool { hasNoMotion || MotionPreference.isReduced }
+  private var isStandingStill: Bool { screen.hasNoMotion || MotionPreference.isReduced }
 
   private var playback: PlaybackOptions {
     var options = PlaybackOptions()
-    options.playCount = once ? .once : loops?.playCount
+    options.playCount = playing.once ? .once : playing.loops?.playCount
     // Without a screen and keys, a file that plays for ever would never end.
-    if output == .none, !once, loops == nil, duration == nil { options.playCount = .once }
+    if isUndrawn, !playing.once, playing.loops == nil, playing.duration == nil {
+      options.playCount = .once
+    }
     // Several files play once each, unless the user says otherwise.
     if files.count > 1, options.playCount == nil { options.playCount = .once }
-    options.fixedDelay = delay.map { .milliseconds(Int($0)) }
-    options.delayPolicy = timing.policy
-    options.rate = speed
-    options.direction = reverse ? .backward : .forward
-    options.bounces = bounce
-    options.latePolicy = late.policy
-    options.recordsTrace = trace != nil
+    options.fixedDelay = playing.delay.map { .milliseconds(Int($0)) }
+    options.delayPolicy = playing.timing.policy
+    options.rate = playing.speed
+    options.direction = playing.reverse ? .backward : .forward
+    options.bounces = playing.bounce
+    options.latePolicy = playing.late.policy
+    options.recordsTrace = tracing.trace != nil
     // Late frames that must be shown must not replace each other.
-    if late.policy != .skip, late.policy != .latest { options.buffering = .lossless }
-    options.reducesMotion = isStandingStill || frame != nil
+    if options.latePolicy != .skip, options.latePolicy != .latest { options.buffering = .lossless }
+    options.reducesMotion = isStandingStill || screen.frame != nil
     return options
   }
 
   private func settings(_ store: FrameStore?) -> PlayerSettings {
     var settings = PlayerSettings()
-    if case .mode(let mode) = output { settings.mode = mode }
-    settings.colors = colors.depth
-    settings.passthrough = passthrough.passthrough
-    settings.backdrop = backdrop
-    settings.fit = fit.fit
-    settings.filter = filter.filter
-    settings.usesMouse = !ignoresMouse
-    settings.showsStatus = !hidesStatus && frame == nil
-    settings.isInline = isInline || frame != nil
-    settings.isExact = isExact
-    settings.isStill = frame != nil
+    settings.mode = drawing.output?.mode
+    settings.colors = drawing.colors?.depth
+    settings.passthrough = drawing.passthrough?.passthrough
+    settings.backdrop = drawing.backdrop ?? .terminal
+    settings.fit = screen.fit.fit
+    settings.filter = screen.filter.filter
+    settings.usesMouse = !screen.ignoresMouse
+    settings.showsStatus = !screen.hidesStatus && screen.frame == nil
+    settings.isInline = screen.isInline || screen.frame != nil
+    settings.isExact = screen.isExact
+    settings.isStill = screen.frame != nil
     // A file without motion would otherwise end at once.
-    settings.holds = hold ? true : once || frame != nil ? false : isStandingStill ? true : nil
-    settings.wallTime = duration?.time
-    settings.start = frame.map { .frame($0.number) } ?? start
+    settings.holds =
+      playing.hold
+      ? true : playing.once || screen.frame != nil ? false : isStandingStill ? true : nil
+    settings.wallTime = playing.duration?.time
+    settings.start = first
     settings.playback = playback
-    settings.decoding = decoding
-    settings.reading = reading
+    settings.decoding = reading.options
+    settings.reading = inputReading
     settings.store = store
-    settings.trace = trace
-    settings.isForced = force
+    settings.trace = tracing.trace
+    settings.isForced = tracing.force
     return settings
   }
 
-  private func previewSettings(_ settings: PlayerSettings) -> PreviewSettings {
-    var result = PreviewSettings()
-    result.mode = settings.mode
-    result.colors = settings.colors
-    result.passthrough = settings.passthrough
-    result.backdrop = settings.backdrop
-    result.fit = settings.fit ?? .contain
-    result.isExact = settings.isExact
-    applyPlace(to: &result)
-    return result
-  }
-
-  private func clearPreview() -> ExitStatus {
-    do throws(CommandFailure) {
-      try PictureDrawing.clear(previewSettings(settings(nil)))
-      return .success
-    } catch {
-      error.report(asJSON: false)
-      return error.status
-    }
+  private var previewSettings: PreviewSettings {
+    var settings = drawing.settings(at: preview)
+    settings.fit = screen.fit.fit ?? .contain
+    settings.isExact = screen.isExact
+    return settings
   }
 
   private func playWithoutDrawing(
@@ -333,7 +304,7 @@ struct PlayCommand: ZoetropeSubcommand, PlaceArguments, CacheArguments, Decoding
     for input in inputs where Signals.ending == nil {
       var settings = settings
       // The trace of the last file replaces those of the others.
-      settings.isForced = force || !statuses.isEmpty
+      settings.isForced = tracing.force || !statuses.isEmpty
       statuses.append(UndrawnPlay(input, settings: settings).run())
     }
     return Signals.ending ?? .combined(statuses)

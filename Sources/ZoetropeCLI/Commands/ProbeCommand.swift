@@ -22,7 +22,9 @@ struct ProbeCommand: ZoetropeSubcommand {
   @Flag(help: "Print one line of JSON.")
   var json = false
 
-  func execute() -> ExitStatus {
+  var reportsJSON: Bool { json }
+
+  func execute() throws(CommandFailure) -> ExitStatus {
     var capabilities = TerminalCapabilities(environment: .current)
     var status = ExitStatus.terminal
     // This works with standard output in a pipe: the controlling terminal answers.
@@ -31,13 +33,8 @@ struct ProbeCommand: ZoetropeSubcommand {
       capabilities = answered
       status = .success
     }
-    do throws(CommandFailure) {
-      let text = json ? capabilities.json : Self.text(capabilities)
-      try OutputStream.print(Array((text + "\n").utf8))
-    } catch {
-      error.report(asJSON: json)
-      return error.status
-    }
+    let text = json ? capabilities.json : Self.text(capabilities)
+    try OutputStream.print(Array((text + "\n").utf8))
     return status
   }
 

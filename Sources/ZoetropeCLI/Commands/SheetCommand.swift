@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeProcess
 
 /// `zoetrope sheet`.
-struct SheetCommand: ZoetropeSubcommand, ScalingArguments, DecodingArguments {
+struct SheetCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "sheet",
     abstract: "Draw frames side by side: a contact sheet, or a sprite sheet with its atlas.",
@@ -23,108 +23,90 @@ struct SheetCommand: ZoetropeSubcommand, ScalingArguments, DecodingArguments {
         zoetrope sheet party.gif -o all.png --distinct 12 --size 160x --label time
       """)
 
-  @Argument(help: "GIF or PNG files; - reads standard input.", completion: .animations)
+  @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @Option(
-    name: [.customShort("o", allowingJoined: true), .long],
-    help: "The sheet, a PNG file, or - for standard output.", completion: .file())
-  var output: String
+  @OptionGroup(title: "Frames") var selected: SelectionArguments
 
-  @Option(
-    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2.",
-    transform: ExtractCommand.selector)
-  var frames: FrameSelector?
+  @OptionGroup(title: "Frames") var choice: ChoiceArguments
 
-  @Option(parsing: .unconditional, help: "Frames shown in a time range, such as 1.5s-3s.")
-  var time: TimeRange?
+  @OptionGroup(title: "Layout") var layout: LayoutArguments
 
-  @Option(parsing: .unconditional, help: "Every Nth of the selected frames.")
-  var every = 1
+  @OptionGroup(title: "Output") var writing: WritingArguments
 
-  @Option(parsing: .unconditional, help: "At most this many frames of each file.")
-  var max: Int?
+  @OptionGroup(title: "Scaling") var scaling: ScalingArguments
 
-  @Option(
-    parsing: .unconditional,
-    help: "The N frames that look least alike; decodes each file twice.")
-  var distinct: Int?
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  @Option(parsing: .unconditional, help: "Frames in a row. (default: about square)")
-  var columns: Int?
+  struct ChoiceArguments: ParsableArguments {
+    @Option(
+      parsing: .unconditional,
+      help: "The N frames that look least alike; decodes each file twice.")
+    var distinct: Int?
 
-  @Option(parsing: .unconditional, help: "Pixels between cells and around them.")
-  var padding = 0
-
-  @Option(help: "What stands below each frame.")
-  var label = SheetLabel.none
-
-  @Option(
-    name: .customLong("bg"), help: "What is behind the frames.")
-  var background = BackgroundArgument(color: .clear)
-
-  @Option(
-    help: "Write where each frame lies as JSON; - is standard output.", completion: .file())
-  var atlas: String?
-
-  @Option(help: "With --atlas: the shape of its list of frames.")
-  var atlasShape = AtlasShape.hash
-
-  @Flag(help: "Replace existing files.")
-  var force = false
-
-  @Flag(name: .shortAndLong, help: "No progress and no warnings.")
-  var quiet = false
-
-  @Option(help: .timing)
-  var timing = TimingArgument(policy: .browser)
-
-  @Option(help: .size)
-  var size: SizeArgument?
-
-  @Option(help: .fit)
-  var fit = ScalingFit.fit
-
-  @Option(help: .filter)
-  var filter = ScalingFilter.bilinear
-
-  @Flag(help: .linearLight)
-  var linearLight = false
-
-  @Option(help: .limits)
-  var limits = LimitsProfile.default
-
-  @Option(help: .damage)
-  var damage = DamageChoice.salvage
-
-  @Option(help: .decoder)
-  var decoder = DecoderChoice.fast
-
-  func validate() throws {
-    try checkScaling()
-    guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
-    guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
-    guard (1...1000).contains(distinct ?? 1) else {
-      throw ValidationError("--distinct must be a number from 1 to 1000")
+    func validate() throws {
+      guard (1...1000).contains(distinct ?? 1) else {
+        throw ValidationError("--distinct must be a number from 1 to 1000")
+      }
     }
-    guard (1...100_000).contains(columns ?? 1) else {
-      throw ValidationError("--columns must be a number from 1 to 100000")
-    }
-    guard (0...4096).contains(padding) else {
-      throw ValidationError("--padding must be a number from 0 to 4096")
-    }
-    guard !output.isEmpty, atlas != "" else { throw ValidationError("the output name is empty") }
-    if atlas == nil, atlasShape != .hash { throw ValidationError("--atlas-shape wants --atlas") }
   }
 
-  func execute() -> ExitStatus {
-    SheetRequest(
-      files: files, output: output,
-      selection: FrameSelection(frames: frames, time: time, every: every, maximum: max ?? .max),
-      distinctCount: distinct, columns: columns, padding: padding, label: label,
-      background: background.color, rendering: rendering, atlas: atlas,
-      atlasShape: atlasShape, policy: timing.policy, isForced: force, isQuiet: quiet,
-      version: VersionText.number, options: decoding
+  struct LayoutArguments: ParsableArguments {
+    @Option(parsing: .unconditional, help: "Frames in a row. (default: about square)")
+    var columns: Int?
+
+    @Option(parsing: .unconditional, help: "Pixels between cells and around them.")
+    var padding = 0
+
+    @Option(help: "What stands below each frame.")
+    var label = SheetLabel.none
+
+    @Option(name: .customLong("bg"), help: "What is behind the frames.")
+    var background = BackgroundArgument(color: .clear)
+
+    func validate() throws {
+      guard (1...100_000).contains(columns ?? 1) else {
+        throw ValidationError("--columns must be a number from 1 to 100000")
+      }
+      guard (0...4096).contains(padding) else {
+        throw ValidationError("--padding must be a number from 0 to 4096")
+      }
+    }
+  }
+
+  struct WritingArguments: ParsableArguments {
+    @Option(
+      name: [.customShort("o", allowingJoined: true), .long],
+      help: "The sheet, a PNG file, or - for standard output.", completion: .file())
+    var output: String
+
+    @Option(
+      help: "Write where each frame lies as JSON; - is standard output.", completion: .file())
+    var atlas: String?
+
+    @Option(help: "With --atlas: the shape of its list of frames.")
+    var atlasShape = AtlasShape.hash
+
+    @Flag(help: "Replace existing files.")
+    var force = false
+
+    @Flag(name: .shortAndLong, help: "No progress and no warnings.")
+    var quiet = false
+
+    func validate() throws {
+      guard !output.isEmpty, atlas != "" else { throw ValidationError("the output name is empty") }
+      if atlas == nil, atlasShape != .hash { throw ValidationError("--atlas-shape wants --atlas") }
+    }
+  }
+
+  func execute() throws(CommandFailure) -> ExitStatus {
+    try SheetRequest(
+      files: files, output: writing.output, selection: selected.selection,
+      distinctCount: choice.distinct, columns: layout.columns, padding: layout.padding,
+      label: layout.label, background: layout.background.color, rendering: scaling.rendering,
+      atlas: writing.atlas, atlasShape: writing.atlasShape, policy: selected.timing.policy,
+      isForced: writing.force, isQuiet: writing.quiet, version: VersionText.number,
+      options: reading.options
     ).run()
   }
 }

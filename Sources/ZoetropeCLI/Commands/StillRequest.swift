@@ -32,32 +32,24 @@ struct StillRequest: Hashable {
 
   /// Writes or draws a picture of each file; nothing of a file that cannot be decoded. A failed
   /// input does not stop the others; failed output does.
-  func run() -> ExitStatus {
+  func run() throws(CommandFailure) -> ExitStatus {
     let store = cache.open()
     defer { cache.reportFailure(of: store) }
-    do throws(CommandFailure) {
-      let inputs = files.map { InputFile($0) }
-      if files.count(where: { $0 == "-" }) > 1 {
-        throw .usage("standard input can be read only once")
+    let inputs = try InputFile.all(files)
+    switch output {
+    case .drawing(let settings):
+      let drawing = try PictureDrawing(settings)
+      return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) -> Delivery in
+        try drawing.draw(picture.frame.bitmap.converted(to: .rgba8))
       }
-      switch output {
-      case .drawing(let settings):
-        let drawing = try PictureDrawing(settings)
-        return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) -> Delivery in
-          try drawing.draw(picture.frame.bitmap.converted(to: .rgba8))
-        }
-      case .files(let name):
-        var files = try StillFiles(name, inputs, format: format, isForced: isForced)
-        return try each(inputs, keptIn: store) {
-          (input, picture) throws(CommandFailure) -> Delivery in
-          let values = OutputTemplate.Values(
-            input: input, index: picture.index, of: picture.image, policy: policy, format: format)
-          return try files.write(picture.frame.bitmap, of: picture.image, values)
-        }
+    case .files(let name):
+      var files = try StillFiles(name, inputs, format: format, isForced: isForced)
+      return try each(inputs, keptIn: store) {
+        (input, picture) throws(CommandFailure) -> Delivery in
+        let values = OutputTemplate.Values(
+          input: input, index: picture.index, of: picture.image, policy: policy, format: format)
+        return try files.write(picture.frame.bitmap, of: picture.image, values)
       }
-    } catch {
-      error.report(asJSON: false)
-      return error.status
     }
   }
 
@@ -139,7 +131,7 @@ struct StillRequest: Hashable {
       }
     }
     guard let store else { return rendered(try reader.frame(at: index)) }
-    return try CachedFrameReader(image, rendering: rendering ?? Rendering(), cache: store)
+    return try RenderedReader(image, rendering: rendering ?? Rendering(), cache: store)
       .frame(at: index)
   }
 
@@ -186,28 +178,8 @@ struct StillFiles {
         isDirectory
         ? OutputTemplate.files(inDirectory: argument) : try OutputTemplate(parsing: argument)
       try FileEnding.check(template, ExtractionFormat(format))
-      try Self.check(template, inputs)
+      try template.checkNames(of: inputs, example: "DIR/{name}.{ext}")
       destination = .files(template)
-    }
-  }
-
-  /// Refuses a template that gives two inputs one name.
-  private static func check(
-    _ template: OutputTemplate, _ inputs: [InputFile]
-  ) throws(CommandFailure) {
-    guard inputs.count > 1 else { return }
-    guard template.tellsFilesApart else {
-      throw .usage("several files need {stem} or {name} in the output name, or a directory")
-    }
-    var found: [[UInt8]: InputFile] = [:]
-    for input in inputs {
-      let name = template.hasName ? input.fullStem : input.stem
-      guard let other = found.updateValue(input, forKey: name) else { continue }
-      throw .usage(
-        "\(other.name) and \(input.name) would have the same output name; "
-          + (other.fullStem == input.fullStem
-            ? "write them to different directories"
-            : "{name} has the extension too, as in -o 'DIR/{name}.{ext}'"))
     }
   }
 

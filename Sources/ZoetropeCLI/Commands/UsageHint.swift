@@ -1,27 +1,6 @@
 import ArgumentParser
 import Zoetrope
 
-/// The commands as a tree of names, for help and for messages about misspelled words.
-enum CommandTree {
-  /// The command that `words` name; nil if there is none.
-  static func command<Words: Sequence>(
-    named words: Words
-  ) -> (any ParsableCommand.Type)? where Words.Element: StringProtocol {
-    var command: any ParsableCommand.Type = ZoetropeCommand.self
-    for word in words {
-      guard let next = subcommand(of: command, named: word) else { return nil }
-      command = next
-    }
-    return command
-  }
-
-  static func subcommand(
-    of command: any ParsableCommand.Type, named word: some StringProtocol
-  ) -> (any ParsableCommand.Type)? {
-    command.configuration.subcommands.first { $0._commandName == word }
-  }
-}
-
 /// A better first line for a message of the parser about a misspelled word.
 ///
 /// The parser suggests options, but not commands, and says nothing of a misspelled option while
@@ -52,14 +31,15 @@ enum UsageHint {
     if words.first == "help" { words = words.dropFirst() }
     for word in words {
       guard !command.configuration.subcommands.isEmpty, !word.hasPrefix("-") else { return nil }
-      if let next = CommandTree.subcommand(of: command, named: word) {
+      let subcommands = command.configuration.subcommands
+      if let next = subcommands.first(where: { $0._commandName == word }) {
         command = next
         continue
       }
       // The parser's own command.
       if word == "help" { return nil }
       var line = "Error: Unknown command '\(word.sanitized)'."
-      let names = command.configuration.subcommands.map { $0._commandName } + ["help"]
+      let names = subcommands.map { $0._commandName } + ["help"]
       if let name = NameSuggestion.closest(to: word, in: names) {
         line += " Did you mean '\(name)'?"
       }
@@ -82,23 +62,19 @@ enum UsageHint {
     return "Error: Unknown option '\(name.sanitized)'; a file of that name is ./\(name.sanitized)"
   }
 
-  /// Something is missing, and among `arguments` is an option that the command does not have.
+  /// The parser's words about an unknown option in `arguments`, which it keeps back while something is missing.
   private static func hiddenOption(_ message: String, _ arguments: [String]) -> String? {
-    guard message.hasPrefix("Error: Missing expected argument") else { return nil }
-    var command: any ParsableCommand.Type = ZoetropeCommand.self
-    var words = arguments.prefix { $0 != "--" }[...]
-    while let next = words.first.flatMap({ CommandTree.subcommand(of: command, named: $0) }) {
-      command = next
-      words = words.dropFirst()
+    var (line, arguments) = (message, arguments)
+    // No command needs more than an output and a file.
+    for _ in 0..<2 where line.hasPrefix("Error: Missing expected argument") {
+      arguments.append(line.contains("'--output") ? "--output=-" : "-")
+      do {
+        _ = try ZoetropeCommand.parseAsRoot(arguments)
+        return nil
+      } catch {
+        line = String(ZoetropeCommand.fullMessage(for: error).prefix { $0 != "\n" })
+      }
     }
-    let help = ZoetropeCommand.helpMessage(for: command, columns: 80)
-    let names = help.split { !$0.isLetter && $0 != "-" }.filter { $0.hasPrefix("--") }
-    for word in words where word.hasPrefix("--") {
-      let name = word.prefix { $0 != "=" }
-      if names.contains(name) { continue }
-      guard let meant = NameSuggestion.closest(to: name, in: names) else { continue }
-      return "Error: Unknown option '\(String(name).sanitized)'. Did you mean '\(meant)'?"
-    }
-    return nil
+    return line != message && line.hasPrefix("Error: Unknown option") ? line.sanitized : nil
   }
 }

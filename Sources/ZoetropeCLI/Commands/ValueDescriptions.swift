@@ -1,4 +1,5 @@
 public import Zoetrope
+internal import ZoetropeExplain
 package import ZoetropePlayer
 
 // What each value of an option means, which help and manual pages list below the option. The parser

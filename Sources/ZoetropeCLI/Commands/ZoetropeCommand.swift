@@ -87,11 +87,11 @@ package enum ZoetropeTool {
     }
     do {
       var command = try parse(arguments)
-      if let command = command as? any ZoetropeSubcommand { return command.execute() }
+      if let command = command as? any ZoetropeSubcommand { return command.status() }
       try command.run()
       return .success
     } catch {
-      var text = arranged(ZoetropeCommand.fullMessage(for: error)) + "\n"
+      var text = ZoetropeCommand.fullMessage(for: error) + "\n"
       if let shell = CompletionScript.shell(in: arguments) {
         text = CompletionScript.completed(text, for: shell)
       }
@@ -115,28 +115,31 @@ package enum ZoetropeTool {
       return .usage
     }
   }
-
-  /// A message of the parser; if it is help, with its options under titles.
-  static func arranged(_ message: String) -> String {
-    guard let words = HelpText.command(of: message) else { return message }
-    let command = CommandTree.command(named: words) as? any ZoetropeSubcommand.Type
-    return HelpText.arranged(message, under: command?.optionTitles ?? [])
-  }
 }
 
 /// A command that returns an exit status instead of throwing.
 protocol ZoetropeSubcommand: ParsableCommand {
-  /// The titles of its options in help and manual pages; none if it has few.
-  static var optionTitles: [OptionTitle] { get }
+  /// Whether a failure is reported as JSON.
+  var reportsJSON: Bool { get }
 
-  func execute() -> ExitStatus
+  func execute() throws(CommandFailure) -> ExitStatus
 }
 
 extension ZoetropeSubcommand {
-  static var optionTitles: [OptionTitle] { [] }
+  var reportsJSON: Bool { false }
 
-  /// What ArgumentParser calls; ``ZoetropeTool`` calls ``execute()`` itself.
-  func run() throws { throw ExitCode(execute().rawValue) }
+  /// Executes it, and reports its failure.
+  func status() -> ExitStatus {
+    do throws(CommandFailure) {
+      return try execute()
+    } catch {
+      error.report(asJSON: reportsJSON)
+      return error.status
+    }
+  }
+
+  /// What ArgumentParser calls; ``ZoetropeTool`` calls ``status()`` itself.
+  func run() throws { throw ExitCode(status().rawValue) }
 }
 
 /// What `--version` prints: the versions of the tool and of the libraries it is linked with.

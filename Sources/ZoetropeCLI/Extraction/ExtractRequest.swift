@@ -69,26 +69,21 @@ extension ExtractRequest {
   ///
   /// All names are checked before the first frame is written: a duplicate, an input, or a file that
   /// may not be replaced ends the command with nothing written.
-  func run() -> ExitStatus {
-    do throws(CommandFailure) {
-      let inputs = files.map { InputFile($0) }
-      let destination = try settle(inputs)
-      let identities = InputIdentities(inputs)
-      let store = cache.open()
-      defer { cache.reportFailure(of: store) }
-      let preparations = try prepare(
-        inputs, for: destination, avoiding: identities, keptIn: store)
-      let stream = try Self.open(destination)
-      defer { stream.close() }
-      if destination.isStream { try identities.check(stream) }
-      var manifest = ManifestLines(isPrintedAtOnce: manifest == "-", isKept: manifest != nil)
-      let status = try extract(preparations, to: stream, keptIn: store, manifest: &manifest)
-      if Signals.ending == nil { try write(manifest) }
-      return status
-    } catch {
-      error.report(asJSON: reportsJSON)
-      return error.status
-    }
+  func run() throws(CommandFailure) -> ExitStatus {
+    let inputs = try InputFile.all(files)
+    let destination = try settle(inputs)
+    let identities = InputIdentities(inputs)
+    let store = cache.open()
+    defer { cache.reportFailure(of: store) }
+    let preparations = try prepare(
+      inputs, for: destination, avoiding: identities, keptIn: store)
+    let stream = try Self.open(destination)
+    defer { stream.close() }
+    if destination.isStream { try identities.check(stream) }
+    var manifest = ManifestLines(isPrintedAtOnce: manifest == "-", isKept: manifest != nil)
+    let status = try extract(preparations, to: stream, keptIn: store, manifest: &manifest)
+    if Signals.ending == nil { try write(manifest) }
+    return status
   }
 
   /// Extracts the prepared files in order; returns the combined status.
@@ -99,16 +94,9 @@ extension ExtractRequest {
     var statuses: [ExitStatus] = []
     for preparation in preparations {
       do throws(CommandFailure) {
-        let result: ExtractionResult
-        if let names = preparation.streamedNames {
-          let extraction = try StreamExtraction(
-            preparation, names: names, request: self, stream: stream)
-          result = try Signals.whileCaught { () throws(CommandFailure) in try extraction.run() }
-        } else {
-          let extraction = try FileExtraction(
-            preparation, request: self, stream: stream, store: store)
-          result = try Signals.whileCaught { () throws(CommandFailure) in try extraction.run() }
-        }
+        let extraction = try Extraction(
+          preparation, request: self, stream: stream, store: store)
+        let result = try Signals.whileCaught { () throws(CommandFailure) in try extraction.run() }
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
         // Nobody reads on; what failed before still counts.
@@ -146,9 +134,6 @@ extension ExtractRequest {
     if destination == .standardOutput, manifest == "-" {
       throw .usage("frames and manifest cannot both go to standard output")
     }
-    if files.count(where: { $0 == "-" }) > 1 {
-      throw .usage("standard input can be read only once")
-    }
     if destination.isStream, format == .y4m, files.count > 1 {
       throw .usage("a stream holds one video; put {stem} into the output name, or name a directory")
     }
@@ -167,20 +152,7 @@ extension ExtractRequest {
     if format == .ffconcat, template.listedFrames == nil {
       throw .usage("with --format ffconcat, -o is a directory or a name that ends in .ffconcat")
     }
-    guard files.count > 1 else { return destination }
-    guard template.tellsFilesApart else {
-      throw .usage("several files need {stem} or {name} in the output name, or a directory")
-    }
-    var names: [[UInt8]: InputFile] = [:]
-    for input in inputs {
-      let name = template.hasName ? input.fullStem : input.stem
-      guard let other = names.updateValue(input, forKey: name) else { continue }
-      throw .usage(
-        "\(other.name) and \(input.name) would have the same output names; "
-          + (other.fullStem == input.fullStem
-            ? "extract them to different directories"
-            : "{name} has the extension too, as in -o 'DIR/{name}-{index:04}.{ext}'"))
-    }
+    try template.checkNames(of: inputs, example: "DIR/{name}-{index:04}.{ext}")
     return destination
   }
 

@@ -8,12 +8,16 @@ struct ExtractionPlan {
     /// Nil for the static image.
     let index: Int?
     /// Nil for a stream, and for a file that holds all frames.
-    let path: FilePath?
+    var path: FilePath?
     /// How often the frame is written to a stream.
     var repeats = 1
+    /// Whether the file exists and stays.
+    var isKept = false
   }
 
-  private(set) var outputs: [Output]
+  var outputs: [Output]
+  /// The size of the pictures, if they are whole frames.
+  let pictureSize: PixelSize
   /// The one file beside or instead of those of the frames: a video, or a list of frames.
   private(set) var whole: FilePath?
   /// The frame rate of a video.
@@ -44,6 +48,9 @@ struct ExtractionPlan {
       throw failure
     }
     outputs = indices.map { Output(index: $0, path: nil) }
+    pictureSize =
+      request.rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
+      ?? image.canvasSize
     if request.format == .y4m { try settleVideo(of: image, input: input, request) }
     guard case .files(let template) = destination else { return }
     let starts = image.startTimes(policy: request.policy)
@@ -103,7 +110,7 @@ struct ExtractionPlan {
         }
       }
       outputs = runs
-      return try checkVideo(of: image, input: input, request)
+      return try checkVideo(of: input, request)
     }
     let delays = outputs.compactMap { $0.index.map { image.frames[$0].delay } }
     var failure = CommandFailure.usage("")
@@ -117,7 +124,7 @@ struct ExtractionPlan {
         outputs = zip(outputs, counts).compactMap { output, count in
           count > 0 ? Output(index: output.index, path: nil, repeats: count) : nil
         }
-        return try checkVideo(of: image, input: input, request)
+        return try checkVideo(of: input, request)
       }
       failure = .usage(
         "exact delays take \(total) pictures, the most are \(PictureRate.mostPictures); "
@@ -137,19 +144,16 @@ struct ExtractionPlan {
 
   /// Refuses a video of more than ``mostVideoBytes``, which a small file with long delays can ask for.
   private func checkVideo(
-    of image: AnimatedImage, input: InputFile, _ request: ExtractRequest
+    of input: InputFile, _ request: ExtractRequest
   ) throws(CommandFailure) {
     guard request.options.limits != .none else { return }
-    let size =
-      request.rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
-      ?? image.canvasSize
     // No more than a million pictures.
     let count = outputs.reduce(0) { $0 + $1.repeats }
-    let bytes = size.area.multipliedReportingOverflow(by: 3 * count)
+    let bytes = pictureSize.area.multipliedReportingOverflow(by: 3 * count)
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
     var failure = CommandFailure(
       .limit, code: "limitExceeded",
-      "the video would be \(count) pictures of \(size), the most are \(Self.mostVideoBytes) bytes; "
+      "the video would be \(count) pictures of \(pictureSize), the most are \(Self.mostVideoBytes) bytes; "
         + "choose a lower --fps, a --size or --max, or --limits none")
     failure.file = input.name
     throw failure

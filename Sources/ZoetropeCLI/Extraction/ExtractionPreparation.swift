@@ -10,8 +10,6 @@ struct ExtractionPreparation {
   var image: AnimatedImage?
   /// Nil for a stream, whose outputs are determined when the file is opened.
   var plan: ExtractionPlan?
-  /// Whether each output of the plan exists and is kept.
-  var isFinished: [Bool] = []
   /// Why the file cannot be extracted; reported when its turn comes.
   var failure: CommandFailure?
   /// The names that are taken, if the frames are written while the bytes arrive.
@@ -30,25 +28,24 @@ struct ExtractionPreparation {
       ? input.openFollowed(request.decodingOptions, patience: request.followTimeout)
       : input.open(request.decodingOptions, knownTo: store)
     self.image = image
-    let plan = try ExtractionPlan(
+    plan = try ExtractionPlan(
       image: image, input: input, request: request, destination: destination)
-    self.plan = plan
-    isFinished = plan.outputs.map { _ in false }
   }
 
   /// Refuses names that are taken by another output, by an input, or by a file that must stay.
   mutating func check(
     names: inout OutputNames, avoiding identities: InputIdentities, for request: ExtractRequest
   ) throws(CommandFailure) {
-    guard let plan else { return }
+    guard var plan else { return }
     if let whole = plan.whole {
       try request.checkWhole(whole, names: &names, avoiding: identities)
     }
     for (number, output) in plan.outputs.enumerated() {
       guard let path = output.path else { continue }
-      isFinished[number] = try request.checkName(
+      plan.outputs[number].isKept = try request.checkName(
         path, of: input, names: &names, avoiding: identities)
     }
+    self.plan = plan
   }
 }
 

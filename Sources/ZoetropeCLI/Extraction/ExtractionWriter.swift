@@ -2,11 +2,21 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
+/// A composited frame on its way to its output.
+struct FrameJob: Sendable {
+  /// Its place among the outputs of this file, from 0.
+  let place: Int
+  let bitmap: Bitmap
+  /// Nil for the stream.
+  let path: FilePath?
+  /// How often it is written to the stream.
+  var repeats = 1
+}
+
 /// Encodes and writes frames on several threads, with a bound on the number in progress.
 ///
-/// The compositing thread submits frames in order. When enough are waiting it encodes one itself,
-/// so
-/// `jobs` threads are busy, including the caller's. Frames for a stream are written in order, files as
+/// The compositing thread submits frames in order. When enough are waiting it encodes one itself, so `jobs`
+/// threads are busy, including the caller's. Frames for a stream are written in order, files as
 /// they are ready.
 final class ExtractionWriter {
   private let shared: Monitor<State>

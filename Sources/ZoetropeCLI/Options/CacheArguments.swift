@@ -4,28 +4,26 @@ import Zoetrope
 import ZoetropeProcess
 
 /// The options of commands that can keep decoded frames on disk.
-protocol CacheArguments: ParsableCommand {
-  var cache: CacheArgument { get }
-  var cacheLimit: ByteCountArgument? { get }
-}
+struct CacheArguments: ParsableArguments {
+  @Option(help: ArgumentHelp("Where decoded frames are kept for the next run.", valueName: "dir"))
+  var cache = CacheArgument.none
 
-extension CacheArguments {
-  func checkCache() throws {
+  @Option(help: .cacheLimit)
+  var cacheLimit: ByteCountArgument?
+
+  func validate() throws {
     if cache == .none, cacheLimit != nil { throw ValidationError("--cache-limit wants --cache") }
     if cache == .standard { _ = try CacheArgument.standardDirectory() }
   }
 
   /// The cache to open.
-  var cacheSettings: CommandCache {
+  var settings: CommandCache {
     CommandCache(
       directory: cache.directory, byteLimit: cacheLimit?.count ?? CommandCache.defaultByteLimit)
   }
 }
 
 extension ArgumentHelp {
-  static var cache: Self {
-    Self("Where decoded frames are kept for the next run.", valueName: "dir")
-  }
   static var cacheLimit: Self {
     Self("The most bytes on disk, as 500M or 2G. (default: 256M)", valueName: "bytes")
   }

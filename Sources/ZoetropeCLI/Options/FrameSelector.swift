@@ -1,6 +1,44 @@
 import ArgumentParser
 import Zoetrope
 
+/// The options of commands that take some of a file's frames.
+struct SelectionArguments: ParsableArguments {
+  @Option(
+    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2.",
+    transform: Self.selector)
+  var frames: FrameSelector?
+
+  @Option(
+    parsing: .unconditional,
+    help: "Frames shown in a time range, such as 1.5s-3s, 500ms-, -200ms or 2s.")
+  var time: TimeRange?
+
+  @Option(parsing: .unconditional, help: "Every Nth of the selected frames.")
+  var every = 1
+
+  @Option(parsing: .unconditional, help: "At most this many frames of each file.")
+  var max: Int?
+
+  @Option(help: .timing)
+  var timing = TimingArgument(policy: .browser)
+
+  func validate() throws {
+    guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
+    guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
+  }
+
+  var selection: FrameSelection {
+    FrameSelection(frames: frames, time: time, every: every, maximum: max ?? .max)
+  }
+
+  private static func selector(_ text: String) throws -> FrameSelector {
+    if let selector = FrameSelector(text) { return selector }
+    throw ValidationError(
+      "frames are chosen as in 0,3-7,-1,10-,::2; they come in the file's order, so no range runs "
+        + "backwards")
+  }
+}
+
 /// Which frames a command uses: by number, then by time, then every Nth, then at most so many.
 struct FrameSelection: Hashable, Sendable {
   /// All frames when nil.

@@ -4,15 +4,28 @@ package import ZoetropePlayer
 internal import ZoetropeTerminal
 
 /// The options of commands that draw in a part of the terminal, for file managers and pickers.
-protocol PlaceArguments: ParsableCommand {
-  var place: PicturePlace? { get }
-  var id: Int? { get }
-  var cell: CellSizeArgument? { get }
-  var clear: Bool { get }
-}
+struct PlaceArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Draw in these cells, counted from 0 at the top left, with no queries and no keys.",
+      valueName: "COLSxROWS@X,Y"))
+  var place: PicturePlace?
 
-extension PlaceArguments {
-  func checkPlace() throws {
+  @Option(
+    help: ArgumentHelp(
+      "The picture's number, 1 to 8388607, by which --clear finds it (default: random).",
+      valueName: "number"))
+  var id: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "The size of a cell in pixels, where the terminal does not report it.", valueName: "WxH"))
+  var cell: CellSizeArgument?
+
+  @Flag(help: "Remove what was drawn with the same --place, --id and --protocol.")
+  var clear = false
+
+  func validate() throws {
     if let id, !PreviewSettings.numbers.contains(id) {
       throw ValidationError("--id must be a number from 1 to \(PreviewSettings.numbers.upperBound)")
     }
@@ -20,32 +33,50 @@ extension PlaceArguments {
   }
 
   /// Whether any of these options was given.
-  var hasPlace: Bool { place != nil || id != nil || cell != nil || clear }
-
-  /// Adds these options to settings.
-  func applyPlace(to settings: inout PreviewSettings) {
-    settings.place = place
-    settings.number = id
-    settings.cell = cell?.size
-  }
+  var isGiven: Bool { place != nil || id != nil || cell != nil || clear }
 }
 
-extension ArgumentHelp {
-  static var place: Self {
-    Self(
-      "Draw in these cells, counted from 0 at the top left, with no queries and no keys.",
-      valueName: "COLSxROWS@X,Y")
+/// The options of commands that draw.
+struct DrawingArguments: ParsableArguments {
+  @Option(
+    name: .customLong("protocol"),
+    help: ArgumentHelp(
+      "How frames are drawn. (default: auto)", valueName: "name",
+      argumentType: ProtocolArgument.self))
+  var output: ProtocolArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many colours to use. (default: auto)", argumentType: ColorsArgument.self))
+  var colors: ColorsArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "How graphics pass through a multiplexer, which must allow it. (default: auto)",
+      argumentType: PassthroughArgument.self))
+  var passthrough: PassthroughArgument?
+
+  @Option(
+    name: .customLong("bg"),
+    help: ArgumentHelp(
+      "What is behind transparent pixels. (default: terminal)", argumentType: PlayerBackdrop.self))
+  var backdrop: PlayerBackdrop?
+
+  /// Whether any of these options was given.
+  var isGiven: Bool { output != nil || colors != nil || passthrough != nil || backdrop != nil }
+
+  /// What a picture at `place` is drawn with.
+  func settings(at place: PlaceArguments) -> PreviewSettings {
+    var settings = PreviewSettings()
+    settings.mode = output?.mode
+    settings.colors = colors?.depth
+    settings.passthrough = passthrough?.passthrough
+    settings.backdrop = backdrop ?? .terminal
+    settings.place = place.place
+    settings.number = place.id
+    settings.cell = place.cell?.size
+    return settings
   }
-  static var id: Self {
-    Self(
-      "The picture's number, 1 to 8388607, by which --clear finds it (default: random).",
-      valueName: "number")
-  }
-  static var cell: Self {
-    Self(
-      "The size of a cell in pixels, where the terminal does not report it.", valueName: "WxH")
-  }
-  static var clear: Self { "Remove what was drawn with the same --place, --id and --protocol." }
 }
 
 /// The words of `--place`.

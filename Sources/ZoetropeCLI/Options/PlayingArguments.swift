@@ -26,9 +26,10 @@ enum ProtocolArgument: ExpressibleByArgument, Hashable {
     ["auto"] + DrawingMode.all.map(\.name) + ["none"]
   }
 
-  var defaultValueDescription: String { "auto" }
-
   static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
+  /// Nil chooses the best for the terminal.
+  var mode: DrawingMode? { if case .mode(let mode) = self { mode } else { nil } }
 }
 
 /// The words of `--colors`.
@@ -157,8 +158,6 @@ extension PlayerBackdrop: ExpressibleByArgument {
         blue: UInt8(truncatingIfNeeded: value))
     }
   }
-
-  package var defaultValueDescription: String { name }
 
   package static var defaultCompletionKind: CompletionKind {
     .list(["terminal", "checker", "black", "white"])

@@ -3,15 +3,20 @@ public import Zoetrope
 internal import ZoetropeProcess
 
 /// The options of commands that can scale pictures.
-protocol ScalingArguments: ParsableCommand {
-  var size: SizeArgument? { get }
-  var fit: ScalingFit { get }
-  var filter: ScalingFilter { get }
-  var linearLight: Bool { get }
-}
+struct ScalingArguments: ParsableArguments {
+  @Option(help: "Scale to 320x240, a width (320x) or a height (x240), of up to 65535.")
+  var size: SizeArgument?
 
-extension ScalingArguments {
-  func checkScaling() throws {
+  @Option(help: "With --size: how other proportions are handled.")
+  var fit = ScalingFit.fit
+
+  @Option(help: "With --size: the resampling filter.")
+  var filter = ScalingFilter.bilinear
+
+  @Flag(help: "With --size: average in linear light, which keeps brightness.")
+  var linearLight = false
+
+  func validate() throws {
     if size == nil, linearLight || fit != .fit || filter != .bilinear {
       throw ValidationError("--fit, --filter and --linear-light want --size")
     }
@@ -22,15 +27,6 @@ extension ScalingArguments {
     size.map {
       Rendering(target: $0.target, fit: fit, filter: filter, linearLight: linearLight)
     }
-  }
-}
-
-extension ArgumentHelp {
-  static var size: Self { "Scale to 320x240, a width (320x) or a height (x240), of up to 65535." }
-  static var fit: Self { "With --size: how other proportions are handled." }
-  static var filter: Self { "With --size: the resampling filter." }
-  static var linearLight: Self {
-    "With --size: average in linear light, which keeps brightness."
   }
 }
 

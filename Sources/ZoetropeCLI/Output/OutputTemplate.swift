@@ -80,6 +80,24 @@ struct OutputTemplate: Hashable, Sendable {
 }
 
 extension OutputTemplate {
+  /// Refuses to give outputs of two inputs the same name. `example` is a template that would not.
+  func checkNames(of inputs: [InputFile], example: String) throws(CommandFailure) {
+    guard inputs.count > 1 else { return }
+    guard tellsFilesApart else {
+      throw .usage("several files need {stem} or {name} in the output name, or a directory")
+    }
+    var names: [[UInt8]: InputFile] = [:]
+    for input in inputs {
+      let name = hasName ? input.fullStem : input.stem
+      guard let other = names.updateValue(input, forKey: name) else { continue }
+      throw .usage(
+        "\(other.name) and \(input.name) would have the same output names; "
+          + (other.fullStem == input.fullStem
+            ? "write them to different directories"
+            : "{name} has the extension too, as in -o '\(example)'"))
+    }
+  }
+
   private static func padded(_ text: String, _ width: Int) -> [UInt8] {
     Array(text.paddedLeft(to: width, with: "0").utf8)
   }

@@ -30,39 +30,31 @@ struct SheetRequest: Hashable {
 
   /// Draws the sheet. An input that cannot be opened is left out and reported; nothing is written if
   /// none can be, or if a frame cannot be decoded.
-  func run() -> ExitStatus {
-    do throws(CommandFailure) {
-      let inputs = files.map { InputFile($0) }
-      try checkOutputs(InputIdentities(inputs))
-      var statuses: [ExitStatus] = []
-      var sources: [SheetSource] = []
-      for input in inputs {
-        do throws(CommandFailure) {
-          sources.append(try source(input))
-          statuses.append(.success)
-        } catch {
-          if Signals.ending != nil { throw error }
-          error.report(asJSON: false)
-          statuses.append(error.status)
-        }
+  func run() throws(CommandFailure) -> ExitStatus {
+    let inputs = try InputFile.all(files)
+    try checkOutputs(InputIdentities(inputs))
+    var statuses: [ExitStatus] = []
+    var sources: [SheetSource] = []
+    for input in inputs {
+      do throws(CommandFailure) {
+        sources.append(try source(input))
+        statuses.append(.success)
+      } catch {
+        if Signals.ending != nil { throw error }
+        error.report(asJSON: false)
+        statuses.append(error.status)
       }
-      guard !sources.isEmpty else { return .combined(statuses) }
-      let hasLosses = try Signals.whileCaught { () throws(CommandFailure) in
-        try drawAndWrite(&sources)
-      }
-      if hasLosses { statuses.append(.partial) }
-      return .combined(statuses)
-    } catch {
-      error.report(asJSON: false)
-      return error.status
     }
+    guard !sources.isEmpty else { return .combined(statuses) }
+    let hasLosses = try Signals.whileCaught { () throws(CommandFailure) in
+      try drawAndWrite(&sources)
+    }
+    if hasLosses { statuses.append(.partial) }
+    return .combined(statuses)
   }
 
   /// Checks what can be checked before any file is opened.
   private func checkOutputs(_ identities: InputIdentities) throws(CommandFailure) {
-    if files.count(where: { $0 == "-" }) > 1 {
-      throw .usage("standard input can be read only once")
-    }
     if output == "-", atlas == "-" {
       throw .usage("sheet and atlas cannot both go to standard output")
     }

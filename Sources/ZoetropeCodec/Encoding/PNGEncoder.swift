@@ -46,54 +46,53 @@ public final class PNGEncoder {
   /// ``AnimatedImageError/Code/limitExceeded`` for one that is too large for PNG, and
   /// ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
   public func encode(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
-    guard !bitmap.size.isEmpty else {
+    try encode(bitmap, in: PixelRect(bitmap.size))
+  }
+
+  /// Encodes the part of `bitmap` in `rect`, which must lie inside.
+  package func encode(
+    _ bitmap: Bitmap, in rect: PixelRect
+  ) throws(AnimatedImageError) -> [UInt8] {
+    guard !rect.isEmpty else {
       throw AnimatedImageError(.parameter, "a picture without pixels cannot be written")
     }
+    precondition(PixelRect(bitmap.size).contains(rect))
     let mostPixels = 0x7fff_ffff / 8
-    guard bitmap.size.area <= mostPixels else {
+    guard rect.size.area <= mostPixels else {
       throw .exceeding(
-        .pngPixels, asked: bitmap.size.area, allowed: mostPixels,
-        "a picture of \(bitmap.size) does not fit a PNG")
+        .pngPixels, asked: rect.size.area, allowed: mostPixels,
+        "a picture of \(rect.size) does not fit a PNG")
     }
-    if bitmap.format == .rgba16 { return try encodeDeep(bitmap) }
-    return try encodeShallow(bitmap.straightRGBA())
-  }
-
-  private func encodeShallow(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
-    try Self.reserve(&lines, (bitmap.width + 1) * bitmap.height + PixelPacking.slack)
+    let isDeep = bitmap.format == .rgba16
+    let bitmap = try isDeep ? bitmap : bitmap.straightRGBA()
     let allowsGrey = metadata.profile.isEmpty || metadata.profileIsGrey
-    if let found = indexer.index(bitmap, into: lines),
-      let table = ColorTable(found: found, area: bitmap.size.area, allowsGrey: allowsGrey)
-    {
-      PixelPacking.pack(
-        lines, width: bitmap.width, height: bitmap.height, remap: table.remap,
-        depth: table.form.bitDepth)
-      return try file(bitmap.size, table.form, table)
+    if !isDeep {
+      try Self.reserve(&lines, (rect.width + 1) * rect.height + PixelPacking.slack)
+      if let found = indexer.index(bitmap, rect, into: lines),
+        let table = ColorTable(found: found, area: rect.size.area, allowsGrey: allowsGrey)
+      {
+        PixelPacking.pack(
+          lines, width: rect.width, height: rect.height, remap: table.remap,
+          depth: table.form.bitDepth)
+        return try file(rect.size, table.form, table)
+      }
     }
-    let (isOpaque, isGrey) = PixelPacking.survey(bitmap)
-    let type: PNGForm.ColorType = isOpaque ? .rgb : isGrey && allowsGrey ? .greyAlpha : .rgba
-    let form = PNGForm(colorType: type, bitDepth: 8)
-    try reserveLines(form, bitmap.size)
-    PixelPacking.write(bitmap, as: type, into: lines)
-    return try file(bitmap.size, form, nil)
-  }
-
-  private func encodeDeep(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
-    let (isOpaque, isGrey) = PixelPacking.survey(bitmap)
-    let allowsGrey = metadata.profile.isEmpty || metadata.profileIsGrey
+    let (isOpaque, isGrey) = PixelPacking.survey(bitmap, rect)
     let type: PNGForm.ColorType =
-      isGrey && allowsGrey ? (isOpaque ? .grey : .greyAlpha) : (isOpaque ? .rgb : .rgba)
-    let form = PNGForm(colorType: type, bitDepth: 16)
-    try reserveLines(form, bitmap.size)
-    PixelPacking.writeDeep(bitmap, as: type, into: lines)
-    return try file(bitmap.size, form, nil)
-  }
-
-  private func reserveLines(
-    _ form: PNGForm, _ size: PixelSize
-  ) throws(AnimatedImageError) {
-    let count = (form.rowBytes(width: size.width) + 1) * size.height
+      switch (isOpaque, isGrey && allowsGrey) {
+      // Of 8 bits, opaque greys have a table, unless the picture is tiny.
+      case (true, let isGrey): isGrey && isDeep ? .grey : .rgb
+      case (false, let isGrey): isGrey ? .greyAlpha : .rgba
+      }
+    let form = PNGForm(colorType: type, bitDepth: isDeep ? 16 : 8)
+    let count = (form.rowBytes(width: rect.width) + 1) * rect.height
     try Self.reserve(&lines, count + PixelPacking.slack)
+    if isDeep {
+      PixelPacking.writeDeep(bitmap, rect, as: type, into: lines)
+    } else {
+      PixelPacking.write(bitmap, rect, as: type, into: lines)
+    }
+    return try file(rect.size, form, nil)
   }
 
   private static func reserve(
@@ -106,19 +105,7 @@ public final class PNGEncoder {
   private func file(
     _ size: PixelSize, _ form: PNGForm, _ table: ColorTable?
   ) throws(AnimatedImageError) -> [UInt8] {
-    let line = form.rowBytes(width: size.width) + 1
-    let total = line * size.height
-    let count: Int
-    if effort == .small {
-      count = try packSmall(size, form, line: line)
-    } else if effort == .fast {
-      count = try packFast(size, form, line: line)
-    } else {
-      let (source, level) = try prepare(size, form, line: line)
-      let compressor = try compressors.compressor(level: level)
-      try Self.reserve(&packed, compressor.bound(total))
-      count = compressor.compress(source, range: 0..<total, into: packed)
-    }
+    let count = try pack(size, form)
     let capacity = count + 12 * (count / dataLimit) + 4096
     try PixelMemory.require(capacity)
     var chunks = PNGChunks(capacity: capacity)
@@ -138,6 +125,18 @@ public final class PNGEncoder {
     chunks.append(raw: metadata.text)
     chunks.append("IEND", [])
     return chunks.bytes
+  }
+
+  /// Filters ``lines`` and compresses them into ``packed``; returns the number of bytes.
+  private func pack(_ size: PixelSize, _ form: PNGForm) throws(AnimatedImageError) -> Int {
+    let line = form.rowBytes(width: size.width) + 1
+    if effort == .small { return try packSmall(size, form, line: line) }
+    if effort == .fast { return try packFast(size, form, line: line) }
+    let total = line * size.height
+    let (source, level) = try prepare(size, form, line: line)
+    let compressor = try compressors.compressor(level: level)
+    try Self.reserve(&packed, compressor.bound(total))
+    return compressor.compress(source, range: 0..<total, into: packed)
   }
 
   /// Compresses ``lines`` into ``packed``, filtered if a sample is smaller that way; returns the number of bytes.

@@ -2,9 +2,8 @@ internal import Glibc
 
 /// Finds the distinct colours of a picture and writes each pixel's index, in one pass.
 ///
-/// Unsafe code: `target` has room for `height` rows of `width + 1` bytes (promised by the caller
-/// and checked against its byte count), sources are read within `width * 4` bytes of each row, and
-/// the hash table has 2,048 slots with at most 256 taken, so every probe ends at a free one.
+/// Unsafe code: `target` has room for `height` rows of `width + 1` bytes, and the rectangle lies in the
+/// bitmap (both are checked); sources are read within `width * 4` bytes of each of its rows, and the hash table has 2,048 slots with at most 256 taken, so every probe ends at a free one.
 struct ColorIndexer {
   /// The most colours that one-byte indices can distinguish.
   static let maximumCount = 256
@@ -12,18 +11,21 @@ struct ColorIndexer {
   /// `(1 << 32 | colour) << 16 | index`; 0 is a free slot.
   private let slots = PixelStorage(byteCount: 8 << slotBits)
 
-  /// Writes rows of a zero byte (the filter *none*) and one index per pixel; returns the colours in
-  /// the order of their indices, or nil if there are more than 256.
-  func index(_ bitmap: Bitmap, into target: PixelStorage) -> [UInt32]? {
-    let (width, height) = (bitmap.width, bitmap.height)
+  /// Writes the rows of `rect`, each a zero byte (the filter *none*) and one index per pixel; returns the
+  /// colours in the order of their indices, or nil if there are more than 256.
+  func index(_ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage) -> [UInt32]? {
+    let (width, height) = (rect.width, rect.height)
     precondition(bitmap.format.bytesPerPixel == 4 && target.byteCount >= (width + 1) * height)
+    precondition(PixelRect(bitmap.size).contains(rect))
     unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
     // Fetched once: it is a call to another module.
     let table = unsafe slots.baseAddress.assumingMemoryBound(to: UInt64.self)
     var colors: [UInt32] = []
     colors.reserveCapacity(Self.maximumCount)
     for y in 0..<height {
-      let source = unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + y * bitmap.bytesPerRow
+      let source =
+        unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + (rect.y + y) * bitmap.bytesPerRow
+        + rect.x * 4
       let row = unsafe target.baseAddress + y * (width + 1)
       unsafe row.storeBytes(of: 0, as: UInt8.self)
       if y > 0, unsafe memcmp(source, source - bitmap.bytesPerRow, width * 4) == 0 {

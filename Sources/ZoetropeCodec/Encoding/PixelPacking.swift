@@ -3,7 +3,8 @@ internal import Glibc
 /// Converts pixels to the samples of a PNG row, each row after its zero filter byte.
 ///
 /// Unsafe code: before its first store, every function checks that `target` holds `height` rows of
-/// `rowBytes + 1` bytes, plus the few bytes by which its last wide store may overrun them.
+/// `rowBytes + 1` bytes, plus the few bytes by which its last wide store may overrun them, and that the
+/// rectangle lies in the bitmap.
 enum PixelPacking {
   /// Bytes that a buffer of scanlines needs beyond the scanlines.
   static let slack = 16
@@ -45,15 +46,15 @@ enum PixelPacking {
     }
   }
 
-  /// Whether every pixel is opaque, and whether every pixel is grey.
-  static func survey(_ bitmap: Bitmap) -> (isOpaque: Bool, isGrey: Bool) {
+  /// Whether every pixel of `rect` is opaque, and whether every one is grey.
+  static func survey(_ bitmap: Bitmap, _ rect: PixelRect) -> (isOpaque: Bool, isGrey: Bool) {
     let isDeep = bitmap.format.bytesPerPixel == 8
     var (opaque, grey) = (true, true)
-    for y in 0..<bitmap.height where opaque || grey {
-      let row = bitmap.row(y)
+    for y in rect.y..<rect.maxY where opaque || grey {
+      let row = bitmap.row(y, rect)
       if isDeep {
         var (alpha, tint): (UInt64, UInt64) = (.max, 0)
-        for x in 0..<bitmap.width {
+        for x in 0..<rect.width {
           let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 8, as: UInt64.self)
           alpha &= word
           tint |= (word ^ (word >> 16)) & 0xffff_ffff
@@ -62,7 +63,7 @@ enum PixelPacking {
         grey = grey && tint == 0
       } else {
         var (alpha, tint): (UInt32, UInt32) = (.max, 0)
-        for x in 0..<bitmap.width {
+        for x in 0..<rect.width {
           let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
           alpha &= word
           tint |= (word ^ (word >> 8)) & 0xffff
@@ -74,13 +75,18 @@ enum PixelPacking {
     return (opaque, grey)
   }
 
-  /// Writes the pixels of an 8-bit RGBA picture as RGBA, RGB or grey with alpha.
-  static func write(_ bitmap: Bitmap, as type: PNGForm.ColorType, into target: PixelStorage) {
-    let (width, height) = (bitmap.width, bitmap.height)
+  /// Writes the pixels of 8-bit RGBA in `rect` as RGBA, RGB or grey with alpha.
+  static func write(
+    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage
+  ) {
+    let (width, height) = (rect.width, rect.height)
+    precondition(PixelRect(bitmap.size).contains(rect))
     let rowBytes = width * type.channels
     precondition(target.byteCount >= (rowBytes + 1) * height + slack)
     for y in 0..<height {
-      let source = unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + y * bitmap.bytesPerRow
+      let source =
+        unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + (rect.y + y) * bitmap.bytesPerRow
+        + rect.x * 4
       let row = unsafe target.baseAddress + y * (rowBytes + 1)
       unsafe row.storeBytes(of: 0, as: UInt8.self)
       switch type {
@@ -101,9 +107,11 @@ enum PixelPacking {
     }
   }
 
-  /// Writes the pixels of a 16-bit RGBA picture, most significant byte first.
-  static func writeDeep(_ bitmap: Bitmap, as type: PNGForm.ColorType, into target: PixelStorage) {
-    let (width, height) = (bitmap.width, bitmap.height)
+  /// Writes the pixels of 16-bit RGBA in `rect`, most significant byte first.
+  static func writeDeep(
+    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage
+  ) {
+    let (width, height) = (rect.width, rect.height)
     let rowBytes = width * type.channels * 2
     precondition(target.byteCount >= (rowBytes + 1) * height + slack)
     let channels: [Int]
@@ -114,7 +122,7 @@ enum PixelPacking {
     case .rgba: channels = [0, 1, 2, 3]
     }
     for y in 0..<height {
-      let source = bitmap.row(y)
+      let source = bitmap.row(rect.y + y, rect)
       let row = unsafe target.baseAddress + y * (rowBytes + 1)
       unsafe row.storeBytes(of: 0, as: UInt8.self)
       var at = 1
@@ -131,6 +139,13 @@ enum PixelPacking {
 }
 
 extension Bitmap {
+  /// The bytes of row `y` between the sides of `rect`.
+  @_lifetime(borrow self)
+  fileprivate borrowing func row(_ y: Int, _ rect: PixelRect) -> RawSpan {
+    let pixel = format.bytesPerPixel
+    return row(y).extracting(rect.x * pixel..<rect.maxX * pixel)
+  }
+
   /// The same picture in ``PixelFormat/rgba8``; itself if it already is.
   ///
   /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours

@@ -70,16 +70,25 @@ package struct ScannedImage: Sendable, Hashable {
 
   package init() {}
 
-  /// Records a deviation. After a thousand, only those that cost something are kept: a file of
-  /// empty blocks could produce any number and hide a lost frame among them.
+  /// Whether the data ended before the end marker. Damage noted at ``byteCount`` is then due to that.
+  package var isCut: Bool { damage.contains { $0.kind.isEarlyEnd } }
+
+  /// Records a deviation. After a thousand, only an early end and those that cost something are kept: a
+  /// file of empty blocks could produce any number and hide a lost frame among them.
   ///
   /// - Parameter detail: Evaluated only if the deviation is kept: a text takes longer than a block.
   package mutating func note(
     _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil, at offset: Int
   ) {
-    guard damage.count < 1000 || kind.isRefusedByStrict && damage.count < 2000 else { return }
+    let isKept = kind.isRefusedByStrict && damage.count < 2000 || kind.isEarlyEnd
+    guard damage.count < 1000 || isKept else { return }
     damage.append(Damage(kind, detail(), frameIndex: frame, byteOffset: offset))
   }
+}
+
+extension Damage.Kind {
+  /// Whether it says that the data ends before the end marker; noted at most once.
+  fileprivate var isEarlyEnd: Bool { self == .missingTrailer || self == .cutBlock }
 }
 
 /// Collects a record of known length from bytes that arrive in pieces.

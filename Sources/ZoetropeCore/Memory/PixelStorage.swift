@@ -197,7 +197,7 @@ package enum PixelMemory {
   /// of all such canvases: a consumer that falls behind frees several frames in a row. A canvas that finds
   /// none pays for new pages and a copy of itself with every frame.
   private static let maximumCountOfCanvas = 5
-  private static let maximumCanvasBytes = Atomic(1 << 27)
+  private static let maximumCanvasBytes = Atomic(1 << 26)
 
   private struct Waiting {
     var address: UInt

@@ -57,9 +57,11 @@ extension Damage: CustomStringConvertible {
 
 extension Damage {
   /// The damage as the error that strict reading throws.
-  package func error(format: AnimationFormat?) -> AnimatedImageError {
+  ///
+  /// - Parameter isDueToEnd: Whether its cause is that the data ended before the end marker.
+  package func error(format: AnimationFormat?, isDueToEnd: Bool = false) -> AnimatedImageError {
     AnimatedImageError(
-      kind == .cutFrame || kind == .cutBlock ? .truncated : .malformed,
+      isDueToEnd ? .truncated : .malformed,
       "\(kind.name), \(detail)", format: format, frameIndex: frameIndex, byteOffset: byteOffset)
   }
 }

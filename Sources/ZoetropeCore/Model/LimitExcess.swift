@@ -23,7 +23,7 @@ public struct LimitExcess: Sendable, Hashable {
     public static let scaledPixels = Kind("scaledPixels")
     /// The longer side of a scaled frame. Fixed.
     public static let scaledSide = Kind("scaledSide", isFixed: true)
-    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamOptions/byteLimit``. Reading stops at
+    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading stops at
     /// the limit, so more may follow than was asked for.
     public static let inputBytes = Kind("inputBytes")
     /// Pixels of a picture to be written as PNG. Fixed.

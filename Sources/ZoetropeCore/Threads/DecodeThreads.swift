@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Synchronization
 internal import ZoetropeShims
 
@@ -22,9 +23,8 @@ package final class DecodeThreads: Sendable {
   package static let processorCount = min(
     Int(zt_processor_count()), ControlGroup(of: "cpu").processorQuota ?? .max)
 
-  fileprivate struct State {
-    var queue: [@Sendable () -> Void] = []
-    var head = 0
+  private struct State {
+    var queue: Deque<@Sendable () -> Void> = []
     var threadCount = 0
     var idleCount = 0
   }
@@ -53,9 +53,10 @@ package final class DecodeThreads: Sendable {
   ///   give. Other work then runs on the cooperative pool: late is better than never.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let isTaken = state.withLock { state in
-      let waiting = state.queue.count - state.head
       // Started under the lock, so that nothing is left to a thread that then does not start.
-      if waiting >= state.idleCount, state.threadCount < maximumCount, start({ [self] in loop() }) {
+      if state.queue.count >= state.idleCount, state.threadCount < maximumCount,
+        start({ [self] in loop() })
+      {
         state.threadCount += 1
       }
       guard state.threadCount > 0 else { return false }
@@ -79,25 +80,10 @@ package final class DecodeThreads: Sendable {
       signal.wait()
       let work = state.withLock { state in
         state.idleCount -= 1
-        return state.takeFirst()
+        return state.queue.popFirst()
       }
       work?()
     }
-  }
-}
-
-extension DecodeThreads.State {
-  /// Removes the oldest item. The array is trimmed in bulk, so that taking one costs no shift.
-  fileprivate mutating func takeFirst() -> (@Sendable () -> Void)? {
-    guard head < queue.count else { return nil }
-    let work = queue[head]
-    queue[head] = {}
-    head += 1
-    if head == queue.count || head > 256 {
-      queue.removeFirst(head)
-      head = 0
-    }
-    return work
   }
 }
 

@@ -87,7 +87,7 @@ struct TerminalDevice: Sendable {
     static let wake = Readiness(rawValue: 4)
   }
 
-  /// Waits for input, for room to write, for ``Signals`` if it `wakes`, or for `time` to pass; nil
+  /// Waits for input, for room to write, for the ``WakePipe`` if it `wakes`, or for `time` to pass; nil
   /// is without end.
   func wait(
     forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
@@ -95,7 +95,7 @@ struct TerminalDevice: Sendable {
     let events = (input ? Int16(POLLIN) : 0) | (output ? Int16(POLLOUT) : 0)
     var requests = [
       pollfd(fd: descriptor, events: events, revents: 0),
-      pollfd(fd: wakes ? Signals.descriptor : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
     // `poll` takes whole milliseconds, so less than one is slept: `ppoll` is not visible to Swift.
     let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
@@ -131,7 +131,7 @@ extension TerminalDevice {
       if left <= .zero { return [] }
       let readiness = wait(forInput: true, output: false, for: left)
       if readiness.contains(.input) { return read() }
-      if readiness.contains(.wake) { Signals.drain() }
+      if readiness.contains(.wake) { WakePipe.drain() }
       if Signals.ending != nil { return nil }
     }
   }

@@ -80,7 +80,7 @@ package final class TerminalTakeover {
       let left = ContinuousClock.now.duration(to: deadline)
       guard left > .zero else { return }
       let readiness = device.wait(forInput: true, output: false, for: left)
-      if readiness.contains(.wake) { Signals.drain() }
+      if readiness.contains(.wake) { WakePipe.drain() }
       guard readiness.contains(.input) else { continue }
       guard let bytes = device.read() else { return }
       awaited.take(decoder.feed(bytes))

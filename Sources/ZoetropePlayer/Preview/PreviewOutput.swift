@@ -51,7 +51,7 @@ struct PreviewOutput: Sendable {
       if Signals.ending != nil { return done == 0 ? .notBegun : .cut }
       // A write that has begun can be interrupted as well, but a signal just before it could not.
       if done == 0, wait(forOutput: true, for: nil).contains(.wake) {
-        Signals.drain()
+        WakePipe.drain()
         continue
       }
       do {
@@ -97,12 +97,12 @@ struct PreviewOutput: Sendable {
     static let gone = Readiness(rawValue: 4)
   }
 
-  /// Waits for room to write, for ``Signals`` if it `wakes`, for the end of the terminal or the
+  /// Waits for room to write, for the ``WakePipe`` if it `wakes`, for the end of the terminal or the
   /// reader, or for `time` to pass; nil is without end.
   func wait(forOutput output: Bool, wakes: Bool = true, for time: Duration?) -> Readiness {
     var requests = [
       pollfd(fd: descriptor.rawValue, events: output ? Int16(POLLOUT) : 0, revents: 0),
-      pollfd(fd: wakes ? Signals.descriptor : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
     // Rounded up: a wait that ends too early would be repeated at once.
     let milliseconds = time.map {

@@ -98,7 +98,8 @@ private final class PreviewSession {
 
   func run(_ input: InputFile) throws(CommandFailure) -> ExitStatus {
     // One at a time: while the terminal takes nothing, the scheduler skips.
-    inbox.take(from: scheduler, clock, waits: true)
+    let shifts = settings.playback.latePolicy == .stretch
+    inbox.take(from: scheduler, clock, waits: true, shifts: shifts)
     while outcome == nil { turn() }
     scheduler.stop()
     inbox.close()
@@ -129,7 +130,7 @@ private final class PreviewSession {
     takeFrame()
     guard outcome == nil else { return }
     let readiness = output.wait(forOutput: next != nil && next?.bytes == nil, for: timeLeft)
-    if readiness.contains(.wake) { Signals.drain() }
+    if readiness.contains(.wake) { WakePipe.drain() }
     if readiness.contains(.gone) { outcome = .gone }
     let now = ContinuousClock.now
     if let endsAt, endsAt <= now {

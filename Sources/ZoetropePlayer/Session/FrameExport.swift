@@ -23,7 +23,7 @@ final class FrameExport: Sendable {
       let text = run(image, range, stem)
       progress.withLock { $0.message = text }
       isRunning.store(false, ordering: .releasing)
-      Signals.wake()
+      WakePipe.wake()
     }
     if thread == nil { isRunning.store(false, ordering: .releasing) }
     let before = progress.withLock { progress in

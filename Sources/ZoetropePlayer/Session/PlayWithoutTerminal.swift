@@ -143,7 +143,7 @@ package struct StillOutput {
     let index = settings.start?.index(in: image, policy: settings.playback.delayPolicy) ?? 0
     let frame: CompositedFrame
     do throws(AnimatedImageError) {
-      frame = try CachedFrameReader(image, cache: settings.store).frame(at: index)
+      frame = try RenderedReader(image, cache: settings.store).frame(at: index)
     } catch {
       throw CommandFailure(error, file: name, damage: settings.decoding.damage)
     }

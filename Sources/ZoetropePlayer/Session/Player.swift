@@ -172,7 +172,7 @@ final class Player {
     let readiness = device.wait(
       forInput: true, output: outgoingStart < outgoing.count,
       for: ahead.isEmpty ? timeLeft() : .zero)
-    if readiness.contains(.wake) { Signals.drain() }
+    if readiness.contains(.wake) { WakePipe.drain() }
     // Checked in every round: the pipe may have been read elsewhere.
     if Signals.hasCome { takeSignals() }
     if transport.source.stream != nil {

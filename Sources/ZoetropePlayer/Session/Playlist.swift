@@ -90,7 +90,7 @@ struct Playlist {
         openings[candidate]
         ?? InputOpening(
           inputs[candidate], settings.decoding, reading: settings.reading, knownTo: settings.store,
-          whenDone: { Signals.wake() })
+          whenDone: { WakePipe.wake() })
       switch wait(opening, inputs[candidate], hasNext(after: candidate)) {
       case .success(let image):
         return use(image, of: candidate)

@@ -37,7 +37,7 @@ final class Transport {
     case .stream(let image):
       (starts, delays) = ([.zero], [])
       shared = SharedFrames(image, keeping: 0)
-      watch = Task { for await _ in image.updates { Signals.wake() } }
+      watch = Task { for await _ in image.updates { WakePipe.wake() } }
     }
     scheduler = FrameScheduler(sharing: shared, options: options, clock: LeadClock())
     takeArrivals()
@@ -100,7 +100,7 @@ final class Transport {
     if isPaused { scheduler.pause() }
     // Without skipping, time waits for the terminal.
     let waits = options.latePolicy != .skip && options.latePolicy != .latest
-    inbox.take(from: scheduler, clock, waits: waits)
+    inbox.take(from: scheduler, clock, waits: waits, shifts: options.latePolicy == .stretch)
   }
 
   /// Like ``start(_:isPaused:)``, from frame `index` and with motion.
@@ -154,7 +154,8 @@ final class FrameInbox: Sendable {
   ///   - clock: The scheduler's. It runs ahead from the first frame on.
   ///   - waits: Whether the next frame is asked for only when everything here has been taken, so that
   ///     the scheduler notices how long that takes.
-  func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool) {
+  ///   - shifts: Whether a late frame shifts the schedule, and is due when it is delivered.
+  func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool, shifts: Bool) {
     Task {
       var anchor: ContinuousClock.Instant?
       for await frame in scheduler.frames().stream {
@@ -163,7 +164,8 @@ final class FrameInbox: Sendable {
           anchor = start
           clock.run(ahead: Self.lead)
         }
-        put(.frame(frame, due: start.advanced(by: frame.presentationTime)))
+        let time = frame.presentationTime + (shifts ? frame.lateness : .zero)
+        put(.frame(frame, due: start.advanced(by: time)))
         if waits { await emptied() }
       }
       put(.ended(scheduler.state))
@@ -173,7 +175,7 @@ final class FrameInbox: Sendable {
   /// Adds an item and wakes the drawing thread.
   private func put(_ item: Item) {
     contents.withLock { $0.items.append(item) }
-    Signals.wake()
+    WakePipe.wake()
   }
 
   /// The oldest item, without taking it.

@@ -1,7 +1,6 @@
 internal import Synchronization
 package import SystemPackage
 package import Zoetrope
-internal import ZoetropeTerminal
 
 /// A FILE argument.
 package struct InputFile: Hashable {
@@ -15,6 +14,16 @@ package struct InputFile: Hashable {
   package init(_ argument: String) {
     name = argument == "-" ? "standard input" : argument
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
+  }
+
+  /// The files of a command that reads all of them, called `names`.
+  ///
+  /// - Throws: A usage failure if standard input is named twice.
+  package static func all(_ names: [String]) throws(CommandFailure) -> [InputFile] {
+    if names.count(where: { $0 == "-" }) > 1 {
+      throw .usage("standard input can be read only once")
+    }
+    return names.map { InputFile($0) }
   }
 
   /// The name as given, for JSON.
@@ -96,7 +105,7 @@ package struct InputFile: Hashable {
 /// signals meanwhile.
 ///
 /// ```swift
-/// let opening = InputOpening(input, options) { Signals.wake() }
+/// let opening = InputOpening(input, options) { WakePipe.wake() }
 /// // In the caller's loop, after each wait:
 /// if let result = opening.take() { … } else if wantsToQuit { opening.abandon() }
 /// ```

@@ -10,7 +10,7 @@ internal import ZoetropeShims
 /// no handler could achieve: the system lets such a wait end for fatal signals only, or restarts
 /// the call.
 ///
-/// Unsafe code: a handler may only set a bit, write a byte to a pipe and restore `errno`, so all
+/// Unsafe code: a handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all
 /// state is atomic and global. No pointer that is passed here outlives its call.
 package enum Signals {
   /// What ends a command that can be interrupted.
@@ -22,8 +22,6 @@ package enum Signals {
 
   /// One bit for each signal that has come and was not taken.
   private static let came = Atomic<UInt64>(0)
-  private static let writer = Atomic<Int32>(-1)
-  private static let reader = Atomic<Int32>(-1)
 
   // MARK: - Catching
 
@@ -53,17 +51,17 @@ package enum Signals {
     }
   }
 
-  /// Catches every signal that a player answers, each of which ends a wait for ``descriptor``.
+  /// Catches every signal that a player answers, each of which ends a wait for ``WakePipe/descriptor``.
   package static func catchForTerminal() {
-    guard openPipe() else { return }
+    guard WakePipe.open() else { return }
     for number in terminal where !isIgnored(number) { handle(number, flags: Int32(SA_RESTART)) }
     unblock(terminal)
   }
 
-  /// Catches every signal that a preview answers. Each ends a wait for ``descriptor`` and a blocked
+  /// Catches every signal that a preview answers. Each ends a wait for ``WakePipe/descriptor`` and a blocked
   /// write. Ignores SIGTTOU: a preview may write while another program has the foreground.
   package static func catchForPreview() {
-    guard openPipe() else { return }
+    guard WakePipe.open() else { return }
     for number in preview where !isIgnored(number) { handle(number, flags: 0) }
     unblock(preview)
     signal(SIGTTOU, SIG_IGN)
@@ -79,26 +77,12 @@ package enum Signals {
     for number in preview where !isIgnored(number) { signal(number, SIG_DFL) }
   }
 
-  /// Returns false if the system has no pipe.
-  private static func openPipe() -> Bool {
-    if descriptor >= 0 { return true }
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { return false }
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
-    reader.store(ends[0], ordering: .relaxed)
-    writer.store(ends[1], ordering: .relaxed)
-    return true
-  }
-
   private static func handle(_ number: Int32, flags: Int32) {
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { number in
       let saved = errno
       Signals.came.bitwiseOr(1 << UInt64(number), ordering: .relaxed)
-      Signals.wake()
+      WakePipe.wake()
       errno = saved
     }
     action.sa_flags = flags
@@ -138,25 +122,6 @@ package enum Signals {
     unsafe sigemptyset(&set)
     for number in signals { unsafe sigaddset(&set, number) }
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-  }
-
-  // MARK: - Waiting
-
-  /// What to poll for the end of a wait; -1 before ``catchForTerminal()``, or without a pipe.
-  package static var descriptor: Int32 { reader.load(ordering: .relaxed) }
-
-  /// Ends a wait. A full pipe takes no byte, which does not matter: the reader is awake then.
-  package static func wake() {
-    let descriptor = writer.load(ordering: .relaxed)
-    guard descriptor >= 0 else { return }
-    var byte: UInt8 = 0
-    _ = unsafe write(descriptor, &byte, 1)
-  }
-
-  /// Empties the pipe; the signals stay to be taken.
-  package static func drain() {
-    var bytes = [UInt8](repeating: 0, count: 256)
-    while unsafe read(descriptor, &bytes, bytes.count) == bytes.count {}
   }
 
   // MARK: - What came

@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// Turns each picture into the bytes of a single write.
 ///

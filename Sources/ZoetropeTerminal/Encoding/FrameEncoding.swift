@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// A way to turn pictures into bytes that make a terminal show them.
 ///
@@ -26,9 +26,9 @@ public protocol FrameEncoding: Sendable {
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8])
 
-  /// Like ``encode(_:changed:pen:into:)``, but can be given up.
+  /// Like ``encode(_:changed:pen:into:)``, but can be given up: encoders that take long ask `isWanted` between rows,
+  /// others never.
   ///
-  /// - Parameter isWanted: Asked between rows by encoders that take long; others never ask.
   /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
   ///   sent whole.
   mutating func encode(
@@ -79,6 +79,12 @@ extension FrameEncoding {
 
   /// Does nothing.
   public mutating func resume(showing bitmap: Bitmap) {}
+
+  /// Appends nothing.
+  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
+
+  /// 0.
+  public var stateByteCount: Int { 0 }
 
   /// Does nothing.
   public mutating func setHoldThreshold(_ threshold: Int) {}

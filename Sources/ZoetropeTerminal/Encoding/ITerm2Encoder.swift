@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// Draws pictures as iTerm2 inline images, which WezTerm, mintty and others also support.
 ///
@@ -14,7 +14,7 @@ public struct ITerm2Encoder: FrameEncoding {
   let passthrough: Passthrough
   let options: EncodingOptions
   private var history: PictureHistory
-  private let deflater = Deflater(level: 6)
+  private let compressor = PictureCompressor()
 
   /// Creates an encoder for pictures of `pictureSize`.
   ///
@@ -31,11 +31,8 @@ public struct ITerm2Encoder: FrameEncoding {
     passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    let sentSize =
-      options.filter == nil
-      ? shownSize
-      : shownSize.map { PictureHistory.sentSize(of: crop?.size ?? pictureSize, shown: $0) }
-    history = PictureHistory(crop: crop, shownSize: sentSize, filter: options.filter)
+    history = PictureHistory(
+      crop: crop, pictureSize: pictureSize, shownSize: shownSize, filter: options.filter)
     pixelSize = history.pixelSize(of: pictureSize)
     self.passthrough = passthrough
     self.options = options
@@ -44,15 +41,8 @@ public struct ITerm2Encoder: FrameEncoding {
   /// Forgets what the terminal shows, so that the next picture is sent whole.
   public mutating func invalidate() { history.forget() }
 
-  /// Appends the bytes that free what the terminal stores for this encoder.
-  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
-
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int {
-    var hasher = Hasher()
-    hasher.combine(history.contentHash)
-    return hasher.finalize()
-  }
+  public var stateHash: Int { history.contentHash ?? 0 }
 
   /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {
@@ -64,18 +54,14 @@ public struct ITerm2Encoder: FrameEncoding {
   /// Restores the picture that ``withoutPicture()`` left out.
   public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
-  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
-  public var stateByteCount: Int { 0 }
-
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   public mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
     guard
-      let file = CompactPNG.encode(
-        picture.bitmap, picture.part, over: options.keepsTransparency ? nil : options.backdrop,
-        deflater: deflater)
+      let file = compressor.png(
+        picture.bitmap, picture.part, over: options.keepsTransparency ? nil : options.backdrop)
     else { return }
     var sequence: [UInt8] = []
     if passthrough == .none {

@@ -1,10 +1,10 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// Draws pictures with kitty's graphics protocol.
 ///
 /// Pictures are sent at their own size and enlarged by the terminal; where the shown size is known,
-/// larger pictures are scaled down first, and with a filter smaller ones are enlarged. With ``Method/edits`` the changed rectangles of one image
-/// are replaced in place. Terminals without edits (`a=f`) get whole images under two alternating
+/// larger pictures are scaled down first, and with a filter smaller ones are enlarged.
+/// With ``Method/edits`` the changed rectangles of one image are replaced in place. Terminals without edits (`a=f`) get whole images under two alternating
 /// ids; the old one is deleted after the new one is placed, because of two images at one place the
 /// one with the higher id would stay on top.
 public struct KittyEncoder: FrameEncoding {
@@ -35,7 +35,7 @@ public struct KittyEncoder: FrameEncoding {
   private var isPlaced = false
   private var hasAlpha = false
   private var history: PictureHistory
-  private let deflater = Deflater(level: 6)
+  private let compressor = PictureCompressor()
 
   /// Creates an encoder for pictures of `pictureSize`.
   ///
@@ -55,13 +55,11 @@ public struct KittyEncoder: FrameEncoding {
     options: EncodingOptions = EncodingOptions()
   ) {
     self.area = area
-    let sentSize =
-      options.filter == nil
-      ? shownSize
-      : shownSize.map { PictureHistory.sentSize(of: crop?.size ?? pictureSize, shown: $0) }
-    history = PictureHistory(crop: crop, shownSize: sentSize, filter: options.filter)
+    history = PictureHistory(
+      crop: crop, pictureSize: pictureSize, shownSize: shownSize, filter: options.filter)
     isUnscaled =
-      options.filter != nil && shownSize != nil && sentSize == shownSize && passthrough != .tmux
+      options.filter != nil && shownSize != nil && history.shownSize == shownSize
+      && passthrough != .tmux
     pixelSize = history.pixelSize(of: pictureSize)
     self.method = method
     self.passthrough = passthrough
@@ -92,9 +90,6 @@ public struct KittyEncoder: FrameEncoding {
 
   /// Restores the picture that ``withoutPicture()`` left out.
   public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
-
-  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
-  public var stateByteCount: Int { 0 }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   public mutating func encode(
@@ -193,8 +188,7 @@ public struct KittyEncoder: FrameEncoding {
   ) {
     var keys = keys
     if method == .twoImages,
-      let file = CompactPNG.encode(
-        bitmap, rect, over: hasAlpha ? nil : options.backdrop, deflater: deflater)
+      let file = compressor.png(bitmap, rect, over: hasAlpha ? nil : options.backdrop)
     {
       keys.append(ascii: ",f=100")
       send(file, keys: keys, isEdit: isEdit, into: &output)
@@ -207,7 +201,7 @@ public struct KittyEncoder: FrameEncoding {
     append(key: "s", rect.width, to: &keys)
     append(key: "v", rect.height, to: &keys)
     append(key: "f", hasAlpha ? 32 : 24, to: &keys)
-    if let packed = deflater.zlib(pixels), packed.count < pixels.count {
+    if let packed = compressor.zlib(pixels), packed.count < pixels.count {
       keys.append(ascii: ",o=z")
       send(packed, keys: keys, isEdit: isEdit, into: &output)
     } else {

@@ -1,4 +1,4 @@
-internal import Zoetrope
+internal import ZoetropeFrames
 
 /// The pictures that an encoder was given: the part of each that is shown, no larger than the
 /// terminal shows it, and where it differs from the one before.
@@ -9,13 +9,14 @@ struct PictureHistory: Sendable {
     /// The part of ``bitmap`` to show.
     let part: PixelRect
     /// Where it differs from the picture before; nil when everything is to be drawn.
-    let difference: FrameDifference?
+    let difference: PixelDifference?
   }
 
   /// The last picture; nil when what the terminal shows is not known.
   private(set) var last: Bitmap?
+  /// How many pixels of the terminal pictures are scaled to at most, exactly with a filter.
+  let shownSize: PixelSize?
   private let crop: PixelRect?
-  private let shownSize: PixelSize?
   private let filter: ScalingFilter?
   private var scaler: PictureScaler?
 
@@ -24,6 +25,13 @@ struct PictureHistory: Sendable {
   /// made smaller.
   init(crop: PixelRect?, shownSize: PixelSize? = nil, filter: ScalingFilter? = nil) {
     (self.crop, self.shownSize, self.filter) = (crop, shownSize, filter)
+  }
+
+  /// Like ``init(crop:shownSize:filter:)``, for pictures of `pictureSize` that the terminal itself can
+  /// enlarge the rest of the way.
+  init(crop: PixelRect?, pictureSize: PixelSize, shownSize: PixelSize?, filter: ScalingFilter?) {
+    let sent = shownSize.map { Self.sentSize(of: crop?.size ?? pictureSize, shown: $0) }
+    self.init(crop: crop, shownSize: filter == nil ? shownSize : sent, filter: filter)
   }
 
   /// The size in which pictures of `pictureSize` are sent.
@@ -60,7 +68,15 @@ struct PictureHistory: Sendable {
   }
 
   /// A hash of the last picture; nil when there is none.
-  var contentHash: Int? { last?.contentHash }
+  var contentHash: Int? {
+    last.map { picture in
+      var hasher = Hasher()
+      hasher.combine(picture.size)
+      // Without memory for its hash, a picture is like no other.
+      hasher.combine((try? PixelHash(of: picture))?.hashValue ?? .random(in: .min ... .max))
+      return hasher.finalize()
+    }
+  }
 
   /// Takes the next picture, which may differ from the last one inside `changed`; nil when nothing
   /// that is shown does.
@@ -69,10 +85,10 @@ struct PictureHistory: Sendable {
     let cropped = crop.map { $0.intersection(all) } ?? all
     let part = cropped.isEmpty ? all : cropped
     guard !part.isEmpty else { return nil }
-    var difference: FrameDifference?
+    var difference: PixelDifference?
     let before = last?.size == bitmap.size ? last : nil
     if let before {
-      let found = FrameDifference(
+      let found = PixelDifference(
         from: before, to: bitmap, within: (changed ?? part).intersection(part))
       if found.bounds.isEmpty { return nil }
       difference = found
@@ -122,7 +138,7 @@ struct PictureScaler: Sendable {
   /// `previous` is the picture before, which differs from `bitmap` in `changed` at most.
   mutating func scale(
     _ bitmap: Bitmap, after previous: Bitmap?, changed: PixelRect
-  ) -> (bitmap: Bitmap, difference: FrameDifference?) {
+  ) -> (bitmap: Bitmap, difference: PixelDifference?) {
     let picture = cropped(bitmap)
     guard let previous else {
       let result = scaler.scale(picture)
@@ -135,34 +151,10 @@ struct PictureScaler: Sendable {
       x: inside.x - part.x, y: inside.y - part.y, width: inside.width, height: inside.height)
     let (result, touched) = scaler.rescale(picture, previous: before, dirty: dirty)
     last = result
-    return (result, FrameDifference(from: before, to: result, within: touched))
+    return (result, PixelDifference(from: before, to: result, within: touched))
   }
 
   private func cropped(_ bitmap: Bitmap) -> Bitmap {
-    if part == PixelRect(bitmap.size) { return bitmap }
-    return Bitmap(size: part.size) { y, bytes in
-      let source = bitmap.pixels(row: part.y + y)
-      for x in 0..<part.width {
-        bytes.storeBytes(
-          of: source[part.x + x].word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
-      }
-    }
-  }
-}
-
-extension Bitmap {
-  /// A hash of size and pixels, to tell the pictures of a loop apart; about 1 ns per pixel.
-  var contentHash: Int {
-    var first = UInt64(truncatingIfNeeded: width) &* 0x9E37_79B9_7F4A_7C15
-    var second = UInt64(truncatingIfNeeded: height) | 1
-    for y in 0..<height {
-      let row = pixels(row: y)
-      for x in row.indices {
-        // A change of any pixel changes both accumulators.
-        first = (first ^ UInt64(row[x].word)) &* 0xD6E8_FEB8_6659_FD93
-        second = (second &+ first) << 23 | (second &+ first) >> 41
-      }
-    }
-    return Int(truncatingIfNeeded: first ^ second)
+    part == PixelRect(bitmap.size) ? bitmap : PixelBlock.picture(bitmap, part)
   }
 }

@@ -1,4 +1,4 @@
-internal import Zoetrope
+internal import ZoetropeFrames
 
 /// Copies part of a picture, row after row without padding.
 enum PixelBlock {
@@ -32,16 +32,26 @@ enum PixelBlock {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rect.width * rect.height * 4)
     for y in rect.y..<rect.maxY {
-      let row = bitmap.pixels(row: y)
-      for x in rect.x..<rect.maxX {
-        let pixel = row[x]
-        bytes.append(pixel.red)
-        bytes.append(pixel.green)
-        bytes.append(pixel.blue)
-        bytes.append(pixel.alpha)
-      }
+      bytes.append(copying: bitmap.row(y).extracting(rect.x * 4..<rect.maxX * 4))
     }
     return bytes
+  }
+
+  /// A picture of its own; transparent pixels are blended with `backdrop`, if there is one.
+  static func picture(
+    _ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop? = nil
+  ) -> Bitmap {
+    Bitmap(size: rect.size) { y, bytes in
+      let row = bitmap.pixels(row: rect.y + y)
+      for x in 0..<rect.width {
+        var pixel = row[rect.x + x]
+        if let backdrop {
+          let color = flattened(pixel, x: rect.x + x, y: rect.y + y, over: backdrop)
+          pixel = RGBA(red: color.red, green: color.green, blue: color.blue)
+        }
+        bytes.storeBytes(of: pixel.word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
+      }
+    }
   }
 
   /// A pixel blended with the backdrop.

@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// A protocol for showing pictures.
 public enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {

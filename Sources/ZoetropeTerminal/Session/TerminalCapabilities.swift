@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// What is known about a terminal: first from the environment, then from its answers to queries.
 public struct TerminalCapabilities: Sendable, Hashable {

@@ -1,5 +1,5 @@
 public import Glibc
-internal import Zoetrope
+internal import ZoetropeFrames
 
 /// The bytes that set a terminal up for full-screen output, and those that restore it.
 ///

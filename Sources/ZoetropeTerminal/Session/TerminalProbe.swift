@@ -1,4 +1,4 @@
-internal import Zoetrope
+internal import ZoetropeFrames
 
 /// The queries that find out what a terminal can do, as one write.
 ///

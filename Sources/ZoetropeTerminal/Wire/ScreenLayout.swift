@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// A rectangle of character cells; column and row count from 0 at the screen's top left.
 public struct CellRect: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import Zoetrope
+internal import ZoetropeFrames
 
 extension [UInt8] {
   /// Appends the characters of an ASCII literal.

@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// A reply or unsolicited report from a terminal.
 public enum TerminalReply: Sendable, Hashable {

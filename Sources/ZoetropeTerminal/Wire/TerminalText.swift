@@ -1,4 +1,4 @@
-internal import Zoetrope
+internal import ZoetropeFrames
 
 /// Makes text from files safe to write to a terminal, and measures it.
 public enum TerminalText {

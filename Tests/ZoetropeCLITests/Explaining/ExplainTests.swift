@@ -4,7 +4,7 @@ import Testing
 import Zoetrope
 
 @testable import ZoetropeCLI
-@testable import ZoetropeProcess
+@testable import ZoetropeExplain
 
 /// The rules themselves.
 @Suite(.timeLimit(.minutes(10))) struct ProgramRuleTests {
@@ -64,7 +64,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(10))) struct ExplanationTests {
   private func explain(_ bytes: [UInt8], _ ids: String...) throws -> [Explanation.Prediction] {
     try Explanation(
-      of: AnimatedImage(bytes: bytes), input: InputFile("cat.gif"),
+      of: AnimatedImage(bytes: bytes),
       programs: ids.compactMap { id in Programs.all.first { $0.id == id } }
     ).predictions
   }
@@ -94,7 +94,7 @@ import Zoetrope
     let spinner = FilePath(#filePath).removingLastComponent().removingLastComponent()
       .removingLastComponent().removingLastComponent().appending("Fixtures/Demo/spinner.png")
     let explanation = try Explanation(
-      of: AnimatedImage(contentsOf: spinner), input: InputFile("spinner.png"),
+      of: AnimatedImage(contentsOf: spinner),
       programs: Programs.all.filter { $0.id == "imageio" })
     #expect(explanation.predictions.map(\.playDuration) == [.seconds(1)])
   }
@@ -192,7 +192,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(10))) struct ImageMagickTests {
   private func predict(_ bytes: [UInt8]) throws -> Explanation.Prediction {
     try Explanation(
-      of: AnimatedImage(bytes: bytes), input: InputFile("cat.gif"), programs: [Programs.imageMagick]
+      of: AnimatedImage(bytes: bytes), programs: [Programs.imageMagick]
     ).predictions[0]
   }
 

@@ -5,7 +5,7 @@ import Testing
 import Zoetrope
 
 @testable import ZoetropeCLI
-@testable import ZoetropeProcess
+@testable import ZoetropeExplain
 
 /// What the rules predict for programs that are installed, compared with what those do with every
 /// fixture, or every sixteenth unless `ZOETROPE_PROGRAMS` is `all`: delays, loop counts, and the pictures up to
@@ -50,7 +50,7 @@ import Zoetrope
   @Test(.enabled(if: hasFFmpeg, "ffmpeg 5.1 is not installed"), arguments: folders)
   func `ffmpeg does with every fixture what is predicted`(folder: String) throws {
     try withTool { (tool: Tool) throws in
-      var outcomes: [FrameDifference.Outcome: Int] = [:]
+      var outcomes: [PredictedDifference.Outcome: Int] = [:]
       for file in try Self.files(in: folder) {
         guard let prediction = try Self.predict(file, Programs.ffmpeg) else { continue }
         let script = """
@@ -114,7 +114,7 @@ import Zoetrope
       try #require(try tool.shell("python3 all.py \(names) >lines 2>noise") == 0)
       let lines = try JSONLine.all(tool.read("lines"))
       try #require(lines.count == files.count)
-      var outcomes: [FrameDifference.Outcome: Int] = [:]
+      var outcomes: [PredictedDifference.Outcome: Int] = [:]
       for (number, file) in files.enumerated() {
         guard let prediction = try Self.predict(file, Programs.pillow) else { continue }
         var measured = Measurement()
@@ -147,7 +147,7 @@ import Zoetrope
   @Test(.enabled(if: hasImageMagick, "ImageMagick 6.9 is not installed"), arguments: folders)
   func `ImageMagick does with every fixture what is predicted`(folder: String) throws {
     try withTool { (tool: Tool) throws in
-      var outcomes: [FrameDifference.Outcome: Int] = [:]
+      var outcomes: [PredictedDifference.Outcome: Int] = [:]
       for file in try Self.files(in: folder) {
         guard let prediction = try Self.predict(file, Programs.imageMagick) else { continue }
         let script = """
@@ -204,7 +204,7 @@ import Zoetrope
   ) throws -> (image: AnimatedImage, prediction: Explanation.Prediction)? {
     guard let image = try? AnimatedImage(contentsOf: FilePath(file)) else { return nil }
     let explanation = try Explanation(
-      of: image, input: InputFile(file), programs: [program])
+      of: image, programs: [program])
     return (image, explanation.predictions[0])
   }
 

@@ -19,7 +19,7 @@ import ZoetropeTestSupport
     request.output = "\(tool.directory)/out"
     request.isQuiet = true
     request.progress = .none
-    #expect(request.run() == .success)
+    #expect(try request.run() == .success)
     for index in 0..<film.frameCount {
       let png = try AnimatedImage(
         contentsOf: FilePath("\(tool.directory)/out/film-000\(index).png"))

@@ -48,6 +48,8 @@ struct ArgumentFacts: Decodable {
   let names: [Name]?
   let abstract: String?
   let valueName: String?
+  /// The title that it stands under; nil for none.
+  let sectionTitle: String?
   let defaultValue: String?
   let allValues: [String]?
   let allValueDescriptions: [String: String]?
@@ -62,13 +64,8 @@ struct ArgumentFacts: Decodable {
 /// The manual page of a command, in the macros of man(7).
 struct CommandManual {
   let command: CommandFacts
-  let titles: [OptionTitle]
 
-  init(_ command: CommandFacts) {
-    self.command = command
-    let type = CommandTree.command(named: command.words.dropFirst())
-    titles = (type as? any ZoetropeSubcommand.Type)?.optionTitles ?? []
-  }
+  init(_ command: CommandFacts) { self.command = command }
 
   /// The name of the page, such as `zoetrope-cache-warm`.
   var name: String { command.words.joined(separator: "-") }
@@ -139,18 +136,21 @@ struct CommandManual {
     return parts[1].split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
+  /// The titles of its options, in the order of help.
+  var titles: [String] {
+    command.options.compactMap(\.sectionTitle).reduce(into: []) { titles, title in
+      if !titles.contains(title) { titles.append(title) }
+    }
+  }
+
   private var options: [String] {
-    var left = command.options
     var lines: [String] = []
     for title in titles {
-      lines.append(".SS \(title.title)")
-      for name in title.options {
-        guard let place = left.firstIndex(where: { $0.longName == name }) else { continue }
-        lines += Self.entry(left.remove(at: place))
-      }
+      let options = command.options.filter { $0.sectionTitle == title }
+      lines += [".SS \(title)"] + options.flatMap(Self.entry)
     }
-    if !titles.isEmpty, !left.isEmpty { lines.append(".SS Other") }
-    return lines + left.flatMap(Self.entry)
+    if !titles.isEmpty { lines.append(".SS Other") }
+    return lines + command.options.filter { $0.sectionTitle == nil }.flatMap(Self.entry)
   }
 
   private var seeAlso: String {

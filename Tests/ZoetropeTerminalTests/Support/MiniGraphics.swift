@@ -207,60 +207,14 @@ enum MiniGraphics {
     }
   }
 
-  /// The pixels of a PNG file with the filters and colour types that ``CompactPNG`` writes.
+  /// The pixels of a PNG file, as libpng reads them.
   static func png(_ file: [UInt8]) -> (size: PixelSize, pixels: [RGBA])? {
-    var palette: [UInt8] = []
-    var alpha: [UInt8] = []
-    var data: [UInt8] = []
-    var header: [UInt8] = []
-    var index = 8
-    func word(_ at: Int) -> Int { file[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
-    while index + 12 <= file.count {
-      let length = word(index)
-      let type = String(decoding: file[index + 4..<index + 8], as: UTF8.self)
-      let body = Array(file[index + 8..<index + 8 + length])
-      let crc = unsafe file[index + 4..<index + 8 + length].withUnsafeBytes {
-        unsafe libdeflate_crc32(0, $0.baseAddress, $0.count)
-      }
-      if Int(crc) != word(index + 8 + length) { return nil }
-      switch type {
-      case "IHDR": header = body
-      case "PLTE": palette = body
-      case "tRNS": alpha = body
-      case "IDAT": data += body
-      default: break
-      }
-      index += 12 + length
-    }
-    let width = header[0..<4].reduce(0) { $0 << 8 | Int($1) }
-    let height = header[4..<8].reduce(0) { $0 << 8 | Int($1) }
-    let size = header[9] == 3 ? 1 : header[9] == 2 ? 3 : 4
-    let stride = width * size
-    guard var raw = inflate(data, count: (stride + 1) * height) else { return nil }
-    var pixels: [RGBA] = []
-    for y in 0..<height {
-      let start = y * (stride + 1) + 1
-      for x in 0..<stride {
-        let left = x >= size ? raw[start + x - size] : 0
-        let above = y > 0 ? raw[start - stride - 1 + x] : 0
-        raw[start + x] &+= raw[start - 1] == 1 ? left : raw[start - 1] == 2 ? above : 0
-      }
-      for x in 0..<width {
-        let at = start + x * size
-        if size == 1 {
-          let entry = Int(raw[at])
-          pixels.append(
-            RGBA(
-              red: palette[entry * 3], green: palette[entry * 3 + 1], blue: palette[entry * 3 + 2],
-              alpha: entry < alpha.count ? alpha[entry] : 255))
-        } else {
-          pixels.append(
-            RGBA(
-              red: raw[at], green: raw[at + 1], blue: raw[at + 2],
-              alpha: size == 4 ? raw[at + 3] : 255))
-        }
-      }
-    }
-    return (PixelSize(width: width, height: height), pixels)
+    guard
+      let image = try? AnimatedImage(bytes: file, options: DecodingOptions(decoder: .reference)),
+      image.damage.isEmpty, let frame = try? FrameReader(image).next(), frame.damage == nil
+    else { return nil }
+    let bitmap = frame.bitmap
+    let places = (0..<bitmap.height).flatMap { y in (0..<bitmap.width).map { (x: $0, y: y) } }
+    return (bitmap.size, places.map { bitmap[$0.x, $0.y] })
   }
 }

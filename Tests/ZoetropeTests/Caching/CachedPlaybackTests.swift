@@ -50,7 +50,7 @@ import ZoetropeTestSupport
     try await withThrowingTaskGroup(of: Void.self) { group in
       for player in players {
         group.addTask {
-          let reader = CachedFrameReader(player, cache: cache)
+          let reader = RenderedReader(player, cache: cache)
           let animation = AnimationKey(
             content: try await player.contentIdentity(), rendition: .canvas(player.canvasSize))
           var last: [Bitmap] = []
@@ -104,11 +104,11 @@ import ZoetropeTestSupport
     let budget = MemoryBudget(byteLimit: 64 << 20)
     let cache = MemoryFrameCache(budget: budget)
     let bytes = DeltaGIF.make(width: 40, height: 40, frameCount: 30, patch: 8)
-    func makeReader() throws -> CachedFrameReader {
+    func makeReader() throws -> RenderedReader {
       let image = try AnimatedImage(bytes: bytes)
       let identity = try image.contentIdentity { false }
       #expect(identity == ContentIdentity(of: bytes))
-      return CachedFrameReader(image.charged(to: budget), cache: cache)
+      return RenderedReader(image.charged(to: budget), cache: cache)
     }
     let first = try makeReader()
     let shown = try (0..<30).map { try first.frame(at: $0).bitmap }
@@ -124,7 +124,7 @@ import ZoetropeTestSupport
       bytes: DeltaGIF.make(width: 42, height: 31, frameCount: 40, patch: 9))
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))
     let rendering = Rendering(target: TargetSize(width: 25), filter: .lanczos3, format: .grey8)
-    let reader = CachedFrameReader(
+    let reader = RenderedReader(
       image.charged(to: cache.budget), rendering: rendering, cache: cache)
     let plain = FrameReader(image)
     for index in Array(0..<40) + [7, 6, 5, 30, 31, 32] {

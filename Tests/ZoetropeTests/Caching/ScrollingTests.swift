@@ -21,13 +21,13 @@ import ZoetropeTestSupport
     let images = try Self.files.map { try AnimatedImage(bytes: $0).charged(to: budget) }
     let rendering = Rendering(target: TargetSize(width: 20, height: 20), fit: .fill)
     let list = ScrolledList(count: Self.count, visible: 3, frames: shown, passes: 3, turns: turns)
-    var players: [Int: (reader: CachedFrameReader, next: Int)] = [:]
+    var players: [Int: (reader: RenderedReader, next: Int)] = [:]
     var requests: [Int] = []
     var hits: [Bool] = []
     for event in list.passes.joined() {
       switch event {
       case .appear(let number):
-        let reader = CachedFrameReader(images[number], rendering: rendering, cache: cache)
+        let reader = RenderedReader(images[number], rendering: rendering, cache: cache)
         players[number] = (reader, 0)
       case .show(let number):
         let (reader, next) = try #require(players[number])

@@ -1,10 +1,11 @@
 import Synchronization
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// Bitmaps of single frames and of ranges: which ones, and what ends them.
 @Suite(.timeLimit(.minutes(10))) struct BitmapAccessTests {

@@ -1,10 +1,11 @@
 import Synchronization
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// What iterators of a sequence of bitmaps decode, and that copies of one may be used at once.
 @Suite(.timeLimit(.minutes(10))) struct BitmapSequenceTests {

@@ -1,10 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct CanvasTests {
   /// Large enough for its blocks to be handed on, and of a size that no other test has.

@@ -1,10 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct FrameReaderTests {
   /// `count` frames of one pixel that cover the canvas and have no data.

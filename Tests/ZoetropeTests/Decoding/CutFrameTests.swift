@@ -1,8 +1,9 @@
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
+@testable import ZoetropeFrames
 
 /// Files that end within their only frame, which opening decodes to see how much of it is there.
 @Suite(.timeLimit(.minutes(10))) struct CutFrameTests {

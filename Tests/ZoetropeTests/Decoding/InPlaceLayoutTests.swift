@@ -1,10 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// Frames whose memory becomes the canvas, beside the same frames drawn on it.
 @Suite(.timeLimit(.minutes(10)), .computes) struct InPlaceLayoutTests {

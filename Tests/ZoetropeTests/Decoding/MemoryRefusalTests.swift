@@ -1,10 +1,11 @@
 import Synchronization
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// What happens when the system has no memory, or no threads, to give: an error with a name, or the
 /// work done in another way, and nothing that ends the process or waits for ever.

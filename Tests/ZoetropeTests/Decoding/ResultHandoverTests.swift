@@ -1,9 +1,10 @@
 import TestRunning
 import Testing
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10))) struct ResultHandoverTests {
   @Test func `a result is handed to the task that waits for it`() async {

@@ -1,9 +1,10 @@
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// Frames decoded on several threads, which images of the fixtures' size are otherwise too small for.
 @Suite(.timeLimit(.minutes(10))) struct ThreadedReaderTests {

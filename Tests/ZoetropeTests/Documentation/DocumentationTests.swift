@@ -1,12 +1,13 @@
 import Foundation
 import SystemPackage
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
 @testable import DocumentationSamples
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// The samples of the README and of the documentation, compiled and run.
 @Suite(.timeLimit(.minutes(10))) struct DocumentationTests {
@@ -86,6 +87,12 @@ import ZoetropeTestSupport
     #expect(await scheduler.ending() == .cancelled)
     // Frame 0, and 3 after 100 ms: those between them are shorter, and were skipped.
     #expect(scheduler.statistics.presented == 2)
+  }
+
+  @Test func `the sample of a handler has the time of every frame`() async throws {
+    let bytes = try FixtureLibrary().file("Demo/variable-delay.gif")
+    let times = try AnimatedImage(bytes: bytes).startTimes(policy: .imageIO).dropLast()
+    #expect(await sampleOfTestingAHandler(bytes, ManualClock()) == Array(times))
   }
 
   @Test func `the sample of a cache keeps posters`() async throws {

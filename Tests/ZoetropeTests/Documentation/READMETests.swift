@@ -1,8 +1,9 @@
 import Foundation
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
+@testable import ZoetropeFrames
 
 /// What README says: its figures are those that were measured, and its files are there.
 @Suite(.timeLimit(.minutes(10))) struct READMETests {

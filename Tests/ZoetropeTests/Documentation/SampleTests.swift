@@ -24,7 +24,10 @@ import ZoetropeTestSupport
 
   @Test func `every sample of a documentation comment is compiled`() throws {
     let compiled = Self.lines(try Self.text("Tests/DocumentationSamples/Comments.swift"))
-    let modules = ["ZoetropeCore", "ZoetropeCodec", "Zoetrope", "ZoetropeTerminal"]
+    let modules = [
+      "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeFrames", "ZoetropeCaching",
+      "ZoetropeStore", "ZoetropePlayback", "ZoetropeRemote", "Zoetrope", "ZoetropeTerminal",
+    ]
     let folders = modules.map { "Sources/\($0)" } + ["Tests/ZoetropeTestSupport"]
     var count = 0
     for file in folders.flatMap({ Self.files(in: $0, "swift") }) {

@@ -1,10 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct ColorIndexerTests {
   @Test(arguments: [2, 7, 256, 300])
@@ -25,10 +26,11 @@ import ZoetropeTestSupport
         rows.append(UInt8(truncatingIfNeeded: index))
       }
       guard colors.count <= 256 else {
-        #expect(indexer.index(bitmap, into: target) == nil)
+        #expect(indexer.index(bitmap, PixelRect(bitmap.size), into: target) == nil)
         continue
       }
-      #expect(indexer.index(bitmap, into: target) == colors, "width \(width)")
+      #expect(
+        indexer.index(bitmap, PixelRect(bitmap.size), into: target) == colors, "width \(width)")
       #expect((0..<rows.count).map { target.bytes[$0] } == rows, "width \(width)")
     }
   }

@@ -1,9 +1,10 @@
 import TestRunning
 import Testing
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// A picture and the form in which it is to be written.
 struct EncodingCase: CustomTestStringConvertible, Sendable {
@@ -76,6 +77,28 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     }
   }
 
+  @Test func `part of a picture is written as a picture of its own`() throws {
+    let encoder = PNGEncoder(effort: .fast)
+    let deep = Pictures.makeDeep(50, 40) { x, y in [UInt16(x * 999), UInt16(y), 3, .max] }
+    for bitmap in EncodingCase.all.map(\.bitmap) + [deep] {
+      let (width, height) = (bitmap.width, bitmap.height)
+      for rect in [
+        PixelRect(x: width / 3, y: height / 4, width: (width + 1) / 2, height: (height + 1) / 2),
+        PixelRect(x: width - 1, y: 0, width: 1, height: height),
+      ] {
+        let pixel = bitmap.format.bytesPerPixel
+        let part = Bitmap(size: rect.size, format: bitmap.format) { y, bytes in
+          for place in 0..<rect.width * pixel {
+            bytes.storeBytes(
+              of: bitmap.row(rect.y + y)[rect.x * pixel + place], toByteOffset: place,
+              as: UInt8.self)
+          }
+        }
+        #expect(try encoder.encode(bitmap, in: rect) == encoder.encode(part))
+      }
+    }
+  }
+
   @Test(arguments: [PNGEncoder.Effort.fast, .small])
   func `one encoder writes pictures of any size one after another`(
     _ effort: PNGEncoder.Effort
@@ -127,7 +150,10 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     let line = form.rowBytes(width: width) + 1
     let lines = PixelStorage(byteCount: line * height)
     let filtered = PixelStorage(byteCount: line * height)
-    PixelPacking.write(Pictures.photograph(width, height - 1), as: .rgb, into: lines)
+    PixelPacking.write(
+      Pictures.photograph(width, height - 1),
+      PixelRect(x: 0, y: 0, width: width, height: height - 1),
+      as: .rgb, into: lines)
     for number in 1...4 {
       RowFilter(form: form, width: width)
         .filter(lines, rows: 0..<height, into: filtered, fixed: number)

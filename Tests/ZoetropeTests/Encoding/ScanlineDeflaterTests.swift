@@ -1,10 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// Bytes to compress.
 struct DeflateCase: CustomTestStringConvertible, Sendable {

@@ -1,10 +1,11 @@
 import SystemPackage
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
+@testable import ZoetropeFrames
 
 /// What one row of the table gives a format: everything, without a change elsewhere.
 @Suite(.timeLimit(.minutes(10))) struct NewFormatTests {
@@ -128,9 +129,9 @@ import ZoetropeTestSupport
 
   @Test func `it is cached`() throws {
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 1 << 20))
-    let first = CachedFrameReader(image, rendering: half, cache: cache)
+    let first = RenderedReader(image, rendering: half, cache: cache)
     for index in 0..<6 { _ = try first.frame(at: index) }
-    let second = CachedFrameReader(image, rendering: half, cache: cache)
+    let second = RenderedReader(image, rendering: half, cache: cache)
     for index in 0..<6 {
       let bitmap = try second.frame(at: index).bitmap
       #expect(bitmap == (try scaled(index)))
@@ -143,7 +144,7 @@ import ZoetropeTestSupport
     for count in [6, 0] {
       let cache = MemoryFrameCache(
         budget: MemoryBudget(byteLimit: 1 << 20), backing: try FrameStore(at: scratch.path))
-      let reader = CachedFrameReader(image, rendering: half, cache: cache)
+      let reader = RenderedReader(image, rendering: half, cache: cache)
       for index in 0..<6 {
         let bitmap = try reader.frame(at: index).bitmap
         #expect(bitmap == (try scaled(index)))

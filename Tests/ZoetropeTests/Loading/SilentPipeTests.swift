@@ -6,6 +6,7 @@ import ZoetropeTestSupport
 
 @testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// Opening pipes whose writers send nothing: what is no longer wanted must keep no thread from others.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct SilentPipeTests {

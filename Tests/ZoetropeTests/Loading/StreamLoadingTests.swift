@@ -4,6 +4,7 @@ import ZoetropeTestSupport
 
 @testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10))) struct StreamLoadingTests {
   private let budget = MemoryBudget(byteLimit: 8 << 20)

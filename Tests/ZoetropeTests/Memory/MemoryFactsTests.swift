@@ -1,5 +1,6 @@
 import Testing
-import Zoetrope
+
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10))) struct MemoryFactsTests {
   @Test(

@@ -3,6 +3,8 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
+@testable import ZoetropeFrames
+
 @Suite(.timeLimit(.minutes(10))) struct PressureGaugeTests {
   @Test(arguments: [
     (MemoryReading(), MemoryPressure.none),

@@ -4,6 +4,8 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
+@testable import ZoetropeFrames
+
 /// A budget larger than what the control group has room for.
 @Suite(.timeLimit(.minutes(10))) struct SmallGroupTests {
   @Test func `a cache that fills its group between two looks stops short of the limit`() async {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Zoetrope
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10))) struct DecodeHistoryTests {
   private let small = DecodeHistory.Weight(area: 1000, bytes: 100)

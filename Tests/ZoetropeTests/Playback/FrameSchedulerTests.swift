@@ -132,6 +132,35 @@ import ZoetropeTestSupport
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(550)])
   }
 
+  @Test(arguments: [1, 2, 16])
+  func `a slow consumer of the latest frames stays on time without loss`(ahead: Int) async throws {
+    let shared = PaintedFrames.tenths(60)
+    let scheduler = FrameScheduler(
+      sharing: shared,
+      options: PlaybackOptions(latePolicy: .latest, buffering: .lossless, decodeAhead: ahead),
+      clock: clock)
+    var frames = scheduler.frames().stream.makeAsyncIterator()
+    for shown in stride(from: 0, to: 35, by: 7) {
+      let index = await frames.next()?.index
+      try #require(index == shown)
+      await clock.sleepers(count: 1)
+      // The last frame that is decoded ahead.
+      _ = try await shared.frame(at: min(shown + max(ahead, 2), 59))
+      clock.advance(by: .milliseconds(700))
+    }
+    #expect(await frames.next()?.index == 35)
+    // While the consumer is busy, frame 36 is in the stream, and time goes on.
+    await clock.sleepers(count: 1)
+    clock.advance(by: .milliseconds(100))
+    await eventually { scheduler.statistics.presented == 7 }
+    _ = try await shared.frame(at: min(36 + max(ahead, 2), 59))
+    clock.advance(by: .milliseconds(600))
+    #expect(await frames.next()?.index == 36)
+    let frame = try #require(await frames.next())
+    #expect(frame.index == 42)
+    #expect(frame.lateness == .zero)
+  }
+
   @Test func `pause, resume, seek and rate act on a running stream`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
     var frames = scheduler.frames().stream.makeAsyncIterator()

@@ -72,6 +72,37 @@ import Zoetrope
     #expect(
       run.shown == row.shown.map { Shown(frame: $0, at: .milliseconds($1), skipped: $2) })
     #expect(run.machine.state == .finished)
+    for (shown, presentation) in zip(run.shown, run.presentations) {
+      #expect(presentation.deadline + presentation.lateness == shown.at)
+    }
+  }
+
+  @Test func `a late frame that shifts the schedule has the deadline it missed`() throws {
+    var run = try MachineRun(delays: .tenths(4), options: PlaybackOptions(latePolicy: .stretch))
+    run.decodeTimes = [2: .milliseconds(260)]
+    run.run()
+    #expect(run.presentations.map(\.deadline) == [0, 100, 200, 460].map { .milliseconds($0) })
+    #expect(run.presentations.map(\.lateness) == [0, 0, 160, 0].map { .milliseconds($0) })
+  }
+
+  @Test func `a stall that is not made up for has the deadline it missed`() throws {
+    var run = try MachineRun(
+      delays: .tenths(4), options: PlaybackOptions(latePolicy: .catchUp(maximumRate: 2)))
+    run.decodeTimes = [2: .seconds(60)]
+    run.run(limit: 3)
+    #expect(run.presentations.last?.deadline == .milliseconds(200))
+    #expect(run.presentations.last?.lateness == .seconds(60) - .milliseconds(100))
+  }
+
+  @Test func `a decoder with nothing left to do goes on with the frame that is due`() throws {
+    var run = try MachineRun(delays: .tenths(8), options: PlaybackOptions(latePolicy: .latest))
+    run.run(limit: 2)
+    let action = run.machine.handle(.ready(ahead: .max), at: .milliseconds(650))
+    guard case .fetch(let step) = action else {
+      Issue.record("\(action)")
+      return
+    }
+    #expect(step.frame == 6)
   }
 
   @Test func `a stall of many plays is skipped by arithmetic and lands on the frame that is due`()

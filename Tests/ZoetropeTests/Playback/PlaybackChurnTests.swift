@@ -1,8 +1,10 @@
 import Testing
+import Zoetrope
 import ZoetropeCore
 import ZoetropeTestSupport
 
-@testable import Zoetrope
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
 
 /// Also run under `--sanitize=thread`.
 @Suite(.timeLimit(.minutes(10))) struct PlaybackChurnTests {
@@ -31,10 +33,9 @@ import ZoetropeTestSupport
   @Test func `a frame that is dropped while its turn comes is counted until nothing runs`() async {
     let live = LiveObjects()
     let threads = DecodeThreads(count: 1)
-    let frames = PlayedFrames(PaintedFrames.controls([FrameDelay(centiseconds: 10)]))
-    let lane = DecodeLane(
-      threads: threads, openingThreads: threads, live: live, frames: frames, isAtHand: nil
-    ) { () throws(AnimatedImageError) in PaintedFrames() }
+    let lane = DecodeLane(threads: threads, openingThreads: threads, live: live) {
+      () throws(AnimatedImageError) in PaintedFrames()
+    }
     var random = SplitMix64(seed: 7)
     for _ in 0..<4000 {
       var ticket: FrameTicket? = FrameTicket(index: 0, live: live)

@@ -77,6 +77,25 @@ import Zoetrope
     }
   }
 
+  @Test(arguments: [
+    LatePolicy.skip, .stretch, .latest, .catchUp(maximumRate: 1), .catchUp(maximumRate: 4),
+  ])
+  func `what a seek or a turn leaves of a frame is shown under any policy`(policy: LatePolicy)
+    throws
+  {
+    var run = try MachineRun(delays: .tenths(5), options: PlaybackOptions(latePolicy: policy))
+    run.run(limit: 1)
+    run.now = .milliseconds(40)
+    run.control(.seek(frame: 2, offset: .milliseconds(30)))
+    run.run(limit: 2)
+    #expect(run.frames.suffix(2) == [2, 3])
+    #expect(run.times.suffix(2) == [.milliseconds(40), .milliseconds(110)])
+    run.now += .milliseconds(10)
+    run.control(.setDirection(.backward))
+    run.run(limit: 1)
+    #expect(run.shown.last == .init(frame: 2, at: .milliseconds(130)))
+  }
+
   @Test func `a seek while paused shows the frame and time still stands`() throws {
     var run = try MachineRun(delays: .tenths(5))
     run.run(until: .milliseconds(150))

@@ -1,9 +1,11 @@
 import Synchronization
 import TestRunning
 import Testing
+import Zoetrope
 
-@testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
 
 /// The timer itself, on the system's clock: what is asserted holds however slow the machine is.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct PlaybackThreadTests {
@@ -90,9 +92,8 @@ import Testing
     let late = Caller(.now.advanced(by: .seconds(3600)), continuation)
     thread.call(late, at: .now.advanced(by: .seconds(3600)))
     await eventually { attempts.load(ordering: .relaxed) > 3 }
-    // Only the thread itself takes work on.
     let isThread = await Task(executorPreference: thread) {
-      thread.offer({}, lasting: .zero)
+      thread.offer({}, lasting: .zero) { true }
     }.value
     #expect(isThread)
     thread.call(Caller(.now, continuation), after: .signal)
@@ -129,7 +130,7 @@ import Testing
   }
 
   @Test func `work offered from elsewhere is not taken`() {
-    let isTaken = thread.offer({ Issue.record("not to be run") }, lasting: .zero)
+    let isTaken = thread.offer({ Issue.record("not to be run") }, lasting: .zero) { true }
     #expect(!isTaken)
   }
 
@@ -137,7 +138,7 @@ import Testing
     let thread = thread
     let (done, continuation) = AsyncStream.makeStream(of: Bool.self)
     let taken = await Task(executorPreference: thread) {
-      thread.offer({ continuation.yield(true) }, lasting: .zero)
+      thread.offer({ continuation.yield(true) }, lasting: .zero) { true }
     }.value
     #expect(taken)
     for await isDone in done {

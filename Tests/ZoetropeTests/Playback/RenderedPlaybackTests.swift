@@ -22,7 +22,7 @@ import ZoetropeTestSupport
       #expect(try await image.bitmap(at: index, rendering: rendering) == expected[index])
     }
     #expect(try await image.bitmap(at: .zero, rendering: rendering) == expected[0])
-    #expect(image.access.identity == nil)
+    #expect(image.state.identity == nil)
   }
 
   @Test func `a sequence of pictures comes scaled, with dirty rectangles of its own size`()
@@ -51,7 +51,7 @@ import ZoetropeTestSupport
       #expect(frame.bitmap == expected[frame.index])
       count += 1
     }
-    #expect(count == 18 && image.access.identity == nil)
+    #expect(count == 18 && image.state.identity == nil)
   }
 
   @Test func `a cache keeps pictures of one rendering apart from those of another`() async throws {

@@ -1,10 +1,12 @@
 import Synchronization
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
 
 @Suite(.timeLimit(.minutes(10))) struct SharedFramesTests {
   @Test(arguments: [1, 2, 8, 64])

@@ -1,10 +1,12 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
 
 /// One rule says which frame a time shows, wherever a time may be passed.
 @Suite(.timeLimit(.minutes(10))) struct TimeRuleTests {
@@ -85,7 +87,7 @@ import ZoetropeTestSupport
         frames: Array(image.frames.prefix(1)), playCount: playCount, options: options, isOpen: true)
       _ = machine.handle(.begin, at: .zero)
       _ = machine.handle(.seekToTime(time), at: .zero)
-      let arrival = StreamArrival(
+      let arrival = FrameArrival(
         frames: Array(image.frames.dropFirst()), playCount: playCount, isOpen: false)
       _ = machine.handle(.arrived(arrival), at: .zero)
       #expect(machine.pending?.frame == index, "\(time), streamed")

@@ -1,10 +1,12 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeRemote
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct ImageIndexTests {
   static let recipes = FixtureTests.recipes.filter { $0.expectations.errorCode == nil }

@@ -1,10 +1,12 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeRemote
 
 @Suite(.timeLimit(.minutes(10))) struct RemoteImageTests {
   static let recipes = FixtureTests.recipes
@@ -240,7 +242,7 @@ import ZoetropeTestSupport
     let image = try await RemoteImage(reading: ranges, index: ImageIndex(of: whole))
     let tasks = (0..<2).map { _ in Task { try await image.bitmap(at: 30) } }
     await clock.sleepers(count: 1)
-    await eventually { image.frameSource.waiterCount(for: 30) == 2 }
+    await eventually { image.randomAccessFrames.waiterCount(for: 30) == 2 }
     tasks[0].cancel()
     let error = await #expect(throws: AnimatedImageError.self) { try await tasks[0].value }
     #expect(error?.code == .cancelled)
@@ -372,7 +374,7 @@ import ZoetropeTestSupport
     let expected = try await whole.bitmap(at: 3, rendering: rendering)
     #expect(try await image.bitmap(at: 3, rendering: rendering) == expected)
     #expect(try await image.bitmap(at: .zero) == whole.bitmap(at: 0))
-    let shared = SharedFrames.remote(image, rendering: rendering)
+    let shared = SharedFrames(image, rendering: rendering)
     #expect(try await shared.frame(at: 3).bitmap == expected)
     await #expect(throws: AnimatedImageError.self) { try await image.bitmap(at: 999) }
     await #expect(throws: AnimatedImageError.self) { try await image.bitmap(at: -1) }

@@ -1,10 +1,12 @@
 import Synchronization
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeRemote
 
 /// What remote and streamed images keep is in the budget.
 @Suite(.timeLimit(.minutes(10)), .computes) struct RemoteMemoryTests {
@@ -17,7 +19,7 @@ import ZoetropeTestSupport
       let image = try await RemoteImage(reading: CountedRanges(Self.film), budget: budget)
       for index in 0..<40 { _ = try await image.bitmap(at: index) }
       #expect(image.fetcher.cache.byteCount == Self.film.count)
-      await image.frameSource.idle()
+      await image.randomAccessFrames.idle()
       await eventually { budget.used(for: .images) == Self.film.count }
       budget.removeAll()
       #expect(budget.usedBytes == 0 && image.fetcher.cache.byteCount == 0)

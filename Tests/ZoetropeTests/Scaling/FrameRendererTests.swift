@@ -1,8 +1,10 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
+@testable import ZoetropeFrames
+@testable import ZoetropeScaling
 
 /// Frames that are rendered one after the other, while consumers keep some for any time.
 @Suite(.timeLimit(.minutes(10)), .computes) struct FrameRendererTests {

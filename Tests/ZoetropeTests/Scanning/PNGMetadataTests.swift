@@ -1,10 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// What a PNG says beside its pixels: kept when it is sound, named when it is not.
 @Suite(.timeLimit(.minutes(10)), .computes) struct PNGMetadataTests {

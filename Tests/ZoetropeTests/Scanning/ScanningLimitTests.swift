@@ -1,10 +1,11 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 /// What a file may ask for while it is opened.
 @Suite(.timeLimit(.minutes(10)), .computes) struct ScanningLimitTests {

@@ -2,11 +2,12 @@ import Foundation
 import SystemPackage
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10)), .startsThreads)
 struct ScanningTests {

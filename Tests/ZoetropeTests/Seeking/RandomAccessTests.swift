@@ -219,14 +219,14 @@ import ZoetropeTestSupport
 
 extension AnimatedImage {
   /// The most frames that are drawn to reach one of them.
-  fileprivate var longestReplay: Int { access.checkpoints(of: self).longestReplay }
+  fileprivate var longestReplay: Int { state.checkpoints(of: self).longestReplay }
 
   /// Returns when nothing is decoded for it any more.
-  fileprivate func idle() async { await access.frames(of: self).idle() }
+  fileprivate func idle() async { await state.frames(of: self).idle() }
 
   /// Waits until `count` tasks wait for one frame.
   fileprivate func waitForAskers(_ count: Int) async {
-    let frames = access.frames(of: self)
+    let frames = state.frames(of: self)
     await eventually { frames.waiterCount(for: 0) >= count }
   }
 }

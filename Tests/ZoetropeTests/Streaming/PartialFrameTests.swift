@@ -1,10 +1,12 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct PartialFrameTests {
   private static let recipes = StreamedImageTests.recipes.filter {

@@ -2,11 +2,13 @@ import Synchronization
 import SystemPackage
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct StreamedImageTests {
   static let recipes = FixtureTests.recipes
@@ -52,7 +54,7 @@ import ZoetropeTestSupport
   }
 
   /// All of `bytes`, received in chunks.
-  private static func receive(
+  static func receive(
     _ bytes: [UInt8], _ split: Split, options: DecodingOptions = .init(),
     storage: StreamStorage = .init()
   ) async -> StreamCore {
@@ -135,7 +137,7 @@ import ZoetropeTestSupport
     guard image.format != .png else { return }
     let core = StreamCore(options: .init(), storage: .init())
     let whole = FrameReader(image)
-    let reader = StreamReader(core, Rendering())
+    let reader = RenderedReader(ArrivingImage(core, image.header))
     var start = 0
     for control in image.frames {
       // What follows an APNG frame decides whether its data goes on: the 38 bytes of a frame control, or the 12

@@ -1,8 +1,10 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
+@testable import ZoetropeFrames
+@testable import ZoetropePlayback
 
 /// The schedule of a stream, on the manual clock.
 @Suite(.timeLimit(.minutes(10))) struct StreamedPlaybackTests {
@@ -325,9 +327,9 @@ import ZoetropeTestSupport
         #expect(machine.handle(.begin, at: .zero) == .suspend)
         #expect(machine.handle(.seekToTime(time), at: .zero) == .restart)
         #expect(machine.isPendingAwaited)
-        let more = StreamArrival(frames: [], playCount: .once, isOpen: true)
+        let more = FrameArrival(frames: [], playCount: .once, isOpen: true)
         #expect(machine.handle(.arrived(more), at: .zero) == .none)
-        let end = StreamArrival(frames: [], playCount: .once, isOpen: false)
+        let end = FrameArrival(frames: [], playCount: .once, isOpen: false)
         _ = machine.handle(.arrived(end), at: .zero)
         #expect(machine.state.error?.code == .noFrames)
       }
@@ -342,7 +344,7 @@ import ZoetropeTestSupport
       var machine = try PlaybackStateMachine(
         frames: PaintedFrames.controls(.tenths(3)), playCount: .once, options: .init(),
         isOpen: true)
-      let end = StreamArrival(frames: [], playCount: .once, isOpen: false)
+      let end = FrameArrival(frames: [], playCount: .once, isOpen: false)
       _ = machine.handle(.arrived(end), at: .zero)
       #expect(machine.handle(event, at: .zero) == .restart)
       #expect(!machine.isPendingAwaited)
@@ -416,7 +418,7 @@ import ZoetropeTestSupport
       // More arrives whenever something happens, some of it late within its frame's time.
       if arrived < frames.count, Bool.random(using: &random) || action == .suspend {
         let count = Int.random(in: 1...min(3, frames.count - arrived), using: &random)
-        let arrival = StreamArrival(
+        let arrival = FrameArrival(
           frames: Array(frames[arrived..<arrived + count]), playCount: plays,
           isOpen: arrived + count < frames.count)
         arrived += count

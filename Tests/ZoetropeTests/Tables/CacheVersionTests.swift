@@ -1,10 +1,12 @@
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeStore
 
 /// What is kept on disk has versions, so that nothing is served that this build would make otherwise. These tests
 /// fail when it makes anything else.

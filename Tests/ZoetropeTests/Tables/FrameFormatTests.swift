@@ -31,7 +31,7 @@ import ZoetropeTestSupport
   }
 
   private func rendered(_ format: FrameFormat) throws -> [Bitmap] {
-    let reader = CachedFrameReader(image, rendering: format.rendering, cache: nil)
+    let reader = RenderedReader(image, rendering: format.rendering, cache: nil)
     return try image.frames.indices.map { try reader.frame(at: $0).bitmap }
   }
 
@@ -41,7 +41,7 @@ import ZoetropeTestSupport
     formats.append(format("other", family: "g"))
     let store = try FrameStore(at: directory, formats: formats)
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 8 << 20), backing: store)
-    let reader = CachedFrameReader(image, rendering: formats[0].rendering, cache: cache)
+    let reader = RenderedReader(image, rendering: formats[0].rendering, cache: cache)
     for index in 0..<count { _ = try reader.frame(at: index) }
     let decoded = reader.decodedCount
     #expect(store.lastError == nil)
@@ -50,7 +50,7 @@ import ZoetropeTestSupport
         #expect(store.bitmap(for: try key(format, index, in: store)) == bitmap)
       }
       // Another process, which plays this format, decodes nothing.
-      let second = CachedFrameReader(
+      let second = RenderedReader(
         image, rendering: format.rendering, cache: try FrameStore(at: directory))
       for index in 0..<count { _ = try second.frame(at: index) }
       #expect(second.decodedCount == 0)
@@ -130,12 +130,12 @@ import ZoetropeTestSupport
     ]
     let store = try FrameStore(at: directory)
     for format in [old, other] {
-      let reader = CachedFrameReader(image, rendering: format.rendering, cache: store)
+      let reader = RenderedReader(image, rendering: format.rendering, cache: store)
       _ = try reader.frame(at: 0)
     }
     for format in changed {
       #expect(store.frame(for: try key(format, 0, in: store)) == nil)
-      let reader = CachedFrameReader(image, rendering: format.rendering, cache: store)
+      let reader = RenderedReader(image, rendering: format.rendering, cache: store)
       _ = try reader.frame(at: 0)
       #expect(reader.decodedCount == 1)
     }
@@ -174,7 +174,7 @@ import ZoetropeTestSupport
     let content = try store.identity(of: image)
     func fill() throws {
       for format in [a, b] {
-        let reader = CachedFrameReader(image, rendering: format.rendering, cache: cache)
+        let reader = RenderedReader(image, rendering: format.rendering, cache: cache)
         for index in 0..<count { _ = try reader.frame(at: index) }
       }
     }
@@ -216,7 +216,7 @@ import ZoetropeTestSupport
       let (plain, drawn) = (format("plain"), format("drawn", drawing: drawing))
       let expected = try rendered(plain)
       for _ in 0..<2 {
-        let reader = CachedFrameReader(image, rendering: drawn.rendering, cache: store)
+        let reader = RenderedReader(image, rendering: drawn.rendering, cache: store)
         for (index, bitmap) in expected.enumerated() {
           let frame = try reader.frame(at: index).bitmap
           let last = frame.height - 1
@@ -235,7 +235,7 @@ import ZoetropeTestSupport
   func `a format may have any name`(name: String) throws {
     let store = try FrameStore(at: directory)
     let format = format(name)
-    let reader = CachedFrameReader(image, rendering: format.rendering, cache: store)
+    let reader = RenderedReader(image, rendering: format.rendering, cache: store)
     _ = try reader.frame(at: 0)
     #expect(store.lastError == nil)
     #expect(try FrameStore(at: directory).contains(try key(format, 0, in: store)))

@@ -1,6 +1,8 @@
 import Testing
+import Zoetrope
 
-@testable import Zoetrope
+@testable import ZoetropeFrames
+@testable import ZoetropeStore
 
 @Suite(.timeLimit(.minutes(10))) struct OpenTablesTests {
   private static func shape(_ width: Int) -> TableShape {

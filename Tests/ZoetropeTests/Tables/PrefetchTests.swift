@@ -3,10 +3,12 @@ import Synchronization
 import SystemPackage
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeStore
 
 /// Prefetches that are cancelled or fail while they run, not before.
 @Suite(.timeLimit(.minutes(10))) struct PrefetchTests {

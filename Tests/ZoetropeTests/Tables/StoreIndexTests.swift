@@ -2,10 +2,12 @@ import Foundation
 import SystemPackage
 import TestRunning
 import Testing
+import Zoetrope
 import ZoetropeTestSupport
 
-@testable import Zoetrope
 @testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeStore
 
 @Suite(.timeLimit(.minutes(10)), .startsThreads) struct StoreIndexTests {
   private let scratch: ScratchDirectory

@@ -23,7 +23,7 @@ import ZoetropeTestSupport
     }
 
     var mayBlock: Bool { true }
-    var backing: FrameStore? { store }
+    var backing: (any FrameCaching)? { store }
     func frame(for key: FrameKey) -> CachedFrame? {
       note()
       return store.frame(for: key)

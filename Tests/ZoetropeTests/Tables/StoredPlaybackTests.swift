@@ -20,16 +20,16 @@ import ZoetropeTestSupport
   }
 
   private func decoded() throws -> [CompositedFrame] {
-    let reader = CachedFrameReader(image, rendering: rendering, cache: nil)
+    let reader = RenderedReader(image, rendering: rendering, cache: nil)
     return try image.frames.indices.map { try reader.frame(at: $0) }
   }
 
   @Test func `what one cache decoded, the next one shows without decoding`() throws {
-    let first = CachedFrameReader(image, rendering: rendering, cache: try makeCache())
+    let first = RenderedReader(image, rendering: rendering, cache: try makeCache())
     for index in image.frames.indices { _ = try first.frame(at: index) }
     #expect(first.decodedCount >= image.frames.count)
     let cache = try makeCache()
-    let second = CachedFrameReader(image, rendering: rendering, cache: cache)
+    let second = RenderedReader(image, rendering: rendering, cache: cache)
     for (index, frame) in try decoded().enumerated() {
       let shown = try second.frame(at: index)
       #expect(shown.bitmap == frame.bitmap)
@@ -38,7 +38,7 @@ import ZoetropeTestSupport
     #expect(second.decodedCount == 0)
     // They lie in the table: none takes memory in the cache.
     #expect(cache.statistics.cost == 0)
-    #expect(cache.backing?.statistics.hits == image.frames.count)
+    #expect(cache.diskStore?.statistics.hits == image.frames.count)
   }
 
   @Test func `single frames and playback go through the store too`() async throws {
@@ -53,13 +53,13 @@ import ZoetropeTestSupport
     }
     let cache = try makeCache()
     _ = try await image.bitmap(at: 2, rendering: rendering, cache: cache)
-    #expect(cache.backing?.statistics.hits == 1)
-    #expect(cache.backing?.statistics.misses == 0)
+    #expect(cache.diskStore?.statistics.hits == 1)
+    #expect(cache.diskStore?.statistics.misses == 0)
   }
 
   @Test func `removing forgets both levels`() throws {
     let cache = try makeCache()
-    let reader = CachedFrameReader(image, rendering: rendering, cache: cache)
+    let reader = RenderedReader(image, rendering: rendering, cache: cache)
     _ = try reader.frame(at: 0)
     let key = try #require(reader.animation)[0]
     #expect(cache.frame(for: key) != nil)

@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// Draws pictures with block characters, in two colours per cell.
 ///
@@ -62,15 +62,8 @@ public struct CellEncoder: FrameEncoding {
     options.holdThreshold = max(threshold, 0)
   }
 
-  /// Appends the bytes that free what the terminal stores for this encoder.
-  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
-
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int {
-    var hasher = Hasher()
-    hasher.combine(shown)
-    return hasher.finalize()
-  }
+  public var stateHash: Int { shown.hashValue }
 
   /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {

@@ -1,4 +1,4 @@
-internal import Zoetrope
+internal import ZoetropeFrames
 
 /// The light of the cells that a picture changes, for encoders that draw with characters.
 ///
@@ -14,7 +14,7 @@ struct CellSource: Sendable {
   private let options: EncodingOptions
   private var source = PixelRect.empty
   private var previous: Bitmap?
-  private var difference: FrameDifference?
+  private var difference: PixelDifference?
 
   /// A source of the cells of `area`, divided as in ``CellSampler``.
   init(
@@ -56,7 +56,7 @@ struct CellSource: Sendable {
         source: wanted, columns: cells.width, rows: cells.height, bandCuts: bandCuts,
         halves: halves, hasColumns: hasColumns, model: options.light, backdrop: options.backdrop)
     }
-    difference = previous.map { FrameDifference(from: $0, to: bitmap, within: changed ?? all) }
+    difference = previous.map { PixelDifference(from: $0, to: bitmap, within: changed ?? all) }
     previous = bitmap
   }
 

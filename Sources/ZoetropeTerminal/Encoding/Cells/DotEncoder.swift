@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// The characters that show pictures by their shape.
 public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
@@ -102,15 +102,8 @@ public struct DotEncoder: FrameEncoding {
     for index in shown.indices { shown[index].scalar = 0 }
   }
 
-  /// Appends nothing: cells keep what they show.
-  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
-
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int {
-    var hasher = Hasher()
-    hasher.combine(shown)
-    return hasher.finalize()
-  }
+  public var stateHash: Int { shown.hashValue }
 
   /// Returns a copy that holds no picture.
   public func withoutPicture() -> Self {

@@ -1,4 +1,4 @@
-public import Zoetrope
+public import ZoetropeFrames
 
 /// Draws pictures as sixels: with exact colours where 256 suffice, and only the pixels that change.
 ///
@@ -92,9 +92,6 @@ public struct SixelEncoder: FrameEncoding {
     registers.forgetDefinitions()
   }
 
-  /// Appends the bytes that free what the terminal stores for this encoder.
-  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
-
   /// A hash of everything that determines the next bytes, apart from the next picture.
   public var stateHash: Int {
     var hasher = Hasher()
@@ -125,9 +122,9 @@ public struct SixelEncoder: FrameEncoding {
     _ = encode(bitmap, changed: changed, pen: &pen, into: &output) { true }
   }
 
-  /// Like ``encode(_:changed:pen:into:)``, but can be given up.
+  /// Like ``encode(_:changed:pen:into:)``, but can be given up: `isWanted` is asked before each row is read and each
+  /// band is drawn.
   ///
-  /// - Parameter isWanted: Asked before each row is read and each band is drawn.
   /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
   ///   sent whole.
   public mutating func encode(
@@ -200,7 +197,7 @@ public struct SixelEncoder: FrameEncoding {
       }
       if low < high { ranges[y] = low..<high }
     }
-    let difference = FrameDifference(rows: ranges)
+    let difference = PixelDifference(rows: ranges)
     if difference.bounds.isEmpty { return }
     if fits { registers.claim(for: colors.colors, counts: uses.counts) }
     for region in ChangedRegions.cover(difference, worth: 2000, limit: 6) {
@@ -238,7 +235,7 @@ public struct SixelEncoder: FrameEncoding {
   /// Erases the cells in which transparent pixels of the picture may show something; returns false
   /// when there are none. The other pixels of those cells must then be redrawn.
   private mutating func eraseBarePixels(
-    of bitmap: Bitmap, _ part: PixelRect, _ rows: FrameDifference?, pen: inout PenState,
+    of bitmap: Bitmap, _ part: PixelRect, _ rows: PixelDifference?, pen: inout PenState,
     into output: inout [UInt8], _ check: () throws(CancellationError) -> Void
   ) throws(CancellationError) -> Bool {
     guard options.backdrop.isBare else { return false }
@@ -256,7 +253,7 @@ public struct SixelEncoder: FrameEncoding {
       }
       if low < high { ranges[y] = low..<high }
     }
-    let bounds = FrameDifference(rows: ranges).bounds
+    let bounds = PixelDifference(rows: ranges).bounds
     if bounds.isEmpty { return false }
     let columns = bounds.x / cell.width..<Self.roundedUp(bounds.maxX, to: cell.width) / cell.width
     let lines = bounds.y / cell.height..<Self.roundedUp(bounds.maxY, to: cell.height) / cell.height

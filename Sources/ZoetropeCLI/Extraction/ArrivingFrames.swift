@@ -1,0 +1,129 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// The selected frames of a stream, each as soon as its bytes are there.
+final class ArrivingFrames: FrameSupply {
+  private let input: InputFile
+  private let request: ExtractRequest
+  private let destination: OutputDestination
+  private let identities: InputIdentities
+  private let image: StreamedImage
+  private let reader: RenderedReader
+  /// Reads frames as they are stored; nil until one is asked for.
+  private var stored: StoredFrameReader?
+  private let changes: StreamChanges
+  private var names: OutputNames
+  /// When frames start, for names.
+  private var timeline: PlaybackTimeline
+  private var selection: OrderedSelection
+  private var nextIndex = 0
+  private var directories: Set<FilePath> = []
+  /// Whether any frame was selected.
+  private var hasOutputs = false
+
+  /// Opens the input, and waits until its canvas is known.
+  init(
+    of input: InputFile, to destination: OutputDestination, names: OutputNames,
+    _ request: ExtractRequest
+  ) throws(CommandFailure) {
+    (self.input, self.destination, self.names, self.request) = (input, destination, names, request)
+    identities = InputIdentities([input])
+    image = try input.openStream(
+      request.decodingOptions, isFollowed: request.isFollowing, patience: request.followTimeout)
+    try request.rendering?.check(
+      canvas: image.canvasSize, options: request.decodingOptions, file: input.name)
+    reader = RenderedReader(image.origin.base, rendering: request.rendering ?? Rendering())
+    changes = StreamChanges(of: image)
+    timeline = PlaybackTimeline([], policy: request.policy)
+    selection = OrderedSelection(request.selection, policy: request.policy)
+  }
+
+  var arrival: StreamProgress? { image.progress }
+
+  var metadata: AnimationMetadata? { image.image?.metadata }
+
+  func next(isWriting: Bool) -> SuppliedFrame? {
+    while nextIndex < image.frameCount, Signals.ending == nil {
+      let control = image.core.frame(nextIndex)
+      nextIndex += 1
+      timeline.append([control])
+      guard selection.takes(control) else { continue }
+      hasOutputs = true
+      return .output(ExtractionPlan.Output(index: control.index, path: nil))
+    }
+    if isWriting { changes.repeatSoon() }
+    return changes.next() == nil ? nil : SuppliedFrame.none
+  }
+
+  func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
+    guard let index else { return nil }
+    if request.isRaw {
+      if stored == nil { stored = try image.storedReader() }
+      return try stored?.read(image.core.frame(index))
+    }
+    return try reader.frame(at: index) { Signals.ending != nil }
+  }
+
+  func named(
+    _ output: ExtractionPlan.Output
+  ) throws(CommandFailure) -> ExtractionPlan.Output {
+    guard case .files(let template) = destination, let index = output.index else { return output }
+    let starts = [index, index + 1].map {
+      OutputTemplate.Values.milliseconds(timeline.startTime($0))
+    }
+    let path = FilePath(
+      bytes: template.name(
+        OutputTemplate.Values(
+          name: input.fullStem, stem: input.stem, index: index, lastIndex: nil,
+          timeMilliseconds: starts[0], delayMilliseconds: starts[1] - starts[0],
+          fileExtension: request.format.fileExtension)))
+    var output = output
+    output.path = path
+    output.isKept = try request.checkName(path, of: input, names: &names, avoiding: identities)
+    let directory = OutputFile.directory(of: path)
+    guard !output.isKept, directories.insert(directory).inserted else { return output }
+    do throws(WriteFailure) {
+      try OutputFile.makeDirectory(directory)
+    } catch {
+      throw error.commandFailure
+    }
+    TemporaryFile.sweep(directory)
+    return output
+  }
+
+  func stop() { image.cancel() }
+
+  func settle(
+    _ failure: CommandFailure?, isWritten: Bool
+  ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?) {
+    let failure =
+      failure
+      ?? image.progress.ending?.error.map {
+        CommandFailure($0, file: input.name, damage: request.options.damage)
+      }
+    guard let settled = image.image else {
+      throw failure
+        ?? CommandFailure(
+          AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,
+          damage: request.options.damage)
+    }
+    // Only a stream that was read to its end can lack a frame.
+    guard failure == nil, isWritten, Signals.ending == nil else { return (settled, failure) }
+    return (settled, try missing(in: settled))
+  }
+
+  /// What is wrong with the selection of a stream that has ended: a frame that is not there.
+  ///
+  /// - Throws: The failure if nothing was selected, and so nothing was written.
+  private func missing(in image: AnimatedImage) throws(CommandFailure) -> CommandFailure? {
+    var failure: CommandFailure?
+    do throws(FrameSelector.MissingFrame) {
+      _ = try request.selection.frames?.indices(count: image.frames.count)
+    } catch {
+      failure = .missing(error, of: input)
+    }
+    if hasOutputs { return failure }
+    throw failure ?? .emptySelection(of: image, input: input, policy: request.policy)
+  }
+}

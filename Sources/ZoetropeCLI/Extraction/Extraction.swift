@@ -1,0 +1,294 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// The frames of one input that are extracted, in the order of their outputs: those that a plan lists, or those
+/// of a stream as they arrive.
+protocol FrameSupply: AnyObject {
+  /// How far a stream has come; nil for a file.
+  var arrival: StreamProgress? { get }
+  /// What is known when the first frame is written.
+  var metadata: AnimationMetadata? { get }
+
+  /// The next output, or ``SuppliedFrame/none`` as often as progress is to be shown while none has arrived; nil
+  /// at the end, and after a signal.
+  ///
+  /// - Parameter isWriting: Whether earlier frames are still being written.
+  func next(isWriting: Bool) -> SuppliedFrame?
+
+  /// The frame of an output; nil if it has no pixels.
+  func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame?
+
+  /// `output` with its checked name, in a directory that exists.
+  func named(
+    _ output: ExtractionPlan.Output
+  ) throws(CommandFailure) -> ExtractionPlan.Output
+
+  /// Reads no more: nobody takes the rest.
+  func stop()
+
+  /// The image as far as it is known, and why frames are missing, if they are.
+  ///
+  /// - Parameters:
+  ///   - failure: Why reading stopped, if that is known.
+  ///   - isWritten: Whether every frame could be written.
+  /// - Throws: What keeps the input from being extracted at all.
+  func settle(
+    _ failure: CommandFailure?, isWritten: Bool
+  ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?)
+}
+
+enum SuppliedFrame {
+  case output(ExtractionPlan.Output)
+  case none
+}
+
+/// The extraction of one input: decodes in order and passes frames to the ``ExtractionWriter``.
+///
+/// A stream differs from a file in three ways: its names are checked frame by frame, its pictures have only the
+/// metadata that had arrived when the first one was written, and how many frames there will be is not known.
+struct Extraction {
+  private let input: InputFile
+  private let request: ExtractRequest
+  private let destination: OutputDestination
+  /// Where the frames of all files go; a video has a file of its own.
+  private let stream: OutputStream
+  private let frames: any FrameSupply
+  /// Nil for a stream.
+  private let plan: ExtractionPlan?
+
+  /// Opens the input, if that has not been done; waits until the canvas of a stream is known.
+  init(
+    _ preparation: ExtractionPreparation, request: ExtractRequest, stream: OutputStream,
+    store: FrameStore?
+  ) throws(CommandFailure) {
+    if let failure = preparation.failure { throw failure }
+    input = preparation.input
+    destination = preparation.destination
+    (self.request, self.stream) = (request, stream)
+    if let names = preparation.streamedNames {
+      plan = nil
+      frames = try ArrivingFrames(of: input, to: destination, names: names, request)
+      return
+    }
+    let image: AnimatedImage
+    if let opened = preparation.image {
+      image = opened
+    } else {
+      image = try input.open(request.decodingOptions, knownTo: store)
+    }
+    try request.rendering?.check(against: image, file: input.name)
+    let plan: ExtractionPlan
+    if let planned = preparation.plan {
+      plan = planned
+    } else {
+      plan = try ExtractionPlan(
+        image: image, input: input, request: request, destination: destination)
+    }
+    do throws(WriteFailure) {
+      for directory in plan.directories {
+        try OutputFile.makeDirectory(directory)
+        TemporaryFile.sweep(directory)
+      }
+    } catch {
+      throw error.commandFailure
+    }
+    self.plan = plan
+    frames = PlannedFrames(plan.outputs, of: image, request, store: store)
+  }
+
+  /// Writes every frame. Signals are to be caught: from the start there may be a temporary file.
+  ///
+  /// - Throws: What keeps a video's file from being created, or the input from being extracted at all.
+  func run() throws(CommandFailure) -> ExtractionResult {
+    let pending = try pendingVideo()
+    var state = State(sieve: PictureSieve(request.choice), stream: pending?.stream ?? stream)
+    state.writing = writeHeader(to: state.stream)
+    var progress = ProgressReporter(
+      style: request.isQuiet ? .none : request.progress, total: plan?.outputs.count)
+    while state.writing == nil, let supplied = frames.next(isWriting: state.isWriting) {
+      if case .output(let output) = supplied {
+        do throws(CommandFailure) {
+          try take(output, &state)
+        } catch {
+          state.decoding = error
+          break
+        }
+      }
+      // Nobody reads what is still to come.
+      if state.writer?.hasFailed == true { break }
+      progress.update(state.progress, of: frames.arrival)
+    }
+    frames.stop()
+    let (written, failure) = state.writer?.finish() ?? ([:], nil)
+    state.writing = state.writing ?? failure
+    progress.finish(state.progress, of: frames.arrival)
+    return try result(state, written, pending)
+  }
+
+  /// What is known while frames are written.
+  private struct State {
+    var sieve: PictureSieve
+    let stream: OutputStream
+    /// Made for the first frame that is written.
+    var writer: ExtractionWriter?
+    /// The outputs in the order of the writer: places count only frames to be written, so that a stream can
+    /// wait for the next place.
+    var submitted: [ExtractionPlan.Output] = []
+    /// The outputs whose files are there.
+    var kept: [ExtractionPlan.Output] = []
+    /// How many frames show a picture that another frame has.
+    var repeatCount = 0
+    var damage: [Damage] = []
+    var writing: WriteFailure?
+    var decoding: CommandFailure?
+
+    init(sieve: PictureSieve, stream: OutputStream) { (self.sieve, self.stream) = (sieve, stream) }
+
+    var progress: (frames: Int, bytes: Int?) {
+      let (frames, bytes) = writer?.progress ?? (0, 0)
+      return (frames + repeatCount, bytes)
+    }
+
+    /// Whether the writer has frames to finish.
+    var isWriting: Bool { writer?.progress.frames ?? 0 < submitted.count }
+  }
+
+  /// Decodes the frame of an output and submits it, if its picture is to be written and is not there.
+  private func take(
+    _ output: ExtractionPlan.Output, _ state: inout State
+  ) throws(CommandFailure) {
+    // A frame whose file exists is decoded too: only decoding finds all damage. A picture that is left out
+    // needs no name.
+    guard let frame = try frame(of: output, &state) else { return }
+    let output = try frames.named(output)
+    guard !output.isKept else { return state.kept.append(output) }
+    let writer = state.writer ?? makeWriter(state.stream)
+    state.writer = writer
+    let job = FrameJob(
+      place: state.submitted.count, bitmap: frame.bitmap, path: output.path,
+      repeats: output.repeats)
+    state.submitted.append(output)
+    // The writer keeps its failure.
+    try? writer.submit(job)
+  }
+
+  /// The frame of an output, whose damage is noted; nil if it has no pixels, or if its picture is not to be
+  /// written.
+  private func frame(
+    of output: ExtractionPlan.Output, _ state: inout State
+  ) throws(CommandFailure) -> CompositedFrame? {
+    do throws(AnimatedImageError) {
+      guard let frame = try frames.frame(at: output.index) else { return nil }
+      if let damage = frame.damage, state.damage.last != damage { state.damage.append(damage) }
+      guard let index = output.index, try !state.sieve.takes(frame.bitmap, of: index) else {
+        return frame
+      }
+      state.repeatCount += 1
+      return nil
+    } catch {
+      throw CommandFailure(error, file: input.name, damage: request.options.damage)
+    }
+  }
+
+  private func makeWriter(_ stream: OutputStream) -> ExtractionWriter {
+    ExtractionWriter(
+      jobs: min(request.threadCount, plan?.outputs.count { !$0.isKept } ?? .max),
+      context: ExtractionWriter.Context(
+        form: request.form, metadata: frames.metadata, isReplacing: request.isForced,
+        stream: stream))
+  }
+
+  /// The file of a video, not yet under its name; nil for frames, and for a video that goes to ``stream``.
+  private func pendingVideo() throws(CommandFailure) -> PendingFile? {
+    guard plan?.rate != nil, let path = plan?.whole else { return nil }
+    do throws(WriteFailure) {
+      return try PendingFile(
+        path, isReplacing: request.isForced,
+        followsLinks: path.bytes == RawArguments.bytes(of: request.output))
+    } catch {
+      throw error.commandFailure
+    }
+  }
+
+  /// Writes what a video starts with to `stream`; returns why that failed.
+  private func writeHeader(to stream: OutputStream) -> WriteFailure? {
+    guard let plan, let rate = plan.rate else { return nil }
+    do throws(WriteFailure) {
+      try stream.write(VideoStream.header(size: plan.pictureSize, rate: rate))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Gives a video its name or writes the list of frames, if nothing is missing, and reports.
+  private func result(
+    _ state: State, _ written: [Int: WrittenFrame], _ pending: PendingFile?
+  ) throws(CommandFailure) -> ExtractionResult {
+    let (image, decoding) = try frames.settle(state.decoding, isWritten: state.writing == nil)
+    var report = AnimationReport(input: input, image: image, policy: request.policy)
+    report.outputs = outputs(state, written)
+    report.showings = request.choice == .all ? nil : state.sieve.showings
+    // Known only now: what the end of a stream told.
+    var damage = DecodingDamage(of: image)
+    for item in state.damage { damage.add(item) }
+    report.frameDamage = damage.items
+    report.outputSize = request.rendering.map {
+      Rendition($0, of: image.canvasSize, options: image.options).size
+    }
+    var failure = state.writing
+    if failure == nil, decoding == nil, Signals.ending == nil {
+      do throws(WriteFailure) {
+        try pending?.finish()
+        try writeList(report)
+      } catch {
+        failure = error
+      }
+    } else {
+      pending?.discard()
+    }
+    let count = state.kept.count + written.count
+    return ExtractionResult(
+      report,
+      tally: plan.map { "\(count + state.repeatCount) of \($0.outputs.count) frames" }
+        ?? "\(count) frame\(count == 1 ? "" : "s")",
+      isResumable: !destination.isStream && request.format != .y4m, request: request,
+      writing: failure, decoding: decoding)
+  }
+
+  /// Writes the list of the frames' files and durations, if one was asked for.
+  private func writeList(_ report: AnimationReport) throws(WriteFailure) {
+    guard request.format == .ffconcat, let plan, let path = plan.whole else { return }
+    let frames = report.image.frames
+    let indices = plan.outputs.compactMap(\.index)
+    var list = ConcatList(
+      delays: indices.map { frames[$0].delay }, policy: request.policy,
+      in: (FileSystem.destination(ofLink: "/proc/self/cwd") ?? "/")
+        .pushing(OutputFile.directory(of: path)))
+    let files = Dictionary(plan.outputs.map { ($0.index, $0.path) }) { first, _ in first }
+    for index in indices {
+      let picture = report.showings?.pictures[index] ?? index
+      // A frame without pixels has no file.
+      guard report.outputs?[picture] != nil, let file = files[picture] ?? nil else { continue }
+      list.add(file, for: request.policy.shownDuration(of: frames[index].delay))
+    }
+    try OutputFile.write(
+      list.bytes, to: path, isReplacing: request.isForced || request.isResuming,
+      followsLinks: path.bytes == RawArguments.bytes(of: request.output))
+  }
+
+  /// The output of each frame by index, and of the static image, whether written now or kept.
+  private func outputs(_ state: State, _ written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
+    var outputs: [Int?: WrittenFrame] = [:]
+    for (place, output) in state.submitted.enumerated() {
+      if let frame = written[place] { outputs[output.index] = frame }
+    }
+    for output in state.kept {
+      guard let path = output.path else { continue }
+      outputs[output.index] = WrittenFrame(
+        name: FileName(path), byteCount: FileStatus(at: path)?.byteCount ?? 0)
+    }
+    return outputs
+  }
+}

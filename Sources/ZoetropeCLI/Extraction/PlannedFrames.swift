@@ -1,0 +1,85 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// The frames that a plan lists, of a file that is there: composited or stored, scaled or not.
+final class PlannedFrames: FrameSupply {
+  private let image: AnimatedImage
+  private var outputs: ArraySlice<ExtractionPlan.Output>
+  private let composited: FrameReader
+  private let stored: StoredFrameReader
+  private let isRaw: Bool
+  private let rendering: Rendering?
+  /// Rescales only what changed since the previous frame.
+  private var renderer: FrameRenderer?
+  /// Reads and stores rendered frames; nil without a store.
+  private let kept: RenderedReader?
+  /// Whether the same frame may be requested again at once.
+  private let hasRepeats: Bool
+  /// The previous frame, kept only for repeats: holding it makes the compositor copy.
+  private var last: CompositedFrame?
+
+  init(
+    _ outputs: [ExtractionPlan.Output], of image: AnimatedImage, _ request: ExtractRequest,
+    store: FrameStore?
+  ) {
+    (self.image, self.outputs) = (image, outputs[...])
+    (isRaw, rendering, hasRepeats) = (request.isRaw, request.rendering, request.rate != nil)
+    composited = FrameReader(image)
+    stored = StoredFrameReader(image)
+    kept = store.map {
+      RenderedReader(image, rendering: request.rendering ?? Rendering(), cache: $0)
+    }
+    renderer = request.rendering.map {
+      FrameRenderer($0, of: image.canvasSize, options: image.options)
+    }
+  }
+
+  var arrival: StreamProgress? { nil }
+
+  var metadata: AnimationMetadata? { image.metadata }
+
+  func next(isWriting: Bool) -> SuppliedFrame? {
+    Signals.ending == nil ? outputs.popFirst().map { .output($0) } : nil
+  }
+
+  func named(
+    _ output: ExtractionPlan.Output
+  ) throws(CommandFailure) -> ExtractionPlan.Output { output }
+
+  func stop() {}
+
+  func settle(
+    _ failure: CommandFailure?, isWritten: Bool
+  ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?) { (image, failure) }
+
+  /// Frame `index`, or the static image for nil; nil when it has no pixels.
+  func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
+    guard let index else {
+      guard let frame = try stored.staticImage() else { return nil }
+      return rendering.map { frame.scaled(by: $0) } ?? frame
+    }
+    if isRaw { return try stored.frame(at: index) }
+    guard hasRepeats else { return try next(index) }
+    if last?.index != index { last = try next(index) }
+    return last
+  }
+
+  private func next(_ index: Int) throws(AnimatedImageError) -> CompositedFrame? {
+    if let kept { return try kept.frame(at: index) { Signals.ending != nil } }
+    let frame = try composited.frame(at: index)
+    guard renderer != nil else { return frame }
+    return try renderer?.render(frame)
+  }
+}
+
+extension CompositedFrame {
+  /// A picture of any size, scaled whole.
+  func scaled(by rendering: Rendering) -> CompositedFrame {
+    guard let target = rendering.target else { return self }
+    let bitmap = bitmap.scaled(
+      to: target, fit: rendering.fit, filter: rendering.filter,
+      linearLight: rendering.linearLight)
+    return CompositedFrame(
+      index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
+  }
+}

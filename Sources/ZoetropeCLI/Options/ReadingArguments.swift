@@ -1,0 +1,135 @@
+import ArgumentParser
+import Zoetrope
+
+/// The options of every command that opens files.
+struct ReadingArguments: ParsableArguments {
+  @Option(help: "Limits on what a file may use.")
+  var limits = LimitsProfile.default
+
+  @Option(help: "What is read of damaged files.")
+  var damage = DamageChoice.salvage
+
+  @Option(help: "Which decoder reads pixels.")
+  var decoder = DecoderChoice.fast
+
+  /// The options for the library.
+  var options: DecodingOptions {
+    DecodingOptions(damage: damage.policy, limits: limits.limits, decoder: decoder.decoder)
+  }
+}
+
+/// The options of commands that can read a file while it is being written.
+struct FollowArguments: ParsableArguments {
+  @Flag(help: "Read a file while it is being written.")
+  var follow = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Take a followed file for complete when nothing has come for so long.", valueName: "time"))
+  var followTimeout: TimeArgument?
+
+  func validate() throws {
+    if followTimeout != nil, !follow { throw ValidationError("--follow-timeout wants --follow") }
+  }
+
+  /// Refuses several files: the first may never end.
+  func check(_ files: [String]) throws {
+    if follow, files.count != 1 { throw ValidationError("--follow takes one file") }
+  }
+}
+
+extension ArgumentHelp {
+  static var files: Self { "GIF or PNG files; - reads standard input." }
+  static var json: Self { "Print one JSON object per line and file." }
+  static var timing: Self {
+    Self("How short delays are shown, for all times.", valueName: "policy")
+  }
+}
+
+/// The words of `--damage`.
+enum DamageChoice: String, ExpressibleByArgument, CaseIterable {
+  case salvage, strict, partial
+
+  var policy: DamagePolicy {
+    switch self {
+    case .salvage: .salvage
+    case .strict: .strict
+    case .partial: .partialRows
+    }
+  }
+}
+
+/// The words of `--decoder`.
+enum DecoderChoice: String, ExpressibleByArgument, CaseIterable {
+  case fast, reference
+
+  var decoder: PixelDecoder { self == .fast ? .fast : .reference }
+}
+
+/// The words of `--limits`.
+enum LimitsProfile: String, ExpressibleByArgument, CaseIterable {
+  case `default`, strict, none
+
+  var limits: DecodingLimits {
+    switch self {
+    case .default: .default
+    case .strict: .strict
+    case .none: .none
+    }
+  }
+}
+
+/// The words of `--timing`: a policy's name, or `MIN:REPLACEMENT` in milliseconds.
+struct TimingArgument: ExpressibleByArgument, Hashable {
+  let policy: DelayPolicy
+
+  init(policy: DelayPolicy) { self.policy = policy }
+
+  init?(argument: String) {
+    if let named = NamedPolicy.all.first(where: { $0.name.description == argument }) {
+      policy = named.policy
+      return
+    }
+    let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let least = UInt32(parts[0]), let replacement = UInt32(parts[1])
+    else { return nil }
+    policy = .minimum(
+      .milliseconds(Int(least)), replacement: .milliseconds(Int(replacement)))
+  }
+
+  var defaultValueDescription: String { "\(policy)" }
+
+  static var defaultCompletionKind: CompletionKind {
+    .list(NamedPolicy.all.map(\.name.description))
+  }
+}
+
+/// The words of `--timing` for `info`: also `all`, the named policies side by side.
+struct InfoTimingArgument: ExpressibleByArgument, Hashable {
+  /// The policy of everything that has one time only.
+  let policy: DelayPolicy
+  let isAll: Bool
+
+  init(policy: DelayPolicy) { (self.policy, isAll) = (policy, false) }
+
+  init?(argument: String) {
+    isAll = argument == "all"
+    guard let timing = isAll ? TimingArgument(policy: .browser) : TimingArgument(argument: argument)
+    else { return nil }
+    policy = timing.policy
+  }
+
+  var defaultValueDescription: String { "\(policy)" }
+
+  static var defaultCompletionKind: CompletionKind {
+    .list(NamedPolicy.all.map(\.name.description) + ["all"])
+  }
+}
+
+extension CompletionKind {
+  /// Files that may be animations, and directories on the way to them.
+  static var animations: CompletionKind {
+    .file(extensions: FormatTable.rows.flatMap(\.fileExtensions))
+  }
+}

@@ -1,0 +1,27 @@
+/// The contents and counters of a cache.
+public struct CacheStatistics: Sendable, Hashable {
+  /// Lookups that found a bitmap.
+  public internal(set) var hits = 0
+  /// Lookups that found none.
+  public internal(set) var misses = 0
+  /// Bitmaps stored, replacements included.
+  public internal(set) var insertions = 0
+  /// Bitmaps evicted to stay within a limit.
+  public internal(set) var evictions = 0
+  /// Bitmaps not stored because one alone exceeds a limit.
+  public internal(set) var rejections = 0
+  /// Bitmaps held now.
+  public internal(set) var count = 0
+  /// Bytes of their pixels, padding included.
+  public internal(set) var cost = 0
+  /// The part of ``cost`` that belongs to the two-frame floors of held animations.
+  public internal(set) var heldCost = 0
+
+  /// Creates statistics with all counters zero.
+  public init() {}
+
+  /// Hits divided by lookups, 0 to 1; 0 before the first lookup.
+  public var hitRate: Double {
+    hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
+  }
+}

@@ -1,0 +1,93 @@
+/// Where two pictures of one size and format differ, row by row.
+///
+/// Bytes are compared, so the colours of transparent pixels count.
+package struct PixelDifference: Sendable {
+  /// For each row of the picture, the columns from the first difference to past the last.
+  package private(set) var rows: [Range<Int>]
+  /// The bounding box of all differences; empty if there are none.
+  package private(set) var bounds = PixelRect.empty
+
+  /// Known differences, one range of columns for each row.
+  package init(rows: [Range<Int>]) {
+    self.rows = rows
+    for (y, columns) in rows.enumerated() where !columns.isEmpty {
+      bounds = bounds.union(PixelRect(x: columns.lowerBound, y: y, width: columns.count, height: 1))
+    }
+  }
+
+  /// Compares two pictures inside `rect`; pixels outside it are taken for equal.
+  ///
+  /// - Precondition: Both pictures have the same size and format.
+  package init(from old: Bitmap, to new: Bitmap, within rect: PixelRect) {
+    let area = Self.area(old, new, rect)
+    var rows = Array(repeating: 0..<0, count: new.height)
+    for y in area.y..<area.maxY {
+      rows[y] = Self.columns(old, new, row: y, area.x..<area.maxX)
+    }
+    self.init(rows: rows)
+  }
+
+  /// The bounding box of the differences inside `rect`, without a look at most pixels inside the box.
+  ///
+  /// - Parameter rect: Where pixels may differ; nil if anywhere.
+  /// - Returns: The whole picture if `old` has another size or format.
+  package static func bounds(
+    from old: Bitmap, to new: Bitmap, within rect: PixelRect? = nil
+  ) -> PixelRect {
+    let all = PixelRect(new.size)
+    guard old.size == new.size, old.format == new.format else { return all }
+    let area = area(old, new, rect ?? all)
+    func columns(_ y: Int, _ range: Range<Int>) -> Range<Int> {
+      Self.columns(old, new, row: y, range)
+    }
+    guard
+      let top = (area.y..<area.maxY).first(where: { !columns($0, area.x..<area.maxX).isEmpty }),
+      let bottom = (top..<area.maxY).last(where: { !columns($0, area.x..<area.maxX).isEmpty })
+    else { return .empty }
+    var (left, right) = (area.maxX, area.x)
+    for y in top...bottom {
+      // Only what lies outside the box so far can make it wider.
+      let outside = columns(y, area.x..<left)
+      if !outside.isEmpty { left = outside.lowerBound }
+      right = max(right, columns(y, max(left, right)..<area.maxX).upperBound)
+    }
+    return PixelRect(x: left, y: top, width: right - left, height: bottom + 1 - top)
+  }
+
+  /// The columns from the first difference in any of `lines` to past the last.
+  package func columns(inRows lines: Range<Int>) -> Range<Int> {
+    let columns = rows[lines].filter { !$0.isEmpty }
+    let (low, high) = (columns.map(\.lowerBound).min(), columns.map(\.upperBound).max())
+    return (low ?? 0)..<(high ?? 0)
+  }
+
+  /// The part of `rect` in which the pictures can differ.
+  private static func area(_ old: Bitmap, _ new: Bitmap, _ rect: PixelRect) -> PixelRect {
+    precondition(old.size == new.size && old.format == new.format)
+    return old.storage === new.storage ? .empty : rect.intersection(PixelRect(new.size))
+  }
+
+  /// The columns inside `range` from the first difference in row `y` to past the last.
+  private static func columns(
+    _ old: Bitmap, _ new: Bitmap, row y: Int, _ range: Range<Int>
+  ) -> Range<Int> {
+    let pixel = new.format.bytesPerPixel
+    let bytes = range.lowerBound * pixel..<range.upperBound * pixel
+    let before = old.row(y).extracting(bytes)
+    let after = new.row(y).extracting(bytes)
+    // Most rows are equal, which memcmp finds out fastest.
+    if before.hasSameBytes(as: after) { return 0..<0 }
+    // Some byte differs, which ends each of these loops; words are read inside the row only.
+    var low = 0
+    while low <= bytes.count - 8,
+      before.load(UInt64.self, at: low) == after.load(UInt64.self, at: low)
+    { low += 8 }
+    while before[low] == after[low] { low += 1 }
+    var high = bytes.count
+    while high >= 8,
+      before.load(UInt64.self, at: high - 8) == after.load(UInt64.self, at: high - 8)
+    { high -= 8 }
+    while before[high - 1] == after[high - 1] { high -= 1 }
+    return range.lowerBound + low / pixel..<range.lowerBound + (high + pixel - 1) / pixel
+  }
+}

@@ -1,0 +1,187 @@
+import ZoetropeFrames
+
+/// How a program composites an APNG, as far as programs differ. The numbers of frames are those of this
+/// package, which leaves out a static image that is no frame.
+struct APNGModel: Hashable, Sendable {
+  /// How a partly transparent pixel is drawn over another.
+  enum Over: Hashable, Sendable {
+    /// With divisions that round down.
+    case roundingDown
+    /// Each channel by the alpha of the pixel above, alpha included.
+    case interpolating
+  }
+
+  let over: Over
+  /// Whether a palette's canvas is cleared to its first colour; else to transparent.
+  var clearsToFirstColor = false
+  /// Whether RGB and grey with a transparent colour are cleared to black; else to transparent.
+  var clearsKeyToBlack = false
+  /// Whether a chunk before the pixels whose checksum is wrong makes the file unreadable.
+  var refusesWrongChecksums = false
+  /// Whether a first frame must cover the canvas.
+  var needsWholeFirstFrame = false
+  /// Whether grey of one bit is refused.
+  var refusesOneBitGrey = false
+  /// Whether a frame of less than 8 bits that covers only a part of the canvas is misplaced.
+  var misplacesSmallSamples = false
+  /// Whether a chunk between a frame's control and its data ends the file.
+  var stopsAtChunkBehindControl = false
+  /// Whether a static image that is no frame is the first frame.
+  var countsStaticImage = false
+  /// Whether later frames that are interlaced cannot be decoded.
+  var failsAtInterlacing = false
+  /// Whether *previous* of a frame that was blended over does nothing.
+  var forgetsPrevious = false
+  /// Whether a transparent colour of RGB or grey has no effect on blending.
+  var blendsKeyedGreyAsOpaque = false
+  let rules: Rules
+
+  /// The rules that explain a difference.
+  struct Rules: Hashable, Sendable {
+    let blend: Rule
+    let dispose: Rule
+    let frames: Rule
+  }
+}
+
+/// An APNG composited as an ``APNGModel`` says, for comparison with this package's frames.
+struct APNGSimulation {
+  private let model: APNGModel
+  private let image: AnimatedImage
+  private let structure: PNGStructure
+  private let canvas: ModelCanvas
+  private let cleared: UInt32
+  private var disposal: (rect: PixelRect, saved: [UInt32]?, clears: Bool) = (.empty, nil, false)
+
+  init(_ model: APNGModel, of image: AnimatedImage, _ structure: PNGStructure) {
+    (self.model, self.image, self.structure) = (model, image, structure)
+    canvas = ModelCanvas(size: image.canvasSize, fill: 0)
+    if structure.hasPalette {
+      cleared = model.clearsToFirstColor ? structure.firstColor : 0
+    } else {
+      let isBlack = model.clearsKeyToBlack && structure.isKeyed && !structure.isBlackKeyed
+      cleared = structure.hasAlpha && !isBlack ? 0 : RGBA.black.word
+    }
+  }
+
+  /// Draws frame `index` and compares it with `shown`.
+  ///
+  /// - Parameters:
+  ///   - stored: Its own pixels; nil if it has none.
+  ///   - changed: Where `shown` may differ from the frame before.
+  /// - Returns: The difference, if there is one or none can be told.
+  mutating func difference(
+    at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
+  ) -> PredictedDifference? {
+    let control = image.frames[index]
+    if let difference = refusal(of: control) { return difference }
+    guard let stored else { return .unpredicted(from: index, .frames, "no pixels") }
+    if disposal.clears { canvas.fill(disposal.rect, with: cleared) }
+    if let saved = disposal.saved { canvas.restore(saved, in: disposal.rect) }
+    let isOver = control.blend == .over && index > 0
+    prepareDisposal(of: control, isOver: isOver)
+    canvas.draw(stored, at: control.rect, blending: isOver ? blending : .source)
+    guard let place = canvas.firstDifference(from: shown, in: changed) else { return nil }
+    return .differs(
+      at: index, isOver ? model.rules.blend : model.rules.dispose,
+      "pixel \(place.x),\(place.y)")
+  }
+
+  /// The difference that a frame makes whatever its pixels are.
+  private func refusal(of control: FrameControl) -> PredictedDifference? {
+    let (index, frames) = (control.index, model.rules.frames)
+    let isWhole = control.rect == PixelRect(image.canvasSize)
+    if index == 0 {
+      if model.refusesWrongChecksums, let chunk = structure.wrongChecksum {
+        return .nothing(frames, "the checksum of \(chunk)")
+      }
+      if model.countsStaticImage, image.staticImage != nil {
+        return .differs(at: 0, frames, "the static image comes first")
+      }
+      if model.refusesOneBitGrey, structure.isGrey, structure.bitDepth == 1 {
+        return .nothing(frames, "grey of one bit")
+      }
+      if model.needsWholeFirstFrame, !isWhole {
+        return .nothing(frames, "the frame is \(control.rect)")
+      }
+      if structure.bitDepth == 16 {
+        return .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
+      }
+      if structure.isKeyed, structure.bitDepth < 8 {
+        return .unpredicted(from: 0, .colour, "a transparent grey of less than 8 bits")
+      }
+    }
+    if model.stopsAtChunkBehindControl, structure.interruptedFrame == index {
+      return .ends(at: index, frames, "another chunk before the frame's data")
+    }
+    if model.failsAtInterlacing, control.isInterlaced, index > 0 {
+      return .differs(at: index, frames, "interlaced")
+    }
+    if model.misplacesSmallSamples, structure.bitDepth < 8, !isWhole {
+      return .differs(at: index, frames, "\(structure.bitDepth) bits, \(control.rect)")
+    }
+    guard control.blend == .over, index > 0 else { return nil }
+    if model.blendsKeyedGreyAsOpaque, structure.isKeyed, structure.isGrey {
+      return .unpredicted(from: index, .blend, "a transparent grey")
+    }
+    if model.over == .roundingDown, !structure.hasAlpha, !structure.hasPalette {
+      return .unpredicted(from: index, .blend, "blended over without alpha")
+    }
+    if model.over == .interpolating, structure.hasPalette, structure.hasAlpha {
+      return .unpredicted(from: index, .blend, "palette entries with alpha")
+    }
+    return nil
+  }
+
+  private mutating func prepareDisposal(of control: FrameControl, isOver: Bool) {
+    let isFirst = control.index == 0
+    switch control.disposal {
+    case .keep: disposal = (.empty, nil, false)
+    case .previous where !isFirst:
+      let isKept = model.forgetsPrevious && isOver
+      disposal = (control.rect, isKept ? nil : canvas.pixels(in: control.rect), false)
+    case .background, .previous: disposal = (control.rect, nil, true)
+    }
+  }
+
+  private var blending: ModelCanvas.Blending {
+    switch model.over {
+    case .roundingDown: .formula(Self.roundingDown)
+    case .interpolating: .formula(Self.interpolating)
+    }
+  }
+
+  /// The formula of the PNG specification in integers, each division rounded down.
+  static func roundingDown(_ above: RGBA, _ below: RGBA) -> RGBA {
+    if above.alpha == 255 { return above }
+    if above.alpha == 0 { return below }
+    let (over, under) = (Int(above.alpha), Int(below.alpha))
+    let alpha = over + divided((255 - over) * under)
+    func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {
+      if alpha == 0 { return 0 }
+      if under == 255 {
+        return UInt8(truncatingIfNeeded: divided(over * Int(above) + (255 - over) * Int(below)))
+      }
+      let sum = 255 * over * Int(above) + (255 - over) * under * Int(below)
+      return UInt8(truncatingIfNeeded: sum / (255 * alpha))
+    }
+    return RGBA(
+      red: channel(above.red, below.red), green: channel(above.green, below.green),
+      blue: channel(above.blue, below.blue), alpha: UInt8(truncatingIfNeeded: alpha))
+  }
+
+  /// A division by 255, rounded to the nearest.
+  private static func divided(_ value: Int) -> Int { ((value + 128) * 257) >> 16 }
+
+  /// A mean of both pixels, alpha included, weighted by the alpha of the one above.
+  static func interpolating(_ above: RGBA, _ below: RGBA) -> RGBA {
+    let over = Int(above.alpha)
+    func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {
+      let sum = over * Int(above) + (255 - over) * Int(below) + 128
+      return UInt8(truncatingIfNeeded: ((sum >> 8) + sum) >> 8)
+    }
+    return RGBA(
+      red: channel(above.red, below.red), green: channel(above.green, below.green),
+      blue: channel(above.blue, below.blue), alpha: channel(above.alpha, below.alpha))
+  }
+}

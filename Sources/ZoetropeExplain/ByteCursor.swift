@@ -1,0 +1,43 @@
+import ZoetropeFrames
+
+/// Reads single bytes of an image's file in order, a block at a time.
+struct ByteCursor {
+  private static let blockSize = 1 << 16
+
+  private let image: AnimatedImage
+  private var buffer = ReadBuffer()
+  private var block: [UInt8] = []
+  private var blockStart = 0
+  /// Where the next byte is read.
+  var offset = 0
+
+  init(_ image: AnimatedImage) { self.image = image }
+
+  /// The next byte; nil at the end.
+  mutating func next() throws(AnimatedImageError) -> UInt8? {
+    if offset < blockStart || offset >= blockStart + block.count {
+      guard offset < image.byteCount else { return nil }
+      blockStart = offset
+      block = try image.source.withBytes(
+        in: offset..<min(offset + Self.blockSize, image.byteCount), buffer: &buffer
+      ) { (bytes) throws(AnimatedImageError) in
+        var copy: [UInt8] = []
+        copy.append(copying: bytes)
+        return copy
+      }
+      if block.isEmpty { return nil }
+    }
+    offset += 1
+    return block[offset - 1 - blockStart]
+  }
+
+  /// The next `count` bytes; nil if there are fewer.
+  mutating func next(_ count: Int) throws(AnimatedImageError) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    for _ in 0..<count {
+      guard let byte = try next() else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,200 @@
+import ZoetropeFrames
+
+/// How a program composites a GIF, as far as programs differ.
+struct GIFModel: Hashable, Sendable {
+  /// A colour that depends on the file.
+  enum Fill: Hashable, Sendable {
+    case transparent
+    /// Transparent if the frame has a transparent index, else the background colour.
+    case background
+    /// As ``background``, looked up in the frame's own palette; past that, its first colour.
+    case ownBackground
+    /// Transparent if the frame has a transparent index, else the first colour of its palette.
+    case firstColor
+    /// As ``background``, but white if the frame has its own palette, and the last colour for an index past
+    /// the palette.
+    case nearestBackground
+  }
+
+  /// What a stored disposal method means.
+  enum Disposal: Hashable, Sendable {
+    case keep, background, previous
+    /// As that of the frame before.
+    case inherited
+  }
+
+  /// Where the canvas gets its size from.
+  enum Growth: Hashable, Sendable {
+    case never, firstFrame, everyFrame
+    /// A screen without a width or a height takes that of the first frame.
+    case emptyScreen
+  }
+
+  /// What no frame has covered yet.
+  var uncovered: Fill
+  /// What disposal *background* leaves.
+  var cleared: Fill
+  /// Meanings of the methods 0 to 7.
+  var disposals: [Disposal]
+  var growth: Growth
+  /// Whether a canvas without a transparent index in its first frame has no transparency later, either.
+  var losesAlpha = false
+  /// Whether *previous* in a first frame without a transparent index does nothing.
+  var keepsFirst = false
+  /// Whether a frame without pixels ends the animation.
+  var stopsAtEmptyFrame = false
+  /// Whether a frame that begins outside the screen is dropped.
+  var dropsOutside = false
+  /// Whether a frame without any palette is refused.
+  var needsPalette = false
+  /// Whether the bytes behind an extension without blocks are misread.
+  var misreadsEmptyExtension = false
+  /// Whether a frame without a graphic control extension has the method of the frame before.
+  var inheritsControl = false
+  /// Whether damage anywhere, or a frame without pixels, leaves no frames at all.
+  var failsAsWhole = false
+  let rules: Rules
+
+  /// The rules that explain a difference.
+  struct Rules: Hashable, Sendable {
+    let canvas: Rule
+    let dispose: Rule
+    let frames: Rule
+  }
+}
+
+/// A GIF composited as a ``GIFModel`` says, for comparison with this package's frames.
+struct GIFSimulation {
+  let model: GIFModel
+  private let structure: GIFStructure
+  private let canvas: ModelCanvas
+  private let hasAlpha: Bool
+  /// What becomes of the last frame's rectangle.
+  private var disposal: (rect: PixelRect, effect: Effect) = (.empty, .keep)
+  private var lastMethod = GIFModel.Disposal.keep
+
+  private enum Effect {
+    case keep
+    case fill(UInt32)
+    case restore([UInt32])
+  }
+
+  /// The canvas before the first frame of a GIF that this package shows in `size`.
+  init(_ model: GIFModel, of structure: GIFStructure, size: PixelSize) {
+    self.model = model
+    self.structure = structure
+    let first = structure.frames.first
+    hasAlpha = !model.losesAlpha || first?.transparentIndex != nil
+    canvas = ModelCanvas(
+      size: size, fill: first.map { Self.color(model.uncovered, $0, structure, true) } ?? 0)
+  }
+
+  private static func color(
+    _ fill: GIFModel.Fill, _ frame: GIFStructure.Frame, _ structure: GIFStructure, _ hasAlpha: Bool
+  ) -> UInt32 {
+    if fill == .transparent { return 0 }
+    guard frame.transparentIndex == nil else {
+      return hasAlpha ? 0 : frame.transparentColor | 0xff00_0000
+    }
+    switch fill {
+    case .transparent: return 0
+    case .background: return structure.backgroundColor
+    case .ownBackground:
+      return frame.backgroundColor == 0 ? frame.firstColor : frame.backgroundColor
+    case .firstColor: return frame.firstColor
+    case .nearestBackground:
+      return frame.hasOwnPalette ? 0xffff_ffff : structure.nearestBackgroundColor
+    }
+  }
+
+  /// The difference that makes the whole file unreadable.
+  private var refusal: PredictedDifference? {
+    if structure.frames.contains(where: \.rect.isEmpty) {
+      return .nothing(model.rules.frames, "a frame without pixels")
+    }
+    let isUnusual = structure.frames.contains(where: \.isUnusual)
+    return isUnusual ? .unpredicted(from: 0, .damage, "an unusual code size") : nil
+  }
+
+  /// Draws frame `index` and compares it with `shown`.
+  ///
+  /// - Parameters:
+  ///   - stored: Its own pixels; nil if it has none.
+  ///   - changed: Where `shown` may differ from the frame before.
+  /// - Returns: The difference, if there is one or none can be told.
+  mutating func difference(
+    at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
+  ) -> PredictedDifference? {
+    let frame = structure.frames[index]
+    if index == 0, model.failsAsWhole, let refusal { return refusal }
+    if index == 0, model.growth == .emptyScreen {
+      let size = PixelSize(
+        width: structure.screen.width == 0 ? frame.rect.maxX : structure.screen.width,
+        height: structure.screen.height == 0 ? frame.rect.maxY : structure.screen.height)
+      if shown.size != size { return .differs(at: 0, model.rules.canvas, "the canvas is \(size)") }
+    }
+    if index == 0, model.growth == .never, shown.size != structure.screen {
+      return .differs(at: 0, model.rules.canvas, "the screen is \(structure.screen)")
+    }
+    if model.growth == .everyFrame, !PixelRect(canvas.size).contains(frame.rect) {
+      return .differs(at: index, model.rules.canvas, "the frame is \(frame.rect)")
+    }
+    if frame.isUnusual { return .unpredicted(from: index, .damage, "an unusual code size") }
+    if model.needsPalette, !frame.hasPalette {
+      return .differs(at: index, model.rules.frames, "no palette")
+    }
+    if frame.rect.isEmpty, model.stopsAtEmptyFrame {
+      return .ends(at: index, model.rules.frames, "no pixels")
+    }
+    if model.misreadsEmptyExtension, structure.emptyExtension == index {
+      return .ends(at: index, model.rules.frames, "an extension without blocks")
+    }
+    if model.dropsOutside, !frame.rect.isEmpty {
+      if frame.rect.width > structure.screen.width || frame.rect.height > structure.screen.height {
+        return .unpredicted(from: index, .canvas, "larger than the screen")
+      }
+      if frame.rect.x >= structure.screen.width || frame.rect.y >= structure.screen.height {
+        return .differs(at: index, model.rules.frames, "outside the screen")
+      }
+    }
+    if model.losesAlpha, index == 1, structure.isGreyRamp {
+      return .unpredicted(from: index, .colour, "a palette of greys")
+    }
+    dispose()
+    prepareDisposal(of: frame, isFirst: index == 0)
+    if let stored { canvas.draw(stored, at: frame.rect, blending: .over) }
+    guard let place = canvas.firstDifference(from: shown, in: changed) else { return nil }
+    // The first frame follows no other whose disposal could differ.
+    return .differs(
+      at: index, index == 0 ? model.rules.canvas : model.rules.dispose,
+      "pixel \(place.x),\(place.y)")
+  }
+
+  private mutating func dispose() {
+    switch disposal.effect {
+    case .keep: break
+    case .fill(let color): canvas.fill(disposal.rect, with: color)
+    case .restore(let pixels): canvas.restore(pixels, in: disposal.rect)
+    }
+  }
+
+  private mutating func prepareDisposal(of frame: GIFStructure.Frame, isFirst: Bool) {
+    let stored = model.disposals[Int(frame.disposal & 7)]
+    let isInherited = stored == .inherited || model.inheritsControl && !frame.hasControl
+    let method = isInherited ? lastMethod : stored
+    lastMethod = method
+    let color = Self.color(model.cleared, frame, structure, hasAlpha)
+    let effect: Effect
+    switch method {
+    case .keep, .inherited: effect = .keep
+    case .background: effect = .fill(color)
+    case .previous:
+      if isFirst, model.keepsFirst {
+        effect = frame.transparentIndex == nil ? .keep : .fill(0)
+      } else {
+        effect = .restore(canvas.pixels(in: frame.rect))
+      }
+    }
+    disposal = (frame.rect, effect)
+  }
+}

@@ -1,0 +1,127 @@
+import ZoetropeFrames
+
+/// What a GIF stores that its frames do not tell: disposal methods as numbers, the background colour,
+/// extensions.
+struct GIFStructure: Hashable, Sendable {
+  struct Frame: Hashable, Sendable {
+    var rect = PixelRect.empty
+    /// The stored number, 0 to 7; 0 without a graphic control extension.
+    var disposal: UInt8 = 0
+    var transparentIndex: UInt8?
+    /// Whether a graphic control extension stands before it.
+    var hasControl = false
+    var hasPalette = false
+    var hasOwnPalette = false
+    /// The first colour of the palette, those of the background and the transparent index; opaque,
+    /// 0 for an index past the palette.
+    var firstColor: UInt32 = 0
+    var backgroundColor: UInt32 = 0
+    var transparentColor: UInt32 = 0
+    /// Whether its code size is one that decoders disagree about.
+    var isUnusual = false
+  }
+
+  /// The logical screen, before any frame enlarges it.
+  var screen = PixelSize(width: 0, height: 0)
+  var hasGlobalPalette = false
+  /// The colour of the background index in the global palette; 0 if it has none.
+  var backgroundColor: UInt32 = 0
+  /// The same, but the last colour for an index past the palette, and opaque black without one.
+  var nearestBackgroundColor = RGBA.black.word
+  /// Whether each colour of the global palette is the grey of its index.
+  var isGreyRamp = false
+  var frames: [Frame] = []
+  /// Whether a NETSCAPE2.0 block stands before the first frame.
+  var hasNetscapeLoop = false
+  /// The number in the last such block.
+  var netscapeLoopCount: Int?
+  /// The frame before which an extension without blocks stands.
+  var emptyExtension: Int?
+}
+
+extension GIFStructure {
+  /// Reads the blocks of `image` up to its last frame. Decodes no pixels.
+  init(_ image: AnimatedImage) throws(AnimatedImageError) {
+    var cursor = ByteCursor(image)
+    guard let header = try cursor.next(13) else { return }
+    screen = PixelSize(
+      width: Int(header[6]) | Int(header[7]) << 8, height: Int(header[8]) | Int(header[9]) << 8)
+    let background = Int(header[11])
+    var palette: [UInt32] = []
+    if header[10] & 0x80 != 0 {
+      hasGlobalPalette = true
+      palette = try Self.palette(&cursor, bits: header[10])
+      backgroundColor = palette.indices.contains(background) ? palette[background] : 0
+      nearestBackgroundColor = palette.isEmpty ? 0 : palette[min(background, palette.count - 1)]
+      isGreyRamp = palette.indices.allSatisfy { palette[$0] & 0xff_ffff == 0x1_0101 * UInt32($0) }
+    }
+    var frame = Frame()
+    while frames.count < image.frames.count, let byte = try cursor.next() {
+      switch byte {
+      case 0x21: guard try readExtension(&cursor, &frame) else { return }
+      case 0x2c:
+        guard let place = try cursor.next(9) else { return }
+        func number(_ index: Int) -> Int { Int(place[index]) | Int(place[index + 1]) << 8 }
+        frame.rect = PixelRect(x: number(0), y: number(2), width: number(4), height: number(6))
+        frame.hasOwnPalette = place[8] & 0x80 != 0
+        let colors =
+          frame.hasOwnPalette ? try Self.palette(&cursor, bits: place[8]) : palette
+        func color(_ index: Int) -> UInt32 { colors.indices.contains(index) ? colors[index] : 0 }
+        frame.hasPalette = !colors.isEmpty
+        frame.firstColor = colors.first ?? 0xff00_0000
+        frame.backgroundColor = color(background)
+        frame.transparentColor = frame.transparentIndex.map { color(Int($0)) } ?? 0
+        guard let codeSize = try cursor.next() else { return }
+        frame.isUnusual = !(2...8).contains(codeSize)
+        frames.append(frame)
+        frame = Frame()
+        guard try Self.skipBlocks(&cursor) else { return }
+      default: return
+      }
+    }
+  }
+
+  private static func palette(
+    _ cursor: inout ByteCursor, bits: UInt8
+  ) throws(AnimatedImageError) -> [UInt32] {
+    var colors: [UInt32] = []
+    for _ in 0..<2 << (bits & 7) {
+      guard let color = try cursor.next(3) else { break }
+      colors.append(RGBA(red: color[0], green: color[1], blue: color[2]).word)
+    }
+    return colors
+  }
+
+  /// Reads an extension behind its introducer; false at the end of the file.
+  private mutating func readExtension(
+    _ cursor: inout ByteCursor, _ frame: inout Frame
+  ) throws(AnimatedImageError) -> Bool {
+    guard let label = try cursor.next(), let count = try cursor.next() else { return false }
+    if count == 0 {
+      if emptyExtension == nil { emptyExtension = frames.count }
+      return true
+    }
+    guard let block = try cursor.next(Int(count)) else { return false }
+    if label == 0xf9, block.count >= 4 {
+      frame.hasControl = true
+      frame.disposal = block[0] >> 2 & 7
+      frame.transparentIndex = block[0] & 1 != 0 ? block[3] : nil
+    } else if label == 0xff, frames.isEmpty, block.starts(with: Array("NETSCAPE2.0".utf8)) {
+      hasNetscapeLoop = true
+      guard let size = try cursor.next() else { return false }
+      if size == 0 { return true }
+      guard let number = try cursor.next(Int(size)) else { return false }
+      if number.count >= 3 { netscapeLoopCount = Int(number[1]) | Int(number[2]) << 8 }
+    }
+    return try Self.skipBlocks(&cursor)
+  }
+
+  /// Skips sub-blocks and their terminator; false at the end of the file.
+  private static func skipBlocks(_ cursor: inout ByteCursor) throws(AnimatedImageError) -> Bool {
+    while let count = try cursor.next() {
+      if count == 0 { return true }
+      cursor.offset += Int(count)
+    }
+    return false
+  }
+}

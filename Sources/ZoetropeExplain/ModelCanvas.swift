@@ -1,0 +1,99 @@
+import ZoetropeFrames
+
+/// A canvas on which other programs' compositing is worked out: colours as `RGBA.word`.
+///
+/// A class, since copies of a simulation would otherwise copy its pixels at each frame.
+final class ModelCanvas {
+  let size: PixelSize
+  private var pixels: [UInt32]
+  /// What was drawn to since ``firstDifference(from:in:)`` found none; at first, all.
+  private var touched: [PixelRect]
+
+  /// How a stored pixel is put on the canvas.
+  enum Blending {
+    case source
+    /// Visible pixels replace those below; there are no others in a GIF.
+    case over
+    case formula((_ above: RGBA, _ below: RGBA) -> RGBA)
+  }
+
+  init(size: PixelSize, fill: UInt32) {
+    self.size = size
+    pixels = [UInt32](repeating: fill, count: size.area)
+    touched = [PixelRect(size)]
+  }
+
+  private func clipped(_ rect: PixelRect) -> PixelRect { rect.intersection(PixelRect(size)) }
+
+  func fill(_ rect: PixelRect, with color: UInt32) {
+    let rect = clipped(rect)
+    touched.append(rect)
+    for y in rect.y..<rect.maxY {
+      for x in rect.x..<rect.maxX { pixels[y * size.width + x] = color }
+    }
+  }
+
+  /// The pixels in `rect` on the canvas, row by row.
+  func pixels(in rect: PixelRect) -> [UInt32] {
+    let rect = clipped(rect)
+    return (rect.y..<rect.maxY).flatMap { y in
+      pixels[y * size.width + rect.x..<y * size.width + rect.maxX]
+    }
+  }
+
+  /// Puts back what ``pixels(in:)`` gave for the same rectangle.
+  func restore(_ saved: [UInt32], in rect: PixelRect) {
+    let rect = clipped(rect)
+    touched.append(rect)
+    for y in rect.y..<rect.maxY {
+      for x in rect.x..<rect.maxX {
+        pixels[y * size.width + x] = saved[(y - rect.y) * rect.width + x - rect.x]
+      }
+    }
+  }
+
+  /// Draws `bitmap`, whose top left corner lies at that of `rect`.
+  func draw(_ bitmap: Bitmap, at rect: PixelRect, blending: Blending) {
+    let place = clipped(PixelRect(x: rect.x, y: rect.y, width: bitmap.width, height: bitmap.height))
+    touched.append(place)
+    for y in place.y..<place.maxY {
+      let row = bitmap.pixels(row: y - rect.y)
+      for x in place.x..<place.maxX {
+        let above = row[x - rect.x]
+        let offset = y * size.width + x
+        switch blending {
+        case .source: pixels[offset] = above.word
+        case .over: if above.alpha != 0 { pixels[offset] = above.word }
+        case .formula(let blend):
+          pixels[offset] = blend(above, RGBA(word: pixels[offset])).word
+        }
+      }
+    }
+  }
+
+  /// The first pixel that differs from `bitmap`'s; all fully transparent pixels are equal.
+  ///
+  /// Looks only where either canvas may have changed since the last call, which has found none: this one where
+  /// it was drawn to, that of `bitmap` in `rects`.
+  func firstDifference(from bitmap: Bitmap, in rects: [PixelRect]) -> (x: Int, y: Int)? {
+    let common = PixelRect(
+      x: 0, y: 0, width: min(size.width, bitmap.width), height: min(size.height, bitmap.height))
+    var first: (x: Int, y: Int)?
+    for rect in touched + rects {
+      let rect = rect.intersection(common)
+      for y in rect.y..<rect.maxY {
+        if let first, first.y < y { break }
+        let row = bitmap.pixels(row: y)
+        for x in rect.x..<rect.maxX {
+          let ours = row[x].alpha == 0 ? 0 : row[x].word
+          let theirs = pixels[y * size.width + x]
+          guard ours != (theirs >> 24 == 0 ? 0 : theirs) else { continue }
+          if first.map({ (y, x) < ($0.y, $0.x) }) ?? true { first = (x, y) }
+          break
+        }
+      }
+    }
+    touched.removeAll(keepingCapacity: true)
+    return first
+  }
+}

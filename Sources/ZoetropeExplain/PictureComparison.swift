@@ -1,0 +1,235 @@
+import ZoetropeFrames
+
+/// Works out where the pictures of programs first differ from this package's.
+struct PictureComparison {
+  /// Deviations that the models know about.
+  private static let known: Set<Damage.Kind> = [
+    .missingTrailer, .gifFrameOutside, .gifCanvasGrown, .gifEmptyFrame, .gifReservedDisposal,
+  ]
+
+  /// A program's pictures as they are worked out, frame by frame.
+  private enum Simulation {
+    /// Those of this package, where nothing is lost; by a rule, except for indices past the palette.
+    case same(paletteIndex: Rule?)
+    case gif(GIFSimulation)
+    case apng(APNGSimulation)
+    /// The first frame of a PNG.
+    case still
+    /// Those of a program whose first difference is found, but which refuses the file for any later damage.
+    case watched
+
+    /// Whether damage in any frame leaves no frames.
+    var failsAsWhole: Bool {
+      switch self {
+      case .gif(let simulation): simulation.model.failsAsWhole
+      case .watched: true
+      case .same, .apng, .still: false
+      }
+    }
+
+    /// Whether a frame with `damage` is still predicted.
+    func predicts(_ damage: Damage) -> Bool {
+      if case .same = self { damage.kind.isTolerated } else { false }
+    }
+  }
+
+  private let image: AnimatedImage
+  /// The programs whose first difference has not been found.
+  private var open: [(place: Int, simulation: Simulation)] = []
+  private var found: [PredictedDifference]
+
+  /// Compares every frame of `image` for each of `behaviours`; decodes the file if one of them has a
+  /// model. Takes two canvases more than decoding does, and one for each model.
+  ///
+  /// - Throws: what decoding throws; `cancelled` if `isCancelled`, asked before each frame, returns true.
+  static func differences(
+    of image: AnimatedImage, _ behaviours: [Behaviour], isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [PredictedDifference] {
+    var comparison = try PictureComparison(image, behaviours)
+    try comparison.run(isCancelled)
+    return comparison.found
+  }
+
+  private init(_ image: AnimatedImage, _ behaviours: [Behaviour]) throws(AnimatedImageError) {
+    self.image = image
+    found = behaviours.map { Self.ruled($0, image) ?? .unknown }
+    let damaged = Self.damagedFrame(in: image)
+    for (place, behaviour) in behaviours.enumerated() {
+      guard found[place] == .unknown || behaviour.isStill else { continue }
+      let simulation: Simulation
+      switch behaviour.pictures {
+      case .unknown: continue
+      case .same:
+        if let lost = Self.lostFrame(in: image) {
+          found[place] = .unpredicted(from: lost.frame, .damage, lost.kind)
+        } else {
+          found[place] = .none
+        }
+        open.append((place, .same(paletteIndex: behaviour.paletteIndex)))
+        continue
+      case .gif(let model):
+        let structure = try GIFStructure(image)
+        simulation = .gif(GIFSimulation(model, of: structure, size: image.canvasSize))
+        if model.failsAsWhole, let difference = Self.refusal(of: image, by: model.rules.frames) {
+          found[place] = difference
+          continue
+        }
+        // Where this package and the simple reading of blocks disagree, no model is sure.
+        let common = zip(structure.frames, image.frames).prefix { $0.rect == $1.rect }.count
+        if common < image.frames.count {
+          found[place] = .unpredicted(
+            from: common, .frames, "frames that decoders count differently")
+        }
+      case .still(let rule):
+        found[place] = Self.refusal(of: image, by: rule) ?? found[place]
+        simulation = .still
+      case .apng(let model):
+        simulation = .apng(APNGSimulation(model, of: image, try PNGStructure(image)))
+      }
+      if !behaviour.isStill, let damaged, damaged.frame < found[place].frame ?? .max {
+        found[place] = .unpredicted(from: damaged.frame, .damage, damaged.kind)
+      }
+      if found[place] == .unknown { found[place] = .none }
+      open.append((place, simulation))
+    }
+  }
+
+  /// The difference that a rule names without looking at pixels.
+  private static func ruled(_ behaviour: Behaviour, _ image: AnimatedImage) -> PredictedDifference?
+  {
+    if let rule = behaviour.profiles, image.metadata.hasOtherColors {
+      return .differs(at: 0, rule, "a colour profile or gamma")
+    }
+    if let rule = behaviour.interlacedRow,
+      let frame = image.frames.first(where: { $0.isInterlaced && $0.rect.height == 1 })
+    {
+      return .differs(at: frame.index, rule, "an interlaced frame of one row")
+    }
+    guard !behaviour.animates else { return nil }
+    let rule = behaviour.rules.first { $0.subject == .format }
+    guard let rule, image.format != .png else { return nil }
+    if image.staticImage != nil { return .differs(at: 0, rule, "the static image is shown") }
+    return image.frames.count > 1 ? .differs(at: 1, rule, "only one frame is shown") : nil
+  }
+
+  /// From which frame on a deviation that no model knows about matters.
+  private static func damagedFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
+    image.damage.filter { !known.contains($0.kind) }
+      .map { item in
+        // What comes behind the frames can be more frames to others.
+        if item.kind == .trailingData { return (image.frames.count, item.kind.name) }
+        // Who reads ahead fails a frame earlier.
+        return (max((item.frameIndex ?? 0) - 1, 0), item.kind.name)
+      }
+      .min { $0.0 < $1.0 }
+  }
+
+  /// What a program that shows no part of a damaged file does with `image`; nil if nothing is known to be
+  /// damaged before its frames are decoded.
+  private static func refusal(of image: AnimatedImage, by rule: Rule) -> PredictedDifference? {
+    let damage = image.damage.filter { item in
+      // A GIF's last frame is whole before a trailer that is missing.
+      let isHarmless = image.format == .gif ? known.contains(item.kind) : false
+      return !isHarmless && item.kind != .trailingData
+    }
+    guard let first = damage.first else { return nil }
+    if damage.contains(where: { $0.kind == .cutFrame }) {
+      return .nothing(rule, "a truncated frame")
+    }
+    return .unpredicted(from: 0, .damage, first.kind.name)
+  }
+
+  /// The first frame that is lost, or of which others may keep less than this package.
+  private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
+    let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
+    return image.damage
+      // The data of a frame without pixels is not looked at here, but by others.
+      .filter { !$0.kind.isTolerated || endings.contains($0.kind) || $0.kind == .gifEmptyFrame }
+      .map { item in
+        let isEnding = endings.contains(item.kind)
+        return (
+          item.frameIndex ?? max(image.frames.count - (isEnding ? 1 : 0), 0), item.kind.name
+        )
+      }
+      .min { $0.0 < $1.0 }
+  }
+
+  private mutating func run(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
+    guard !open.isEmpty else { return }
+    let reader = FrameReader(image)
+    let storedReader = StoredFrameReader(image)
+    while !open.isEmpty, let frame = try reader.next() {
+      if isCancelled() { throw AnimatedImageError(.cancelled, "interrupted") }
+      let stored = try storedReader.frame(at: frame.index)?.bitmap
+      let changed = changedRects(of: frame)
+      var remaining: [(place: Int, simulation: Simulation)] = []
+      for (place, simulation) in open {
+        let failsAsWhole = simulation.failsAsWhole
+        if let limit = found[place].frame, frame.index >= limit, !failsAsWhole || limit == 0 {
+          continue
+        }
+        if let damage = frame.damage, !simulation.predicts(damage) {
+          found[place] = .unpredicted(
+            from: failsAsWhole ? 0 : frame.index, .damage, damage.kind.name)
+          continue
+        }
+        let difference: PredictedDifference?
+        let next: Simulation
+        switch simulation {
+        case .same(let rule):
+          let isPastPalette = frame.damage?.kind == .pixelIndex
+          difference =
+            isPastPalette
+            ? rule.map { .differs(at: frame.index, $0, "an index past the palette") } : nil
+          next = simulation
+        case .watched: (difference, next) = (nil, simulation)
+        case .still:
+          if image.header.bitDepth == 16 {
+            found[place] = .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
+          }
+          continue
+        case .gif(var gif):
+          difference = gif.difference(
+            at: frame.index, stored: stored, shown: frame.bitmap, changed: changed)
+          next = .gif(gif)
+        case .apng(var apng):
+          difference = apng.difference(
+            at: frame.index, stored: stored, shown: frame.bitmap, changed: changed)
+          next = .apng(apng)
+        }
+        if let difference {
+          found[place] = difference
+          if failsAsWhole { remaining.append((place, .watched)) }
+        } else {
+          remaining.append((place, next))
+        }
+      }
+      open = remaining
+    }
+  }
+
+  /// Where `frame` may differ from the one before: not all of its dirty rectangle where that joins a small frame
+  /// and a small disposal in opposite corners.
+  private func changedRects(of frame: CompositedFrame) -> [PixelRect] {
+    let disposed =
+      frame.index > 0 && image.frames[frame.index - 1].disposal != .keep
+      ? image.frames[frame.index - 1].rect : .empty
+    let rect = image.frames[frame.index].rect
+    let isAll = disposed.union(rect).contains(frame.dirtyRect)
+    return isAll ? [disposed, rect] : [frame.dirtyRect]
+  }
+}
+
+extension Behaviour {
+  fileprivate var isStill: Bool { if case .still = pictures { true } else { false } }
+}
+
+extension AnimationMetadata {
+  /// Whether the file says that its colours are other than sRGB's.
+  fileprivate var hasOtherColors: Bool {
+    if let cicp { return cicp != [1, 13, 0, 1] }
+    if iccProfile != nil { return true }
+    guard srgbIntent == nil else { return false }
+    return gamma.map { $0 != 45_455 } ?? false || chromaticities != nil
+  }
+}

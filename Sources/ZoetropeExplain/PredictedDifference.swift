@@ -1,0 +1,50 @@
+import ZoetropeFrames
+
+/// The first frame in which a program's picture differs from this package's.
+package struct PredictedDifference: Hashable, Sendable {
+  package enum Outcome: String, Sendable {
+    /// Every frame was worked out, and none differs.
+    case none
+    /// No rule names a difference; the pictures were not worked out.
+    case unknown
+    case differs
+    /// From this frame on nothing is predicted.
+    case unpredicted
+  }
+
+  package let outcome: Outcome
+  package var frame: Int?
+  package var cause: Rule.Subject?
+  /// What about the frame makes the difference.
+  package var detail: String?
+  /// The rule that says so.
+  var rule: Rule?
+  /// Whether the program shows nothing of the file.
+  package var isTotal = false
+
+  static let none = PredictedDifference(outcome: .none)
+  static let unknown = PredictedDifference(outcome: .unknown)
+
+  static func differs(at frame: Int, _ rule: Rule, _ detail: String) -> PredictedDifference {
+    PredictedDifference(
+      outcome: .differs, frame: frame, cause: rule.subject, detail: detail, rule: rule)
+  }
+
+  /// Nothing is shown, by `rule`.
+  static func nothing(_ rule: Rule, _ detail: String) -> PredictedDifference {
+    var difference = differs(at: 0, rule, detail)
+    difference.isTotal = true
+    return difference
+  }
+
+  /// Frame `index` and all later ones are missing, by `rule`.
+  static func ends(at index: Int, _ rule: Rule, _ detail: String) -> PredictedDifference {
+    index == 0 ? nothing(rule, detail) : differs(at: index, rule, detail)
+  }
+
+  static func unpredicted(
+    from frame: Int, _ cause: Rule.Subject, _ detail: String
+  ) -> PredictedDifference {
+    PredictedDifference(outcome: .unpredicted, frame: frame, cause: cause, detail: detail)
+  }
+}

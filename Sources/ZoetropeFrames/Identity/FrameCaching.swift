@@ -1,0 +1,169 @@
+internal import Synchronization
+
+/// A rendered frame as a cache keeps it.
+public struct CachedFrame: Sendable {
+  /// The pixels.
+  public let bitmap: Bitmap
+  /// Damage found in the frame, if any.
+  public let damage: Damage?
+  /// Bytes of the pixels, padding included.
+  public var cost: Int { bitmap.cost }
+
+  /// Creates a frame to cache. Default: no damage.
+  public init(_ bitmap: Bitmap, damage: Damage? = nil) {
+    self.bitmap = bitmap
+    self.damage = damage
+  }
+}
+
+/// A cache of rendered frames. Implement it where ``MemoryFrameCache`` does not fit.
+///
+/// Methods are called from any thread and must not block for long. A cache may drop any frame at
+/// any time, but a frame that it returns must be the one last stored under an equal key.
+public protocol FrameCaching: Sendable {
+  /// The frame stored under `key`, if it is still there.
+  func frame(for key: FrameKey) -> CachedFrame?
+  /// Stores `frame` under `key`, replacing any previous frame.
+  func store(_ frame: CachedFrame, for key: FrameKey)
+  /// Removes every frame of the image with this content, in every rendition.
+  func remove(_ content: ContentIdentity)
+  /// Removes all frames.
+  func removeAll()
+  /// Marks `animation` as being played until the hold ends or is released.
+  ///
+  /// A held animation keeps its two most recently used frames, whatever the limits, so that one
+  /// player cannot starve another. The default implementation does nothing.
+  func hold(_ animation: AnimationKey) -> FrameHold
+  /// Whether looking up and storing may wait for a disk. Default: false.
+  ///
+  /// True keeps these calls on the library's own threads, away from the cooperative pool and from
+  /// the thread that delivers frames on time.
+  var mayBlock: Bool { get }
+  /// The cache behind this one, asked for frames that this one lacks. Default: nil, none.
+  ///
+  /// Frames decoded for one format of a ``FrameStore`` are stored there in all formats of its family, and
+  /// ``FrameLoader`` opens files and shows their posters from there.
+  var backing: (any FrameCaching)? { get }
+  /// The last frame of `range` that is at hand in memory, so that a replay may start from it. Default: nil.
+  func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
+  /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in
+  /// this process, ``AnimatedImage/contentIdentity()``.
+  ///
+  /// May read the whole file. Throws `cancelled` once `isCancelled` returns true.
+  func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity
+}
+
+extension FrameCaching {
+  /// The bitmap stored under `key`, if it is still there.
+  public func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
+
+  /// Stores `bitmap` under `key` as a frame without damage.
+  public func store(_ bitmap: Bitmap, for key: FrameKey) { store(CachedFrame(bitmap), for: key) }
+
+  /// A hold that does nothing, for caches that need none.
+  public func hold(_ animation: AnimationKey) -> FrameHold { FrameHold() }
+
+  /// False.
+  public var mayBlock: Bool { false }
+
+  /// Nil.
+  public var backing: (any FrameCaching)? { nil }
+
+  /// Nil.
+  public func lastBitmap(
+    in range: Range<Int>, of animation: AnimationKey
+  ) -> (index: Int, bitmap: Bitmap)? { nil }
+
+  /// The identity in this process.
+  public func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    try image.contentIdentity(isCancelled: isCancelled)
+  }
+}
+
+/// A cache that runs none of the caller's code, so that a thread that must be on time may look into it.
+package protocol QuickCaching: FrameCaching {}
+
+/// A cache whose frames are kept in several formats at once.
+package protocol FormatKeeping: FrameCaching {
+  /// What stores decoded frames of `image` in the family of `rendering`, except in that format itself; nil if it
+  /// has no others.
+  func filler(
+    ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
+  ) -> (any FrameFilling)?
+  /// Removes the frames of one format: of the image with this content, or of all images.
+  func remove(_ content: ContentIdentity?, in format: FrameFormat)
+}
+
+/// Stores decoded frames of one image in several formats.
+package protocol FrameFilling: Sendable {
+  /// Stores `frame` in the formats that lack it. Errors are recorded, not thrown.
+  mutating func fillIfPossible(_ frame: CompositedFrame, isCancelled: () -> Bool)
+}
+
+extension FrameCaching {
+  /// This cache and those behind it.
+  package var levels: UnfoldFirstSequence<any FrameCaching> {
+    sequence(first: self as any FrameCaching) { $0.backing }
+  }
+
+  /// What stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
+  func filler(
+    besides rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
+  ) -> (any FrameFilling)? {
+    let keeper = levels.lazy.compactMap { $0 as? any FormatKeeping }.first
+    return keeper?.filler(ofFamily: rendering, of: image, content)
+  }
+}
+
+/// Identifies one cached bitmap by content, rendition and frame index.
+public struct FrameKey: Sendable, Hashable {
+  /// The content and rendition, common to all frames of one playback.
+  public let animation: AnimationKey
+  /// The frame index, from 0.
+  public let index: Int
+
+  /// The key of frame `index` of `animation`.
+  public init(_ animation: AnimationKey, index: Int) {
+    self.animation = animation
+    self.index = index
+  }
+}
+
+/// Identifies all cached bitmaps of one image in one ``Rendition``.
+public struct AnimationKey: Sendable, Hashable {
+  /// The content of the image.
+  public let content: ContentIdentity
+  /// How its frames were rendered.
+  public let rendition: Rendition
+
+  /// Creates the key of an image and a rendition.
+  public init(content: ContentIdentity, rendition: Rendition) {
+    self.content = content
+    self.rendition = rendition
+  }
+
+  /// The key of its frame `index`.
+  public subscript(index: Int) -> FrameKey { FrameKey(self, index: index) }
+}
+
+/// Protects an animation's last two cached frames from eviction while it exists.
+///
+/// Ends once, at ``end()`` or when the last reference is released, whichever comes first.
+public final class FrameHold: Sendable {
+  private let ending: Mutex<(@Sendable () -> Void)?>
+
+  /// Creates a hold that calls `atEnd` once when it ends. Default: nil.
+  public init(atEnd: (@Sendable () -> Void)? = nil) { ending = Mutex(atEnd) }
+
+  /// Ends the hold. Further calls do nothing.
+  public func end() {
+    let call = ending.withLock { $0.take() }
+    call?()
+  }
+
+  deinit { end() }
+}

@@ -1,0 +1,26 @@
+extension AnimatedImage: AnimationSource {
+  /// How its frames are read: all of them are here.
+  public var origin: FrameOrigin { FrameOrigin(self) }
+
+  /// Returns the image for readers without animation support: the static image of an APNG if it is not a
+  /// frame, else frame 0.
+  ///
+  /// - Throws: the errors of ``AnimationSource/bitmap(at:rendering:cache:)``.
+  public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
+    try await DecodeThreads.shared.value { [self] _ throws(AnimatedImageError) in
+      try renderStaticBitmap()
+    }
+  }
+
+  /// ``staticBitmap()`` on the calling thread.
+  public func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
+    guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
+    let pixels = FramePixels()
+    var decoder = FrameDecoder(header: header, options: options)
+    try decoder.decode(staticImage, from: source, into: pixels)
+    try pixels.refuse(under: options.damage, format: format)
+    var compositor = try Compositor(size: canvasSize, format: options.canvasFormat)
+    _ = try compositor.draw(pixels, staticImage)
+    return compositor.canvas.bitmap
+  }
+}

@@ -1,0 +1,165 @@
+/// What scanning a file found, without its pixels: enough to decode any frame from the frame's bytes alone.
+///
+/// Make it once where the whole file is, store its ``data`` beside the file, and open the remote file with it: no
+/// byte is then read to find the frames.
+///
+/// ```swift
+/// let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).data
+/// let image = try await RemoteImage(reading: remote, index: ImageIndex(data: data))
+/// ```
+///
+/// It takes some 20 bytes per frame, plus the metadata. An index says nothing about the file's identity except
+/// its length: store it with whatever tells that the file has changed, such as an entity tag.
+public struct ImageIndex: Sendable, Hashable {
+  package let scan: ScannedImage
+  package let header: ImageHeader
+  /// The size of the file in bytes.
+  public let byteCount: Int
+
+  /// The file's format.
+  public var format: AnimationFormat { header.format }
+  /// The size of every composited frame.
+  public var canvasSize: PixelSize { header.canvasSize }
+  /// The total number of plays.
+  public var playCount: PlayCount { scan.playCount }
+  /// The frames, in order; at least one.
+  public var frames: [FrameControl] { scan.frames }
+
+  /// The index of an opened image. Reads nothing.
+  public init(of image: AnimatedImage) {
+    scan = image.scanned
+    header = image.header
+    byteCount = image.byteCount
+  }
+
+  // MARK: - Storing
+
+  // magic, version (4 bytes), file size, image, checksum (8 bytes); numbers outside the record are
+  // stored least significant byte first.
+  private static let magic = Array("ZTINDEX\n".utf8)
+  /// Increment if the record changes, or if a scanner finds anything different in a file.
+  static let version: UInt32 = 1
+  private static let headCount = magic.count + 4
+  /// No secret, so that every process computes the same sum: it detects damage, not forgery.
+  private static let checksum = HashSecret(
+    (0..<HashSecret.byteCount).map {
+      UInt8(truncatingIfNeeded: (UInt64($0) &+ 1) &* 0x9e37_79b9_7f4a_7c15 >> 56)
+    })
+
+  /// The index as bytes, to be stored. The same on all machines; takes time linear in the frames.
+  public var data: [UInt8] {
+    var record = RecordWriter()
+    record.put(byteCount)
+    record.put(scan, header)
+    return Self.sealed(Self.magic + Self.bytes(of: Self.version) + record.bytes)
+  }
+
+  /// `content` and its checksum.
+  static func sealed(_ content: [UInt8]) -> [UInt8] {
+    content + bytes(of: checksum.hash64(content.rawBytes))
+  }
+
+  /// Reads stored bytes, which may come from anywhere: an index that could make decoding fail in any other way
+  /// than a damaged file does is refused. (A forged index shows wrong pictures, as a forged file does.)
+  ///
+  /// - Throws: `invalidIndex` for bytes that are no intact index of this version.
+  public init(data: [UInt8]) throws(AnimatedImageError) {
+    func invalid(_ detail: String) -> AnimatedImageError {
+      AnimatedImageError(.invalidIndex, detail)
+    }
+    let end = data.count - 8
+    guard end >= Self.headCount, data.starts(with: Self.magic) else {
+      throw invalid("\(data.count) bytes are no index")
+    }
+    let version = data[Self.magic.count..<Self.headCount].reversed().reduce(UInt32(0)) {
+      $0 << 8 | UInt32($1)
+    }
+    guard version == Self.version else {
+      throw invalid("the index has version \(version), this is \(Self.version)")
+    }
+    let content = Array(data[..<end])
+    guard Self.sealed(content) == data else {
+      throw invalid("the checksum of the index is wrong")
+    }
+    var record = RecordReader(content, from: Self.headCount)
+    byteCount = record.int()
+    guard var scan = record.image(), let header = scan.header else {
+      throw invalid("the record of the index is damaged")
+    }
+    scan.byteCount = byteCount
+    if let fault = scan.fault(in: byteCount) { throw invalid(fault) }
+    self.scan = scan
+    self.header = header
+  }
+
+  private static func bytes(of number: some FixedWidthInteger) -> [UInt8] {
+    (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+  }
+
+  /// Throws if the file asks for more than `limits` allow, as scanning it would.
+  package func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
+    func check(
+      _ kind: LimitExcess.Kind, _ asked: Int, _ allowed: Int
+    ) throws(AnimatedImageError) {
+      guard asked > allowed else { return }
+      throw .exceeding(kind, asked: asked, allowed: allowed, format: format)
+    }
+    // More than any memory holds, whatever the limits.
+    let canvasPixels = min(limits.canvasPixels, 1 << 40)
+    try check(.canvasPixels, canvasSize.area, canvasPixels)
+    try check(.frameCount, frames.count, limits.frameCount)
+    var pixels = 0
+    for frame in frames {
+      try check(.canvasPixels, frame.rect.size.area, canvasPixels)
+      let (sum, overflow) = pixels.addingReportingOverflow(frame.rect.size.area)
+      pixels = overflow ? .max : sum
+    }
+    try check(.pixelsPerPlay, pixels, limits.pixelsPerPlay)
+  }
+}
+
+extension AnimatedImage {
+  /// What opening the image found.
+  var scanned: ScannedImage {
+    var scan = ScannedImage()
+    scan.header = header
+    scan.frames = frames
+    scan.staticImage = staticImage
+    scan.storedLoopCount = storedLoopCount
+    scan.damage = damage
+    scan.metadata = metadata
+    scan.byteCount = byteCount
+    return scan
+  }
+}
+
+extension ScannedImage {
+  /// Why no scanner finds this in a file of `byteCount` bytes; nil if one might.
+  fileprivate func fault(in byteCount: Int) -> String? {
+    guard let header, byteCount >= 0 else { return "the file has no size" }
+    let codec = header.codec
+    guard codec.isPossible(header), header.palette.count <= 256 else {
+      return "no file has this header"
+    }
+    func isPossible(_ frame: FrameControl) -> Bool {
+      frame.byteRange.upperBound <= byteCount && frame.localPaletteCount <= 256
+        && min(frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height) >= 0
+        && codec.isPossible(frame, under: header)
+    }
+    if metadata.chromaticities.map({ $0.count != 8 }) ?? false {
+      return "there are eight chromaticities"
+    }
+    guard !frames.isEmpty else { return "there is no frame" }
+    var end = 0
+    for (index, frame) in frames.enumerated() {
+      guard frame.index == index, frame.byteRange.lowerBound >= end, isPossible(frame) else {
+        return "frame \(index) is impossible"
+      }
+      end = frame.byteRange.upperBound
+    }
+    if let staticImage, !codec.hasStaticImages || !isPossible(staticImage) {
+      return "the static image is impossible"
+    }
+    return nil
+  }
+}

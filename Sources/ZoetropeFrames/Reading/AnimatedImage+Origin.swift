@@ -1,0 +1,65 @@
+extension AnimatedImage: ImageOrigin {
+  package func makeReader(
+    for role: ReaderRole
+  ) throws(AnimatedImageError) -> any FrameReading {
+    FrameReader(role == .playing ? preparedForPlaying : self)
+  }
+
+  package func isAtHand(_ control: FrameControl) -> Bool { source.isAtHand(control.byteRange) }
+
+  package var isUnchanged: Bool { source.isUnchanged }
+
+  package func identity(
+    in cache: any FrameCaching, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity? {
+    try cache.identity(of: self, isCancelled: isCancelled)
+  }
+
+  /// The same image with its own random-access state, charged to `budget`.
+  package func charged(to budget: MemoryBudget) -> AnimatedImage { detached(chargedTo: budget) }
+
+  /// Bytes of memory that the opened image holds, apart from pixels.
+  package var residentCost: Int {
+    let metadata = metadata
+    let texts = metadata.texts.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    let blocks = [metadata.iccProfile?.count, metadata.exif?.count, metadata.xmp?.utf8.count]
+    return source.residentByteCount + texts + blocks.reduce(0) { $0 + ($1 ?? 0) }
+      + metadata.applicationBlocks.count * MemoryLayout<AnimationMetadata.ApplicationBlock>.stride
+      + damage.count * Self.damageCost
+      + frames.count * (MemoryLayout<FrameControl>.stride + ReplayCosts.bytesPerFrame)
+  }
+
+  /// A deviation with its text.
+  private static let damageCost = MemoryLayout<Damage>.stride + 64
+
+  /// The image with the parallelism for playing: one core, unless that may be too slow.
+  ///
+  /// A scheduler decodes ahead of time anyway, and decoding on several cores takes four more canvases and
+  /// wakes threads for every frame. All cores are used from some 40 million pixels per second, a tenth of
+  /// one core's throughput for GIF and a third for APNG.
+  private var preparedForPlaying: AnimatedImage {
+    guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
+    var image = self
+    image.options.parallelism = 1
+    return image
+  }
+}
+
+extension ImageOrigin {
+  /// Whether decoding takes little of the playing time, and a canvas little memory.
+  var isLightToPlay: Bool {
+    arrivals == nil && !isFetched && pixelRate < Self.lightPixelRate
+      && canvasSize.area <= Self.lightArea
+  }
+
+  fileprivate static var lightPixelRate: Double { 40_000_000 }
+  private static var lightArea: Int { 1 << 20 }
+
+  /// Pixels decoded per second of playing.
+  fileprivate var pixelRate: Double {
+    let frames = frames
+    let timeline = PlaybackTimeline(frames, policy: .browser)
+    let duration = timeline.time(timeline.ticks(frames.indices), at: PlaybackRate(1))
+    return frames.reduce(0.0) { $0 + Double($1.rect.size.area) } / (duration / .seconds(1))
+  }
+}

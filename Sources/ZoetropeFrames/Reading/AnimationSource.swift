@@ -1,0 +1,176 @@
+/// An animation whose frames can be decoded and played: a whole file (``AnimatedImage``), one whose bytes are still
+/// arriving (``StreamedImage``), or one read by byte ranges (``RemoteImage``).
+public protocol AnimationSource: Sendable {
+  /// How its frames are read.
+  var origin: FrameOrigin { get }
+}
+
+/// How the frames of an animation are read. Does not retain the animation: a ``StreamedImage`` that is released ends.
+public struct FrameOrigin: Sendable {
+  package let base: any ImageOrigin
+
+  package init(_ base: any ImageOrigin) { self.base = base }
+}
+
+extension AnimationSource {
+  /// Returns the bitmap of frame `index`.
+  ///
+  /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs
+  /// on the library's own threads and continues from the previous request or the nearest checkpoint, so a
+  /// jump decodes a bounded number of frames. (The first jump into an unseen part decodes everything before
+  /// it.) A step back costs about as much as a step forward, except in a ``RemoteImage``. Copies of a value share
+  /// the checkpoints, which are charged to ``MemoryBudget/shared`` and freed with the last copy.
+  ///
+  /// Of a ``StreamedImage``, waits until the frame has arrived. A ``RemoteImage`` reads the bytes of the frame and of
+  /// what it depends on.
+  ///
+  /// - Parameters:
+  ///   - index: the frame, from 0.
+  ///   - rendering: its size and format. Default: as decoded.
+  ///   - cache: the cache for rendered frames. Default: nil, no caching. With a cache, such as
+  ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, for its
+  ///     ``ContentIdentity``. A ``StreamedImage`` is cached once it is complete, a ``RemoteImage`` only if
+  ///     ``SharedFrames`` were given its identity.
+  /// - Throws: `parameter` if there is no such frame; the errors of ``FrameReader/next()``; what reading byte ranges
+  ///   throws; `cancelled`, never `CancellationError`, as soon as the task is cancelled. Decoding then stops within
+  ///   one frame unless others wait for it.
+  public func bitmap(
+    at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
+  ) async throws(AnimatedImageError) -> Bitmap {
+    try await origin.base.bitmap(at: index, rendering, cache)
+  }
+
+  /// Returns the bitmap shown `time` after the start of the first play.
+  ///
+  /// Times past the last play give the last frame. Of a ``StreamedImage``, waits until the frame shown then has
+  /// arrived. Otherwise like ``bitmap(at:rendering:cache:)``.
+  public func bitmap(
+    at time: Duration, policy: DelayPolicy = .browser, rendering: Rendering = .init(),
+    cache: (any FrameCaching)? = nil
+  ) async throws(AnimatedImageError) -> Bitmap {
+    let base = origin.base
+    return try await base.bitmap(at: base.frameIndex(at: time, policy), rendering, cache)
+  }
+
+  /// Returns composited frames, without timing, decoded on demand.
+  ///
+  /// Of a whole file, later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``),
+  /// bounded in bytes. Of a ``StreamedImage``, each frame is awaited; of a ``RemoteImage``, its bytes are read.
+  /// Frames before the range are decoded too if its first frame needs them. Each iterator starts over. The
+  /// range is clamped to the image's frames, so one past the end is empty.
+  ///
+  /// - Parameters:
+  ///   - range: the frames. Default: all.
+  ///   - rendering: their size and format. Default: as decoded. Only the changed part of each frame is
+  ///     scaled.
+  ///   - cache: the cache for rendered frames, as in ``bitmap(at:rendering:cache:)``. Default: nil, no caching.
+  public func bitmaps(
+    _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init(),
+    cache: (any FrameCaching)? = nil
+  ) -> BitmapSequence {
+    BitmapSequence(self, rendering: rendering, cache: cache) { range.contains($0) }
+  }
+}
+
+extension AnimationSource {
+  /// What ``bitmap(at:rendering:cache:)`` reads.
+  package var randomAccessFrames: SharedFrames { origin.base.randomAccessFrames }
+}
+
+extension ImageOrigin {
+  fileprivate var randomAccessFrames: SharedFrames { state.frames(of: self) }
+
+  fileprivate func bitmap(
+    at index: Int, _ rendering: Rendering, _ cache: (any FrameCaching)?
+  ) async throws(AnimatedImageError) -> Bitmap {
+    guard !Task.isCancelled else {
+      throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
+    }
+    let rendition = Rendition(rendering, of: canvasSize, options: options)
+    try rendition.check(options.limits)
+    var key: FrameKey?
+    if let cache {
+      let found = try await lookUp(index, rendition, in: cache)
+      if let bitmap = found?.bitmap { return bitmap }
+      key = found?.key
+      state.shownFrames = key.flatMap { ShownFrames($0.animation, of: self, in: cache) }
+    } else {
+      state.shownFrames = nil
+    }
+    let composited = try await randomAccessFrames.frame(at: index)
+    var frame = composited
+    if rendering != Rendering() {
+      frame = try await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
+        var renderer = FrameRenderer(rendering, of: canvasSize, options: options)
+        return try renderer.render(composited) { flag.isRaised }
+      }
+    }
+    // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+    if let key, let cache, isUnchanged {
+      let stored = CachedFrame(frame.bitmap, damage: frame.damage)
+      if cache.mayBlock {
+        // Cancelled meanwhile, the frame is there all the same.
+        try? await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
+          cache.store(stored, for: key)
+          var filler = cache.filler(besides: rendering, of: self, key.animation.content)
+          filler?.fillIfPossible(composited) { flag.isRaised }
+        }
+      } else {
+        cache.store(stored, for: key)
+      }
+    }
+    state.budget.settle()
+    return frame.bitmap
+  }
+
+  /// The key of frame `index`, and its pixels if `cache` has them; nil for an image that cannot be cached.
+  private func lookUp(
+    _ index: Int, _ rendition: Rendition, in cache: any FrameCaching
+  ) async throws(AnimatedImageError) -> (key: FrameKey, bitmap: Bitmap?)? {
+    let find = { @Sendable (isCancelled: () -> Bool) throws(AnimatedImageError) in
+      try animationKey(rendition, in: cache, isCancelled: isCancelled).map {
+        (key: $0[index], bitmap: cache.bitmap(for: $0[index]))
+      }
+    }
+    if !cache.mayBlock, state.identity != nil { return try find { false } }
+    return try await state.lookupThreads.value { flag throws(AnimatedImageError) in
+      try find { flag.isRaised }
+    }
+  }
+
+  /// The frame shown `time` after the start, once it has arrived.
+  fileprivate func frameIndex(
+    at time: Duration, _ policy: DelayPolicy
+  ) async throws(AnimatedImageError) -> Int {
+    var timeline = PlaybackTimeline(arrivals == nil ? frames : [], policy: policy)
+    while let arrivals {
+      let arrival = arrivals.arrival(after: timeline.frameCount)
+      timeline.append(arrival.frames)
+      let known = timeline.frameCount
+      if !arrival.isOpen || timeline.startTime(known) > time { break }
+      guard await arrivals.waitForFrame(known) else {
+        throw AnimatedImageError(.cancelled, "while frames arrived", format: format)
+      }
+    }
+    guard timeline.frameCount > 0 else {
+      throw AnimatedImageError(.noFrames, "no frame has arrived", format: format)
+    }
+    return timeline.position(at: time, in: 0..<timeline.frameCount, playCount: playCount).frame
+  }
+}
+
+extension DecodeThreads {
+  /// Runs `work` on one of these threads; the flag is raised when the calling task is cancelled.
+  ///
+  /// - Throws: `cancelled` at once if it is cancelled already; what `work` throws.
+  package func value<Value: Sendable>(
+    _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
+  ) async throws(AnimatedImageError) -> Value {
+    guard !Task.isCancelled else {
+      throw AnimatedImageError(.cancelled, "cancelled before decoding")
+    }
+    return try await cancellableResult { flag in
+      Result { () throws(AnimatedImageError) in try work(flag) }
+    }.get()
+  }
+}

@@ -1,0 +1,140 @@
+internal import Synchronization
+
+/// Composited frames without timing, decoded on demand.
+///
+/// Ends after the last frame, or without an error if the iterating task is cancelled. Throws after the last
+/// good frame was taken.
+public struct BitmapSequence: AsyncSequence, Sendable {
+  /// A composited frame.
+  public typealias Element = CompositedFrame
+  /// The error that ends it early.
+  public typealias Failure = AnimatedImageError
+
+  /// Retained, because releasing a stream ends it.
+  private let image: any AnimationSource
+  private let rendering: Rendering
+  private let cache: (any FrameCaching)?
+  private let contains: @Sendable (Int) -> Bool
+
+  init(
+    _ image: any AnimationSource, rendering: Rendering, cache: (any FrameCaching)?,
+    where contains: @escaping @Sendable (Int) -> Bool
+  ) {
+    self.image = image
+    self.rendering = rendering
+    self.cache = cache
+    self.contains = contains
+  }
+
+  /// Creates an iterator at the first frame of the range.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(image, rendering: rendering, cache: cache, where: contains)
+  }
+
+  /// Iterates over the frames. Copies of an iterator share one decoder and wait for each other.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let image: any AnimationSource
+    private let origin: any ImageOrigin
+    private let reader: Lent<RenderedReader>
+    private let contains: @Sendable (Int) -> Bool
+    private var next = 0
+    private var hasBegun = false
+    private var isOver = false
+
+    init(
+      _ image: any AnimationSource, rendering: Rendering, cache: (any FrameCaching)?,
+      where contains: @escaping @Sendable (Int) -> Bool
+    ) {
+      self.image = image
+      origin = image.origin.base
+      self.contains = contains
+      let reader = RenderedReader(origin, rendering: rendering, cache: cache)
+      reader.isOnePass = true
+      if origin.arrivals == nil {
+        // Not `relative(to:)`, which traps for a closed range up to `Int.max`, and reverses the bounds of a
+        // partial range that begins past the last frame. Frames past the range are not decoded ahead.
+        reader.lastWanted = (0..<origin.frameCount).last(where: contains)
+      }
+      self.reader = Lent(reader)
+    }
+
+    /// The next frame; nil after the last one, and if the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(AnimatedImageError) -> CompositedFrame? {
+      guard !isOver, let index = await nextIndex(), !Task.isCancelled else { return nil }
+      next = index + 1
+      hasBegun = true
+      do throws(AnimatedImageError) {
+        return try await reader.frame(at: index)
+      } catch {
+        isOver = true
+        if error.code == .cancelled { return nil }
+        throw error
+      }
+    }
+
+    /// The next frame of the range, when it has arrived; nil if there is none.
+    private func nextIndex() async -> Int? {
+      var index = next
+      while true {
+        let isWanted = contains(index)
+        // A range is one stretch.
+        if hasBegun, !isWanted { return nil }
+        if index >= origin.frameCount {
+          guard let arrivals = origin.arrivals, await arrivals.waitForFrame(index),
+            index < origin.frameCount
+          else { return nil }
+        }
+        if isWanted { return index }
+        index += 1
+      }
+    }
+  }
+}
+
+/// A reader used on decode threads, one call at a time.
+///
+/// Locked because an iterator can be copied: an actor that copies one, awaits a frame and stores the copy
+/// back may be reentered during the await, and two decode threads would then use one reader.
+final class Lent<Reader>: Sendable {
+  private let reader: Mutex<Reader>
+
+  init(_ reader: sending Reader) { self.reader = Mutex(reader) }
+
+  /// Calls `body` with the reader, on the calling thread.
+  func withReader<Value: Sendable>(
+    _ body: (Reader) throws(AnimatedImageError) -> Value
+  ) throws(AnimatedImageError) -> Value {
+    try reader.withLock { (reader) throws(AnimatedImageError) in try body(reader) }
+  }
+}
+
+extension Lent<RenderedReader> {
+  private enum Step: Sendable {
+    case done(CompositedFrame)
+    case lacking(FrameFetch)
+  }
+
+  /// Frame `index`, decoded on another thread once its bytes are here.
+  func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
+    while true {
+      let step = try await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
+        try withReader { (reader) throws(AnimatedImageError) in
+          if let fetch = reader.fetch(for: index) { return Step.lacking(fetch) }
+          do throws(AnimatedImageError) {
+            return .done(try reader.frame(at: index) { flag.isRaised })
+          } catch {
+            // A longer replay than foreseen, or bytes that were here have been dropped.
+            guard error.code == .bytesMissing else { throw error }
+            return .lacking(reader.fetch(for: index) ?? { nil })
+          }
+        }
+      }
+      switch step {
+      case .done(let frame): return frame
+      case .lacking(let fetch): if let error = await fetch() { throw error }
+      }
+    }
+  }
+}

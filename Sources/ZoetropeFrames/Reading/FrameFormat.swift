@@ -1,0 +1,188 @@
+/// A kind of frame that a ``FrameStore`` keeps in a table of its own: everything that determines
+/// its pixels, and how many of them are kept.
+///
+/// ```swift
+/// let list = FrameFormat("list", family: "party", size: PixelSize(width: 96, height: 96))
+/// let detail = FrameFormat("detail", family: "party", size: PixelSize(width: 480, height: 360))
+/// let store = try FrameStore(at: directory, formats: [list, detail])
+/// let frames = image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
+/// ```
+///
+/// A format with other parameters has another table: after a change, the frames of this format are
+/// rendered again, and those of other formats stay.
+public struct FrameFormat: Sendable, Hashable {
+  /// The name of the format.
+  public let name: String
+  /// The formats that are filled in one decode pass; "" for none.
+  public let family: String
+  /// The box that frames are scaled into.
+  public let size: PixelSize
+  /// The maximum number of frames kept.
+  public let maximumCount: Int
+  /// What to pass to playing, loading and ``AnimationSource/bitmap(at:rendering:cache:)``.
+  public let rendering: Rendering
+
+  /// Creates a format.
+  ///
+  /// - Parameters:
+  ///   - name: Its name. Formats in use at the same time need different ones.
+  ///   - family: The formats with this family are filled together. Default: "", none.
+  ///   - size: The box that frames are scaled into.
+  ///   - fit: How frames are fitted into the box. Default: ``ScalingFit/fit``.
+  ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
+  ///   - style: The pixel format. Default: ``PixelFormat/rgba8``.
+  ///   - maximumCount: The maximum number of frames kept. Above 16, rounded down to a multiple of
+  ///     16. At most 8192. Default: 1024.
+  ///   - drawing: What is drawn on every frame after scaling. Default: nil, nothing.
+  public init(
+    _ name: String, family: String = "", size: PixelSize, fit: ScalingFit = .fit,
+    filter: ScalingFilter = .bilinear, style: PixelFormat = .rgba8, maximumCount: Int = 1024,
+    drawing: FrameDrawing? = nil
+  ) {
+    self.name = name
+    self.family = family
+    self.size = size
+    self.maximumCount = min(max(maximumCount, 1), 8192)
+    var rendering = Rendering(
+      target: TargetSize(size), fit: fit, filter: filter, format: style, drawing: drawing)
+    // Of all that determines the pixels, and of nothing else.
+    let parameters =
+      "\(fit.rawValue) \(filter.rawValue) \(drawing?.version ?? 0) \(drawing?.name ?? "")"
+    rendering.table = TableName(
+      name, parameters: parameters, box: size, maximumCount: self.maximumCount)
+    self.rendering = rendering
+  }
+}
+
+/// Pixels drawn on every rendered frame, such as rounded corners or a badge.
+///
+/// Two drawings are equal if name and version are, since closures cannot be compared: change the
+/// version whenever the closure draws anything else, or old frames are served from caches.
+public struct FrameDrawing: Sendable, Hashable {
+  /// Changes the bytes of row `y` of a frame of `size`, in ``PixelFormat/rgba8`` without padding.
+  ///
+  /// Called on the library's own threads. A pixel may depend on its place and its old value alone,
+  /// since frames are presented as changed only where the animation changed them.
+  public typealias Row =
+    @Sendable (_ y: Int, _ size: PixelSize, _ bytes: inout MutableRawSpan) -> Void
+
+  /// The name of the drawing.
+  public let name: String
+  /// The version of what it draws.
+  public let version: Int
+  private let drawRow: Row
+
+  /// Creates a drawing.
+  ///
+  /// - Parameters:
+  ///   - name: Distinguishes it from other drawings.
+  ///   - version: Distinguishes it from other versions of this drawing.
+  ///   - drawRow: Called for each row of each frame.
+  public init(_ name: String, version: Int, drawRow: @escaping Row) {
+    self.name = name
+    self.version = version
+    self.drawRow = drawRow
+  }
+
+  /// Draws on a copy of `bitmap`, in ``PixelFormat/rgba8``.
+  func applied(to bitmap: Bitmap) throws(AnimatedImageError) -> Bitmap {
+    var buffer = try PixelBuffer(asking: bitmap.size, zeroed: false)
+    buffer.copy(try bitmap.converted(asking: .rgba8))
+    let (size, stride) = (bitmap.size, buffer.bytesPerRow)
+    for y in 0..<size.height {
+      var bytes = buffer.mutableBytes
+      var row = bytes._mutatingExtracting(y * stride..<y * stride + size.width * 4)
+      drawRow(y, size, &row)
+    }
+    return buffer.finish()
+  }
+
+  /// Whether name and version are equal.
+  public static func == (left: FrameDrawing, right: FrameDrawing) -> Bool {
+    left.name == right.name && left.version == right.version
+  }
+
+  /// Hashes name and version.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(version)
+  }
+}
+
+/// The part of a table's file name that tells the tables of formats apart: the format's name, a
+/// digest of its parameters, and its maximum count.
+package struct TableName: Sendable, Hashable {
+  package let text: String
+  /// The size of the largest frame.
+  package let box: PixelSize
+  package let maximumCount: Int
+
+  init(_ name: String, parameters: String, box: PixelSize, maximumCount: Int) {
+    text = "\(Self.encoded(name)).\(Self.digest(parameters)).\(maximumCount)"
+    self.box = box
+    self.maximumCount = maximumCount
+  }
+
+  /// Parses the text of another one; nil if it is none.
+  package init?(text: String, box: PixelSize) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let count = Int(parts[2]) else { return nil }
+    self.text = text
+    self.box = box
+    maximumCount = count
+  }
+
+  /// The part of the text that the parameters do not change, with the dot after it.
+  package var prefix: String { Self.prefix(of: text) }
+
+  /// The name of the format.
+  package var formatName: String { Self.decoded(prefix.dropLast()) }
+
+  private static func prefix(of text: String) -> String {
+    String(text[...(text.firstIndex(of: ".") ?? text.startIndex)])
+  }
+
+  /// `name` in letters, digits and `_`; other bytes as `%` and two digits.
+  ///
+  /// Cut to 96 bytes, which leaves room for the rest of a file name of 255 bytes.
+  package static func encoded(_ name: String) -> String {
+    var text = ""
+    for scalar in name.unicodeScalars {
+      let piece = String(scalar).utf8.map(encoded).joined()
+      guard text.utf8.count + piece.utf8.count <= 96 else { return text + "%" + digest(name) }
+      text += piece
+    }
+    return text
+  }
+
+  private static func encoded(_ byte: UInt8) -> String {
+    let scalar = Unicode.Scalar(byte)
+    if byte < 128, Character(scalar).isLetter || Character(scalar).isNumber || byte == 0x5f {
+      return String(scalar)
+    }
+    return (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+  }
+
+  private static func decoded(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == 0x25, rest.count >= 2,
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// FNV-1a of 64 bits: equal in every process, and only callers choose what is hashed.
+  private static func digest(_ text: String) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+}

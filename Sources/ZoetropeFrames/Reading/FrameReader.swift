@@ -1,0 +1,282 @@
+/// Reads the composited frames of one image on the calling thread.
+///
+/// Not `Sendable`. Decoding happens in ``next()`` and ``frame(at:)``; with a parallelism above one, other
+/// threads decode later frames meanwhile.
+public final class FrameReader {
+  /// The index of the frame that ``next()`` returns.
+  public private(set) var nextIndex = 0
+  /// The image.
+  public private(set) var image: AnimatedImage
+  /// Its canvas has no pixels until the first frame is drawn.
+  private var compositor = Compositor()
+  private var decoder: FrameDecoder
+  private var pixels: FramePixels
+  /// A placeholder for a recycled frame.
+  private let noPixels: FramePixels
+  /// The damage of the last frame drawn.
+  private var damage: Damage?
+  /// Whether the next frame begins on a clear canvas, created on demand.
+  private var needsClearCanvas = true
+  /// Whether the canvas was cleared because the next frame should not depend on it.
+  private var isAssumedClear = false
+  /// The side that decoded the canvas's block, if a frame became the canvas.
+  private var canvasSide = DecodeSide.consumer
+  /// The only frame, if opening the image had to decode it and nobody has taken it; nil once asked for.
+  private var openingFrame: OpeningFrame?
+  /// Nil if frames are decoded sequentially on the calling thread.
+  private let ahead: DecodeAhead?
+
+  /// Creates a reader at the start of `image`. Decodes nothing yet.
+  public convenience init(_ image: AnimatedImage) {
+    self.init(image, sharingAbove: Self.worthwhilePixels)
+  }
+
+  /// Above this, decoding takes about a millisecond or more, so that starting threads pays off.
+  private static let worthwhilePixels = 1 << 18
+
+  /// - Parameter threshold: images whose frames have more pixels in total are decoded on threads.
+  package convenience init(_ image: AnimatedImage, sharingAbove threshold: Int) {
+    self.init(image, sharingAbove: threshold, memory: .shared)
+  }
+
+  /// - Parameter memory: the account that frames decoded ahead are charged to.
+  init(_ image: AnimatedImage, sharingAbove threshold: Int, memory: DecodeMemory) {
+    self.image = image
+    decoder = FrameDecoder(header: image.header, options: image.options)
+    noPixels = FramePixels()
+    pixels = noPixels
+    openingFrame = image.state.openingFrame
+    let helpers = image.options.threadCount - 1
+    ahead =
+      helpers > 0 && image.hasMorePixels(than: threshold)
+      ? DecodeAhead(
+        image.frames, header: image.header, source: image.source, options: image.options,
+        helperLimit: helpers, memory: memory) : nil
+  }
+
+  deinit { ahead?.stop() }
+
+  /// The next frame, composited; nil after the last one.
+  ///
+  /// The bitmap shares the reader's canvas. Nothing is copied if it is released before the next call.
+  ///
+  /// - Throws: with ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
+  ///   `outOfMemory` if allocating the canvas or the frame fails. ``nextIndex`` is then unchanged, and
+  ///   the next call decodes the same frame again.
+  public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
+
+  /// Like ``next()``, but throws `cancelled` once `isCancelled` returns true if other frames have to be
+  /// decoded before.
+  package func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
+    guard nextIndex < image.frames.count else { return nil }
+    return try composeNext(isCancelled)
+  }
+
+  /// Like ``next(isCancelled:)``, provided that there is a frame ``nextIndex``.
+  private func composeNext(
+    _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    let index = nextIndex
+    let dirty = try drawNext(isCancelled)
+    return CompositedFrame(
+      index: index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty, damage: damage)
+  }
+
+  /// Draws the next frame onto the canvas.
+  @discardableResult
+  private func drawNext(_ isCancelled: () -> Bool) throws(AnimatedImageError) -> PixelRect {
+    let control = image.frames[nextIndex]
+    do throws(AnimatedImageError) {
+      try clearCanvas()
+      try decode(control)
+      if isAssumedClear, !isComplete(control) {
+        // A damaged frame shows what lies below it: build that, then decode the frame again.
+        try replay(before: control.index, isCancelled)
+        try clearCanvas()
+        try decode(control)
+      }
+      try pixels.refuse(under: image.options.damage, format: image.format)
+      let becomesCanvas = pixels.content.isInPlace
+      let dirty = try compositor.draw(pixels, control)
+      if becomesCanvas { swap(&canvasSide, &pixels.side) }
+      damage = pixels.damage
+      if let ahead {
+        // At once, so that it is reused while it is in the CPU cache.
+        ahead.recycle(pixels)
+        pixels = noPixels
+      }
+      isAssumedClear = false
+      nextIndex += 1
+      return dirty
+    } catch {
+      resume(at: control.index)
+      // A source knows bytes, not frames.
+      throw error.code == .io ? error.inFrame(control.index) : error
+    }
+  }
+
+  /// Whether all pixels of the frame just decoded are present.
+  private func isComplete(_ control: FrameControl) -> Bool {
+    pixels.content.validPixels >= control.rect.size.area
+  }
+
+  /// Makes the next call start frame `index` again after it failed: frames decoded ahead are past it by
+  /// now, and a failed read is retried.
+  private func resume(at index: Int) {
+    if nextIndex == index {
+      ahead?.restart(at: index)
+    } else {
+      jump(to: index)
+    }
+  }
+
+  /// Returns frame `index`, composited; ``next()`` continues after it.
+  ///
+  /// Costs one decode if `index` is ``nextIndex``, else a replay from the nearest earlier independent
+  /// frame. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
+  ///
+  /// - Throws: `parameter` if there is no such frame; the errors of ``next()``.
+  public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index) { false }
+  }
+
+  /// Like ``frame(at:)``, but throws `cancelled` between frames once `isCancelled` returns true. The reader
+  /// stays usable and keeps its position.
+  public func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    guard image.frames.indices.contains(index) else {
+      throw AnimatedImageError(
+        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+    }
+    if index != nextIndex {
+      let start = image.frames[...index].lastIndex { $0.isIndependent } ?? 0
+      if index < nextIndex || start > nextIndex { jump(to: start) }
+      while nextIndex < index {
+        try check(isCancelled)
+        try drawNext(isCancelled)
+      }
+      compositor.markAllDirty()
+    }
+    return try composeNext(isCancelled)
+  }
+
+  /// Returns to the first frame with a transparent canvas, as at the start of each play.
+  public func rewind() { jump(to: 0) }
+
+  /// Gives up the memory that waits for the next frames.
+  package func rest() { compositor.rest() }
+
+  package var frameCount: Int { image.frames.count }
+
+  /// Appends frames to ``image``, whose bytes its source has by now. The reader must decode on the
+  /// calling thread alone: ``DecodingOptions/parallelism`` 1.
+  package func append(_ frames: [FrameControl]) {
+    precondition(ahead == nil, "frames decoded ahead are fixed in number")
+    image.frames.append(contentsOf: frames)
+  }
+
+  /// Disables decoding ahead of frames after `last`; nil enables it again.
+  package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }
+
+  /// The canvas that the next frame is drawn on.
+  package func canvas() throws(AnimatedImageError) -> Bitmap {
+    try clearCanvas()
+    return try compositor.disposedCanvas()
+  }
+
+  private func restore(nextIndex: Int, canvas: Bitmap) {
+    compositor.resume(from: canvas)
+    needsClearCanvas = false
+    self.nextIndex = nextIndex
+    isAssumedClear =
+      nextIndex > 0 && nextIndex < image.frames.count
+      && image.frames[nextIndex].isIndependent
+    ahead?.restart(at: nextIndex)
+  }
+
+  /// Continues with frame `index` on `canvas`, as ``canvas()`` returned it; without one, on a clear canvas.
+  package func restart(at index: Int, on canvas: Bitmap?) throws(AnimatedImageError) {
+    if let canvas { return restore(nextIndex: index, canvas: canvas) }
+    guard index > 0 else { return rewind() }
+    let clear = try Canvas(size: image.canvasSize, format: image.options.canvasFormat)
+    restore(nextIndex: index, canvas: clear.bitmap)
+  }
+
+  /// Draws what lies below frame `index`, starting at an earlier independent frame that is complete: a
+  /// damaged one shows what lies below it, and so on. A loop, not recursion, so that a file cannot control
+  /// the stack depth.
+  private func replay(
+    before index: Int, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    var start = index
+    repeat {
+      try check(isCancelled)
+      start = image.frames[..<start].lastIndex { $0.isIndependent } ?? 0
+      jump(to: start)
+      if start > 0 { try decode(image.frames[start]) }
+    } while start > 0 && !isComplete(image.frames[start])
+    jump(to: start)
+    isAssumedClear = false
+    while nextIndex < index {
+      try check(isCancelled)
+      try drawNext(isCancelled)
+    }
+    compositor.markAllDirty()
+  }
+
+  private func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
+    if isCancelled() {
+      throw AnimatedImageError(.cancelled, "between frames", format: image.format)
+    }
+  }
+
+  /// Starts over at an independent frame.
+  private func jump(to index: Int) {
+    needsClearCanvas = true
+    nextIndex = index
+    isAssumedClear = index > 0
+    ahead?.restart(at: index)
+  }
+
+  private func clearCanvas() throws(AnimatedImageError) {
+    guard needsClearCanvas else { return }
+    if compositor.canvas.size == image.canvasSize {
+      compositor.reset()
+    } else {
+      compositor = try Compositor(
+        size: image.canvasSize, format: image.options.canvasFormat,
+        byteCount: ahead?.canvasByteCount ?? 0)
+    }
+    needsClearCanvas = false
+  }
+
+  private func decode(_ control: FrameControl) throws(AnimatedImageError) {
+    if let ahead {
+      pixels = try ahead.take(nextIndex, with: &decoder)
+    } else if let decoded = openingFrame.take()?.take() {
+      pixels = decoded
+    } else {
+      try decoder.decode(control, from: image.source, into: pixels)
+    }
+  }
+}
+
+extension FrameReader: FrameReading {}
+
+extension AnimatedImage {
+  /// Whether there are several frames with more than `limit` pixels in total.
+  fileprivate func hasMorePixels(than limit: Int) -> Bool {
+    var pixels = 0
+    for control in frames {
+      pixels += control.rect.size.area
+      if pixels > limit { return frames.count > 1 }
+    }
+    return false
+  }
+}
+
+extension DecodeMemory {
+  /// The account of the process: half of the caches' default limit.
+  static let shared = DecodeMemory(byteLimit: MemoryBudget.defaultByteLimit / 2)
+}

@@ -1,0 +1,144 @@
+internal import Synchronization
+
+/// What reading an image keeps between calls: the identity of its bytes, checkpoints, and a reader at its last
+/// position. All copies of the image share it.
+///
+/// Everything is created when first needed. Checkpoints and the reader's canvases are charged to the budget and
+/// released on demand.
+package final class ReadingState: Sendable {
+  let ownBudget: MemoryBudget?
+  private let contents: Mutex<Contents>
+
+  private struct Contents: Sendable {
+    var identity: ContentIdentity?
+    var storedIdentity: StoredIdentity?
+    var openingFrame: OpeningFrame?
+    var checkpoints: CheckpointStore?
+    var frames: SharedFrames?
+    var shownFrames: ShownFrames?
+
+    mutating func store(for image: some ImageOrigin, _ budget: MemoryBudget) -> CheckpointStore {
+      if let checkpoints { return checkpoints }
+      let made = CheckpointStore(for: image, budget: budget)
+      checkpoints = made
+      return made
+    }
+  }
+
+  /// Charges memory to `budget`; nil for the budget of the process. That one queries the machine's memory when
+  /// created, so it is not created for images that are only inspected.
+  package init(budget: MemoryBudget? = nil) {
+    ownBudget = budget
+    contents = Mutex(Contents())
+  }
+
+  /// A state that knows what `other` knows of the image, and keeps nothing yet.
+  init(knowing other: ReadingState, budget: MemoryBudget?) {
+    ownBudget = budget
+    contents = Mutex(
+      other.contents.withLock {
+        Contents(
+          identity: $0.identity, storedIdentity: $0.storedIdentity, openingFrame: $0.openingFrame)
+      })
+  }
+
+  package var budget: MemoryBudget { ownBudget ?? .shared }
+
+  /// The identity of the image's bytes; nil until it has been computed.
+  package var identity: ContentIdentity? {
+    get { contents.withLock { $0.identity } }
+    set { contents.withLock { $0.identity = newValue } }
+  }
+
+  /// The identity of the image's bytes in a store, with the store's secret and the file's stamp.
+  package typealias StoredIdentity = (
+    secret: HashSecret, stamp: FileStamp?, identity: ContentIdentity
+  )
+
+  /// The identity in the store that was asked last; nil until it is known.
+  package var storedIdentity: StoredIdentity? {
+    get { contents.withLock { $0.storedIdentity } }
+    set { contents.withLock { $0.storedIdentity = newValue } }
+  }
+
+  /// Where the image is looked up in a store: apart from loads if its identity is known, since that is short then.
+  /// (A file that was touched, or another store, has it hashed there all the same, once.)
+  package var lookupThreads: DecodeThreads { storedIdentity == nil ? .loading : .checking }
+
+  /// The pixels of the only frame, if opening had to decode it; nil once taken.
+  var openingFrame: OpeningFrame? {
+    get { contents.withLock { $0.openingFrame } }
+    set { contents.withLock { $0.openingFrame = newValue } }
+  }
+
+  /// Frames in the cache that was used last, from which replays may start.
+  var shownFrames: ShownFrames? {
+    get { contents.withLock { $0.shownFrames } }
+    set {
+      // Freed after the lock is released: it may be the last reference to a cache.
+      let old = contents.withLock { contents in
+        let old = contents.shownFrames
+        contents.shownFrames = newValue
+        return old
+      }
+      _ = consume old
+    }
+  }
+
+  /// The checkpoints of `image`, to which this state must belong.
+  package func checkpoints(of image: some ImageOrigin) -> CheckpointStore {
+    contents.withLock { $0.store(for: image, budget) }
+  }
+
+  /// The frames of `image`, read by one reader that keeps its position.
+  package func frames(of image: some ImageOrigin) -> SharedFrames {
+    if let frames = contents.withLock({ $0.frames }) { return frames }
+    // Read through a copy with a state of its own, which does not hold these frames.
+    let bare = image.detached()
+    return contents.withLock { contents in
+      if let frames = contents.frames { return frames }
+      let checkpoints = contents.store(for: image, budget)
+      let frames = SharedFrames(
+        of: bare, keeping: 0, resting: RestingCost(in: budget, ofReader: checkpoints.canvasCost)
+      ) { [weak self] () throws(AnimatedImageError) in
+        let reader = SeekingReader(bare, store: checkpoints)
+        reader.shownCanvas = { [weak self] range in
+          self?.shownFrames?.last(in: range, of: bare)
+        }
+        return reader
+      }
+      contents.frames = frames
+      return frames
+    }
+  }
+}
+
+/// The pixels of a frame that was decoded while its image was opened, for the first reader. Copies of the
+/// image share them.
+///
+/// Charged like frames decoded ahead until they are taken, and not kept if there is no room.
+final class OpeningFrame: Sendable {
+  private let pixels: Mutex<FramePixels?>
+  private let byteCount: Int
+  private let memory: DecodeMemory
+
+  /// Nil if `memory` has no room. The caller gives `pixels` away.
+  init?(_ pixels: FramePixels, memory: DecodeMemory) {
+    byteCount = pixels.storage.byteCount
+    guard memory.reserve(byteCount) else { return nil }
+    self.memory = memory
+    self.pixels = Mutex(pixels)
+  }
+
+  deinit { _ = take() }
+
+  /// The pixels, the first time.
+  func take() -> FramePixels? {
+    pixels.withLock { kept in
+      guard let pixels = kept else { return nil }
+      kept = nil
+      memory.charge(-byteCount)
+      return pixels
+    }
+  }
+}

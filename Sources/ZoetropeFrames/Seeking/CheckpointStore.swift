@@ -1,0 +1,181 @@
+internal import Synchronization
+
+/// The checkpoints of one image, shared by all its readers.
+///
+/// Charged to a ``MemoryBudget``; releases the least valuable checkpoint on demand. Losing a
+/// checkpoint costs time, never correctness.
+package final class CheckpointStore: Sendable {
+  /// The maximum bytes of one image's checkpoints, whatever the budget has left.
+  package static let defaultByteLimit = 64 << 20
+
+  package let budget: MemoryBudget
+  package let byteLimit: Int
+  /// Whether measured times replace estimates; false for tests that must be repeatable.
+  private let isMeasuring: Bool
+  /// Bytes of one canvas.
+  package let canvasCost: Int
+  private let state: Mutex<State>
+  package let share = BudgetShare(.checkpoints)
+
+  fileprivate struct State: Sendable {
+    var policy: CheckpointPolicy
+    var canvases: [Int: Bitmap] = [:]
+    /// Bytes that readers hold for stepping back, within the same limit.
+    var reserved = 0
+  }
+
+  /// An empty store for an animation of `frames`.
+  package init(
+    frames: [FrameControl], canvasSize: PixelSize, format: PixelFormat,
+    budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit,
+    isMeasuring: Bool = true
+  ) {
+    let costs = ReplayCosts(estimates: frames.map(Self.estimate))
+    let independent = frames.indices.filter { frames[$0].isIndependent }
+    let cost = format.cost(of: canvasSize)
+    let policy = CheckpointPolicy(
+      costs: costs, independent: independent, startCost: isMeasuring ? Self.startCost(cost) : 0)
+    state = Mutex(State(policy: policy))
+    canvasCost = cost
+    self.budget = budget
+    self.byteLimit = byteLimit
+    self.isMeasuring = isMeasuring
+  }
+
+  /// The cost of drawing a frame as its header tells. A compressed byte costs about four times as much as a
+  /// pixel; only the ratio between frames matters.
+  private static func estimate(_ frame: FrameControl) -> Int {
+    min(frame.rect.size.area, 1 << 61) + min(4 * frame.byteRange.count, 1 << 61)
+  }
+
+  /// Takes note of the frames that have arrived.
+  func grow(with arrivals: any FrameArrivals) {
+    let known = state.withLock { $0.policy.count }
+    let frames = arrivals.arrival(after: known).frames
+    state.withLock { state in
+      // Another reader may have been here meanwhile.
+      for frame in frames.dropFirst(state.policy.count - known) {
+        state.policy.append(Self.estimate(frame), isIndependent: frame.isIndependent)
+      }
+    }
+  }
+
+  /// The cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
+  ///
+  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages
+  /// of that block: some 0.75 ns per byte, as long as decoding a small frame. A checkpoint per
+  /// frame doubled the time of a first pass. With this spacing, copies take an eighth of it, and a
+  /// jump replays at most 4 ms unless a single copy takes longer.
+  private static func startCost(_ canvasCost: Int) -> Int {
+    let copy = canvasCost / 4 * 3
+    return max(copy, min(8 * copy, 4_000_000))
+  }
+
+  deinit { budget.refundAll(of: share) }
+
+  /// The maximum bytes held now, reserved ones included.
+  private var limit: Int { min(byteLimit, budget.limit(for: .checkpoints)) }
+  /// The maximum number of canvases held now.
+  package var capacity: Int {
+    state.withLock { max(limit - $0.reserved, 0) / canvasCost }
+  }
+  /// The memory that one reader may use for stepping back, in canvases: a quarter of the limit, at
+  /// least two.
+  package var trailCapacity: Int { max(limit / canvasCost / 4, 2) }
+  /// Number of canvases held.
+  package var count: Int { state.withLock { $0.canvases.count } }
+  /// Bytes held.
+  package var byteCount: Int { state.withLock { $0.canvases.count } * canvasCost }
+  /// The maximum number of frames drawn to reach one.
+  package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
+
+  /// Whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of
+  /// about 16 plain copies, and at most 4 ms: an occasional step back may take that long unnoticed.
+  /// False without measurements.
+  package func isShort(_ stretch: Range<Int>) -> Bool {
+    guard isMeasuring else { return false }
+    return state.withLock { $0.policy.costs.sum(stretch) } <= min(canvasCost, 4_000_000)
+  }
+
+  /// Records how long frame `index` took to draw.
+  package func record(_ time: Duration, of index: Int) {
+    guard isMeasuring else { return }
+    let (seconds, attoseconds) = time.components
+    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    state.withLock { $0.policy.costs.record(nanoseconds, of: index) }
+  }
+
+  /// Keeps the canvas that frame `index` is drawn on if it is worth it. Calls `canvas` only then,
+  /// with no lock held.
+  ///
+  /// - Returns: Whether the canvas was kept.
+  @discardableResult
+  package func offer<Failure: Error>(
+    _ index: Int, _ canvas: () throws(Failure) -> Bitmap
+  ) throws(Failure) -> Bool {
+    budget.stamp(share)
+    let capacity = capacity
+    guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return false }
+    let bitmap = try canvas()
+    // Freed after the lock is released.
+    var dropped: [Bitmap] = []
+    let keeps = state.withLock { state in
+      guard state.canvases[index] == nil else { return false }
+      while state.canvases.count >= max(capacity, 1), let old = state.dropLeast() {
+        dropped.append(old)
+        budget.refund(canvasCost, of: share)
+      }
+      state.policy.keep(index)
+      state.canvases[index] = bitmap
+      budget.charge(canvasCost, to: self)
+      return true
+    }
+    budget.settle()
+    return keeps
+  }
+
+  /// Adds `byteCount`, which may be negative, to the bytes that readers hold for stepping back, and
+  /// evicts checkpoints to make room. The reader charges these bytes to the budget itself.
+  package func reserve(_ byteCount: Int) {
+    let limit = limit
+    var dropped: [Bitmap] = []
+    state.withLock { state in
+      state.reserved += byteCount
+      while state.reserved + state.canvases.count * canvasCost > limit, let old = state.dropLeast()
+      {
+        dropped.append(old)
+      }
+    }
+    budget.refund(dropped.count * canvasCost, of: share)
+  }
+
+  /// The best start of a replay to frame `index`: the nearest independent frame, or the nearest
+  /// checkpoint with its canvas.
+  package func start(for index: Int) -> (index: Int, canvas: Bitmap?) {
+    budget.stamp(share)
+    return state.withLock { state in
+      let start = state.policy.start(upTo: index)
+      return (start, state.canvases[start])
+    }
+  }
+}
+
+extension CheckpointStore.State {
+  fileprivate mutating func dropLeast() -> Bitmap? {
+    policy.dropLeast().flatMap { canvases.removeValue(forKey: $0) }
+  }
+}
+
+extension CheckpointStore: BudgetMember {
+  package func shed(_ byteCount: Int) -> Int {
+    var dropped: [Bitmap] = []
+    state.withLock { state in
+      while dropped.count * canvasCost < byteCount, let old = state.dropLeast() {
+        dropped.append(old)
+      }
+    }
+    let freed = dropped.count * canvasCost
+    budget.refund(freed, of: share)
+    return freed
+  }
+}

@@ -1,0 +1,218 @@
+internal import Synchronization
+
+/// What a replay keeps so that the next steps back need not repeat it.
+///
+/// For each frame of the stretch it keeps the pixels that the next frame changes (a patch), and it
+/// keeps the picture at the current position. A step back restores one patch, so it costs as much
+/// as the change is large, like a step forward. (With whole frames, copying the canvas made a step
+/// back eight times as expensive as one forward for small changes.) If not all patches fit, those
+/// at the front of the stretch are left out. Canvases along the way then bound the replays, so that
+/// each frame is decoded about twice instead of once per step.
+struct ReplayTrail: ~Copyable {
+  private struct Patch {
+    let pixels: [SavedRect]
+    let damage: Damage?
+    let cost: Int
+  }
+
+  /// The frames of the image, which may grow.
+  var frames: [FrameControl]
+  private let bounds: PixelRect
+  private let bytesPerPixel: Int
+  private let canvasCost: Int
+  /// Each leads from a frame's successor back to that frame: the first one to `firstKept`, then in
+  /// order.
+  private var patches: [Patch] = []
+  /// By the frame that is drawn on them.
+  private var canvases: [Int: Bitmap] = [:]
+  /// The picture of frame `position`.
+  private var picture: Canvas?
+  private var position = -1
+  private var firstKept = 0
+  private var stretch = 0..<0
+  /// Number of frames from one canvas to the next; 0 for no canvases.
+  private var spacing = 0
+  private var patchCost = 0
+
+  /// A trail in `image`, whose canvas takes `canvasCost` bytes.
+  init(_ image: any ImageOrigin, canvasCost: Int) {
+    self.canvasCost = canvasCost
+    frames = image.frames
+    bounds = PixelRect(image.canvasSize)
+    bytesPerPixel = image.options.canvasFormat.bytesPerPixel
+  }
+
+  /// Bytes held.
+  var cost: Int { patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost }
+
+  /// Prepares for a replay of `stretch`, after which the next frame is shown. `capacity` is the
+  /// room in canvases.
+  mutating func begin(_ stretch: Range<Int>, capacity: Int) {
+    patches.removeAll(keepingCapacity: true)
+    patchCost = 0
+    picture = nil
+    self.stretch = stretch
+    // Canvases of an earlier, longer stretch still serve the frames before this one.
+    canvases = canvases.filter { $0.key <= stretch.lowerBound }
+    let room = room(of: capacity)
+    firstKept = first(of: stretch, fitting: room)
+    spacing = 0
+    if firstKept > stretch.lowerBound {
+      firstKept = first(of: stretch, fitting: room / 2)
+      let canvasRoom = max(room / 2 / canvasCost, 1)
+      spacing = max(stretch.upperBound - firstKept, stretch.count / (canvasRoom + 1) + 1)
+    }
+  }
+
+  /// Whether the patches of all frames of `stretch` fit.
+  func fits(_ stretch: Range<Int>, capacity: Int) -> Bool {
+    first(of: stretch, fitting: room(of: capacity)) == stretch.lowerBound
+  }
+
+  /// Whether a canvas for frame `index` belongs on the trail.
+  func wantsCanvas(at index: Int) -> Bool {
+    spacing > 0 && index > stretch.lowerBound && (index - stretch.lowerBound) % spacing == 0
+  }
+
+  mutating func keepCanvas(_ canvas: Bitmap, at index: Int) {
+    if wantsCanvas(at: index) { canvases[index] = canvas }
+  }
+
+  /// Keeps the part of `frame` that the next frame changes, if there is room.
+  mutating func keep(_ frame: CompositedFrame) throws(AnimatedImageError) {
+    guard frame.index == firstKept + patches.count, frame.index < stretch.upperBound else { return }
+    let canvas = Canvas(frame.bitmap)
+    let (first, second) = changedRects(after: frame.index)
+    var pixels = [try canvas.copy(first)]
+    if let second { pixels.append(try canvas.copy(second)) }
+    let cost = cost(after: frame.index)
+    patches.append(Patch(pixels: pixels, damage: frame.damage, cost: cost))
+    patchCost += cost
+  }
+
+  /// Ends the replay: `frame` is shown, and steps back start from it.
+  mutating func arrive(at frame: CompositedFrame) {
+    // Without patches, for example after `removeAll()`, no step can start from the picture.
+    guard !patches.isEmpty else { return }
+    picture = Canvas(frame.bitmap)
+    position = frame.index
+  }
+
+  /// Steps back to frame `index` if every patch on the way is present. Drops the patches used,
+  /// because the same steps are unlikely to be repeated soon.
+  mutating func step(backTo index: Int) throws(AnimatedImageError) -> CompositedFrame? {
+    guard index < position, index >= firstKept, picture != nil,
+      patches.count == position - firstKept
+    else { return nil }
+    var damage: Damage?
+    while position > index, let patch = patches.popLast() {
+      for part in patch.pixels { try picture?.restore(part) }
+      damage = patch.damage
+      patchCost -= patch.cost
+      position -= 1
+    }
+    switch picture {
+    case .none: return nil
+    case .some(let picture):
+      return CompositedFrame(
+        index: index, bitmap: picture.bitmap, dirtyRect: bounds, damage: damage)
+    }
+  }
+
+  /// The nearest canvas at or before frame `index`.
+  func start(for index: Int) -> (index: Int, canvas: Bitmap?)? {
+    canvases.keys.filter { $0 <= index }.max().map { ($0, canvases[$0]) }
+  }
+
+  /// Releases everything; a replay in progress keeps nothing more.
+  mutating func removeAll() {
+    patches.removeAll()
+    patchCost = 0
+    canvases.removeAll()
+    picture = nil
+    stretch = 0..<0
+    spacing = 0
+  }
+
+  private func room(of capacity: Int) -> Int { max(capacity - canvases.count - 1, 1) * canvasCost }
+
+  /// The first frame of `stretch` from which on all patches fit into `room` bytes.
+  private func first(of stretch: Range<Int>, fitting room: Int) -> Int {
+    var first = stretch.upperBound
+    var sum = 0
+    while first > stretch.lowerBound {
+      sum += cost(after: first - 1)
+      if sum > room { break }
+      first -= 1
+    }
+    return first
+  }
+
+  /// The rectangles in which the frame after `index` may differ from frame `index`: what it draws,
+  /// and what is disposed of before it. Two rectangles, because their union is often much larger.
+  private func changedRects(after index: Int) -> (PixelRect, PixelRect?) {
+    let drawn = frames[index + 1].rect.intersection(bounds)
+    let disposed = frames[index].rect.intersection(bounds)
+    guard frames[index].disposal != .keep, !disposed.isEmpty else { return (drawn, nil) }
+    let both = drawn.union(disposed)
+    if both.size.area <= drawn.size.area + disposed.size.area { return (both, nil) }
+    return (drawn, disposed)
+  }
+
+  private func cost(after index: Int) -> Int {
+    let (first, second) = changedRects(after: index)
+    return max((first.size.area + (second?.size.area ?? 0)) * bytesPerPixel, 64)
+  }
+}
+
+/// The ``ReplayTrail`` of one reader, charged to a budget that can release it: an idle reader
+/// cannot release anything itself.
+final class ChargedTrail: Sendable {
+  let share = BudgetShare(.checkpoints)
+  private let store: CheckpointStore
+  private let trail: Mutex<ReplayTrail>
+
+  init(_ image: any ImageOrigin, store: CheckpointStore) {
+    self.store = store
+    trail = Mutex(ReplayTrail(image, canvasCost: store.canvasCost))
+  }
+
+  deinit {
+    store.reserve(-share.heldBytes)
+    store.budget.refundAll(of: share)
+  }
+
+  /// Whether nothing is held.
+  var isEmpty: Bool { share.heldBytes == 0 }
+
+  /// Reads or changes the trail, then charges the budget and the store for the memory it holds.
+  func withTrail<Result: Sendable>(
+    _ body: (inout ReplayTrail) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    store.budget.stamp(share)
+    let (result, change) = try trail.withLock { trail throws(AnimatedImageError) in
+      let before = trail.cost
+      let result = try body(&trail)
+      let change = trail.cost - before
+      // Under the lock, so that the budget never asks for bytes that are not charged yet.
+      store.budget.charge(change, to: self)
+      return (result, change)
+    }
+    if change != 0 { store.reserve(change) }
+    if change > 0 { store.budget.settle() }
+    return result
+  }
+}
+
+extension ChargedTrail: BudgetMember {
+  func shed(_ byteCount: Int) -> Int {
+    let freed = trail.withLock { trail in
+      let freed = trail.cost
+      trail.removeAll()
+      store.budget.refund(freed, of: share)
+      return freed
+    }
+    store.reserve(-freed)
+    return freed
+  }
+}

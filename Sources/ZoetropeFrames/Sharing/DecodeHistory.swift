@@ -1,0 +1,52 @@
+/// A thread that decodes frames for which it asked itself, if they are likely to be quick: waking another one takes
+/// longer, and costs as much as many frames.
+package protocol QuickThread: AnyObject, Sendable {
+  /// Accepts `work`, expected to take `time`, if the caller runs on this thread, nothing else is due in
+  /// that time, and `isReady` holds (checked last).
+  func offer(
+    _ work: @escaping @Sendable () -> Void, lasting time: Duration, if isReady: () -> Bool
+  ) -> Bool
+}
+
+/// A lane's recent decode times, which decide whether the next decode may run on the thread that asked for it.
+struct DecodeHistory: Sendable {
+  /// The longest decode that may delay other playbacks.
+  static let lightTime = Duration.milliseconds(1)
+
+  /// A frame's cost as known before decoding.
+  struct Weight: Sendable {
+    /// Pixels covered.
+    var area: Int
+    /// Compressed bytes.
+    var bytes: Int
+  }
+
+  /// Confidence that decodes take at most `lightTime`: a quick decode adds one, up to a limit; a slow one
+  /// halves it, since a single one may have been preempted.
+  private var lightCount = 0
+  private var lastIndex = -1
+  /// The heaviest frame known to be quick. The first frame of a play usually covers the whole canvas, so
+  /// the small ones after it do not predict its cost.
+  private var lightWeight = Weight(area: 0, bytes: 0)
+
+  /// Whether decoding frame `index` is likely to be quick. False after a jump, which may have to decode
+  /// any number of frames.
+  func isLight(_ index: Int, _ weight: Weight) -> Bool {
+    lightCount >= 16 && (index == lastIndex + 1 || index == 0)
+      && weight.area <= lightWeight.area && weight.bytes <= lightWeight.bytes
+  }
+
+  /// Records that frame `index` took `time`.
+  mutating func note(_ index: Int, _ weight: Weight, _ time: Duration) {
+    lastIndex = index
+    if time <= Self.lightTime {
+      lightCount = min(lightCount + 1, 32)
+      lightWeight.area = max(lightWeight.area, weight.area)
+      lightWeight.bytes = max(lightWeight.bytes, weight.bytes)
+    } else {
+      lightCount /= 2
+      lightWeight.area = min(lightWeight.area, weight.area - 1)
+      lightWeight.bytes = min(lightWeight.bytes, weight.bytes - 1)
+    }
+  }
+}

@@ -1,0 +1,237 @@
+internal import Synchronization
+
+/// A producer and its queue of tickets, served one at a time on the decoding threads.
+///
+/// After each ticket the lane queues up behind the other lanes, so that one long animation does not
+/// monopolise the threads.
+final class DecodeLane: Sendable {
+  typealias Factory = @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
+
+  private struct WeakTicket {
+    weak var ticket: FrameTicket?
+    let index: Int
+    /// The thread that asked for it, if that may decode it.
+    let asker: (any QuickThread)?
+  }
+
+  private struct Queue {
+    var tickets: [WeakTicket] = []
+    var isScheduled = false
+    var history = DecodeHistory()
+    /// Whether the producer exists and has been asked for a frame.
+    var isOpen = false
+    /// Whether nobody plays, so that the producer should rest when there is no work.
+    var isResting = false
+  }
+
+  private let makeProducer: Factory
+  /// Rarely contended: locked by the one thread that serves the lane, and briefly by ``rest()``.
+  private let producer = Mutex<(any FrameProducing)?>(nil)
+  private let queue = Mutex(Queue())
+  private let threads: DecodeThreads
+  private let openingThreads: DecodeThreads
+  private let live: LiveObjects
+  private let weight: @Sendable (Int) -> DecodeHistory.Weight
+  private let isAtHand: (@Sendable (Int) -> Bool)?
+
+  /// - Parameters:
+  ///   - openingThreads: where the producer is created and decodes its first frame, which may involve slow
+  ///     input.
+  ///   - weight: what is known of a frame's cost before it is decoded.
+  ///   - isAtHand: whether a frame's bytes are in memory, so that a quick frame may be decoded by the thread
+  ///     that asks for it. Default: nil, where that is unknown, or where the producer runs the caller's code.
+  init(
+    threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
+    weight: @escaping @Sendable (Int) -> DecodeHistory.Weight = { _ in
+      DecodeHistory.Weight(area: 0, bytes: 0)
+    },
+    isAtHand: (@Sendable (Int) -> Bool)? = nil, makeProducer: @escaping Factory
+  ) {
+    self.openingThreads = openingThreads
+    self.threads = threads
+    self.live = live
+    self.weight = weight
+    self.isAtHand = isAtHand
+    self.makeProducer = makeProducer
+  }
+
+  /// Enqueues `ticket`, for which `asker` asks. It is skipped if nobody holds it when its turn comes.
+  func enqueue(_ ticket: FrameTicket, for asker: (any QuickThread)? = nil) {
+    let (schedules, light, isOpen) = queue.withLock { queue in
+      queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index, asker: asker))
+      queue.isResting = false
+      defer { queue.isScheduled = true }
+      return (!queue.isScheduled, lightTicket(in: queue), queue.isOpen)
+    }
+    if schedules { schedule(light, on: isOpen ? threads : openingThreads) }
+  }
+
+  /// The next ticket, if its frame is likely to be quick and its thread may decode it.
+  private func lightTicket(in queue: Queue) -> WeakTicket? {
+    guard isAtHand != nil, let next = queue.tickets.first, next.asker != nil,
+      queue.history.isLight(next.index, weight(next.index))
+    else { return nil }
+    return next
+  }
+
+  /// - Parameter light: the next ticket, if its frame is likely to be quick.
+  private func schedule(_ light: WeakTicket? = nil, on threads: DecodeThreads) {
+    let work: @Sendable () -> Void = { [self] in serve() }
+    if let light, let asker = light.asker, let isAtHand,
+      asker.offer(work, lasting: DecodeHistory.lightTime, if: { isAtHand(light.index) })
+    {
+      return
+    }
+    threads.run(work)
+  }
+
+  private func serve() {
+    guard let next = beginNextTicket() else { return restIfAsked() }
+    let step = decode(next.index, for: next)
+    // Rest before the decode counts as finished: `idle()` promises that nothing is held any more. Count it
+    // as finished before the lane can be scheduled again, so that each lane counts once.
+    restIfAsked()
+    live.remove(.decode)
+    let time: Duration
+    switch step {
+    case .done(let taken): time = taken
+    case .lacking(let fetch): return goOn(after: fetch, for: next)
+    }
+    // Request a thread only when there is work: a needless wake-up costs more than many frames.
+    let (goesOn, light) = queue.withLock { queue in
+      queue.history.note(next.index, weight(next.index), time)
+      queue.isOpen = true
+      queue.isScheduled = !queue.tickets.isEmpty
+      return (queue.isScheduled, lightTicket(in: queue))
+    }
+    if goesOn { schedule(light, on: threads) }
+  }
+
+  /// Fetches bytes that the frame of `wanted` needs, on no thread, and then serves the lane again.
+  ///
+  /// The lane stays scheduled meanwhile. When nobody wants the frame any more, the fetch is cancelled and the next
+  /// ticket has its turn.
+  ///
+  /// The other tickets wait, too. They are for frames close behind, which mostly draw on this one and so lack its
+  /// bytes as well; a reader that went ahead would have to come back, and to replay what it passed. Only callers at
+  /// more than four places at once share a lane and may wait for each other's bytes.
+  private func goOn(after fetch: @escaping FrameFetch, for wanted: WeakTicket) {
+    guard let ticket = wanted.ticket else { return schedule(on: threads) }
+    ticket.begin { [self] in
+      if let error = await fetch() {
+        wanted.ticket?.complete(.failure(error), after: .zero)
+      } else {
+        queue.withLock { $0.tickets.insert(wanted, at: 0) }
+      }
+      schedule(on: threads)
+    }
+  }
+
+  /// Makes the producer release what it reserves for players, once it has no work.
+  func rest() {
+    queue.withLock { $0.isResting = true }
+    restIfAsked()
+  }
+
+  private func restIfAsked() {
+    guard queue.withLock({ $0.isResting }) else { return }
+    // If the producer is busy, the thread that serves the lane does this afterwards.
+    _ = producer.withLockIfAvailable { $0?.rest() }
+  }
+
+  /// The oldest ticket that is still held, counted as a decode.
+  private func beginNextTicket() -> WeakTicket? {
+    // Return the ticket from the lock: this may be its last reference.
+    let found = queue.withLock { queue -> FrameTicket? in
+      while !queue.tickets.isEmpty {
+        if let ticket = queue.tickets.removeFirst().ticket { return ticket }
+      }
+      queue.isScheduled = false
+      return nil
+    }
+    guard let found else { return nil }
+    // Counted before the ticket may be released, so that at no moment neither the ticket nor the decode counts.
+    return withExtendedLifetime(found) {
+      live.add(.decode)
+      return WeakTicket(ticket: found, index: found.index, asker: nil)
+    }
+  }
+
+  private enum Step {
+    /// The outcome was delivered after this time.
+    case done(Duration)
+    /// Bytes must be fetched first.
+    case lacking(FrameFetch)
+  }
+
+  /// Decodes frame `index`, unless bytes are missing. Holds the ticket weakly, so that a replay stops when nobody
+  /// wants its frame any more.
+  private func decode(_ index: Int, for wanted: WeakTicket) -> Step {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let isCancelled: @Sendable () -> Bool = { wanted.ticket == nil }
+    var lacking: FrameFetch?
+    let outcome = FrameTicket.Outcome { () throws(AnimatedImageError) in
+      try producer.withLock { producer throws(AnimatedImageError) in
+        if producer == nil {
+          // Keep it even if cancelled, so that the frames replayed so far are not lost.
+          producer = try makeProducer()
+        }
+        lacking = producer?.fetch(for: index)
+        guard lacking == nil, let producer else { throw Self.bytesMissing }
+        do throws(AnimatedImageError) {
+          return try producer.frame(at: index, isCancelled: isCancelled)
+        } catch {
+          // A longer replay than foreseen, or the cache has dropped what was there.
+          // (By now another reader may have brought it back.)
+          if error.code == .bytesMissing { lacking = producer.fetch(for: index) ?? { nil } }
+          throw error
+        }
+      }
+    }
+    if let lacking { return .lacking(lacking) }
+    let time = clock.now - start
+    wanted.ticket?.complete(outcome, after: time)
+    return .done(time)
+  }
+
+  private static let bytesMissing = AnimatedImageError(.bytesMissing, "bytes are not here yet")
+}
+
+/// Produces composited frames on the calling thread.
+///
+/// Need not be `Sendable`: it is owned by one ``DecodeLane``, which never calls it concurrently. One call
+/// is one decode step, the unit of cancelling.
+package protocol FrameProducing: AnyObject {
+  /// Frame `index`, composited. Ascending order must be cheapest.
+  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame
+
+  /// As ``frame(at:)``; throws `cancelled` soon after `isCancelled` returns true, and stays usable.
+  func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame
+
+  /// What fetches bytes that frame `index` needs and that are not here; nil if none is missing. Called before
+  /// each frame, and again after each fetch. The default implementation returns nil.
+  func fetch(for index: Int) -> FrameFetch?
+
+  /// Releases resources reserved for playing. The default implementation does nothing.
+  func rest()
+}
+
+extension FrameProducing {
+  package func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index)
+  }
+
+  package func fetch(for index: Int) -> FrameFetch? { nil }
+
+  package func rest() {}
+}
+
+/// Fetches bytes; returns why it could not. Cancelled when nobody wants the frame any more.
+package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
+
+extension SeekingReader: FrameProducing {}

@@ -1,0 +1,161 @@
+internal import Synchronization
+
+/// The frame whose bytes are arriving, drawn as far as they are here.
+///
+/// Rows that have not arrived show the canvas below. Of an interlaced frame, each pixel that has arrived fills
+/// the block that it stands for, so that the whole frame shows early and gets finer pass by pass.
+public struct PartialFrame: Sendable {
+  /// The frame's index: ``StreamedImage/frameCount`` when it was drawn.
+  public let index: Int
+  /// The whole canvas with the part of the frame that has arrived.
+  public let bitmap: Bitmap
+  /// The frame's rectangle on the canvas; a GIF's may reach past it.
+  public let rect: PixelRect
+  /// The frame's rows from the top that are final. Of an interlaced frame, none before the last pass.
+  public let completeRows: Int
+  /// The frame's rows from the top that show something of it; at least one.
+  public let shownRows: Int
+  /// The passes that are complete.
+  public let completePasses: Int
+  /// The number of passes: 4 for an interlaced GIF frame, 7 for an interlaced PNG, else 1.
+  public let passCount: Int
+
+  /// Whether every pixel is final. The frame is not among ``StreamedImage/frames`` yet all the same: what ends it
+  /// has not arrived.
+  public var isComplete: Bool { completeRows == rect.height }
+}
+
+extension StreamedImage {
+  /// Draws the frame in arrival as far as its bytes are here; nil if there is no row of one to show: between
+  /// frames, and after the end, when the frame is either among ``frames`` or was dropped.
+  ///
+  /// A request decodes the bytes that arrived since the last one, on the library's own threads, and copies the
+  /// canvas. So all requests together decode each frame's bytes once, in addition to whatever plays the stream,
+  /// and the first request for a frame the frames before it that it needs. The state takes about three canvases
+  /// and the frame's pixels until the stream ends; nothing if never requested. Requests take turns.
+  ///
+  /// ```swift
+  /// for await _ in image.updates {
+  ///   if let partial = try await image.partialFrame() { show(partial.bitmap) }
+  /// }
+  /// ```
+  ///
+  /// - Parameter rendering: its size and format. Default: as decoded. The whole bitmap is scaled each time.
+  /// - Throws: the errors of ``FrameReader/next()`` for the frames before it; `limitExceeded` if the frame
+  ///   passes ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled.
+  ///   The next request may succeed. Damage in the frame itself throws nothing: it shows the rows before.
+  public func partialFrame(
+    rendering: Rendering = .init()
+  ) async throws(AnimatedImageError) -> PartialFrame? {
+    guard !Task.isCancelled else {
+      throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
+    }
+    guard let reader = core.partialReader() else { return nil }
+    return try await DecodeThreads.shared.value { flag throws(AnimatedImageError) in
+      try reader.withReader { (reader) throws(AnimatedImageError) in
+        try reader.next(rendering) { flag.isRaised }
+      }
+    }
+  }
+}
+
+/// Draws frames in arrival on the calling thread, each byte decoded once. Not `Sendable`.
+final class PartialReader {
+  private let core: StreamCore
+  private var frame: ArrivingFrame?
+  /// The canvas below ``frame``.
+  private var base: Bitmap?
+  /// Reads the frames before; nil until one is needed.
+  private var reader: SeekingReader?
+  private var buffer = ReadBuffer()
+
+  /// The bytes decoded between two looks at whether the request was cancelled.
+  private static let stepSize = 1 << 17
+
+  init(_ core: StreamCore) { self.core = core }
+
+  func next(
+    _ rendering: Rendering = .init(), isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> PartialFrame? {
+    guard let (control, header) = try core.arrivingFrame() else {
+      frame = nil
+      base = nil
+      return nil
+    }
+    let frame = try begun(control, header)
+    let source = ReceivedSource(core.received)
+    let start = control.byteRange.lowerBound
+    while frame.byteCount < control.byteRange.count {
+      try check(isCancelled, header)
+      let before = frame.byteCount
+      let end = min(before + Self.stepSize, control.byteRange.count)
+      try source.withBytes(in: start + before..<start + end, buffer: &buffer) { bytes in
+        frame.feed(bytes)
+      }
+      guard frame.byteCount > before else {
+        throw AnimatedImageError(
+          .io, "received bytes are missing", format: header.format, byteOffset: start + before)
+      }
+    }
+    let progress = frame.progress
+    guard progress.shownRows > 0 else { return nil }
+    try check(isCancelled, header)
+    let below: Bitmap
+    if let base {
+      below = base
+    } else {
+      below = try canvas(before: control.index, header, isCancelled)
+      base = below
+    }
+    var compositor = Compositor()
+    compositor.resume(from: below)
+    _ = try compositor.draw(frame.pixels, frame.control)
+    var bitmap = compositor.canvas.bitmap
+    if rendering != Rendering() {
+      var renderer = FrameRenderer(rendering, of: header.canvasSize, options: core.options)
+      let drawn = CompositedFrame(index: control.index, bitmap: bitmap)
+      bitmap = try renderer.render(drawn, isCancelled: isCancelled).bitmap
+    }
+    return PartialFrame(
+      index: control.index, bitmap: bitmap, rect: control.rect,
+      completeRows: progress.completeRows, shownRows: progress.shownRows,
+      completePasses: progress.completePasses, passCount: header.codec.passCount(of: control))
+  }
+
+  private func check(_ isCancelled: () -> Bool, _ header: ImageHeader) throws(AnimatedImageError) {
+    guard isCancelled() else { return }
+    throw AnimatedImageError(.cancelled, "while decoding", format: header.format)
+  }
+
+  /// The frame in arrival, new or as left by the last request.
+  private func begun(
+    _ control: FrameControl, _ header: ImageHeader
+  ) throws(AnimatedImageError) -> ArrivingFrame {
+    if let frame, frame.control.index == control.index,
+      frame.control.byteRange.lowerBound == control.byteRange.lowerBound
+    {
+      return frame
+    }
+    base = nil
+    frame = nil
+    let made = try ArrivingFrame(control, header: header, options: core.options)
+    frame = made
+    return made
+  }
+
+  /// The canvas on which frame `index` is drawn.
+  private func canvas(
+    before index: Int, _ header: ImageHeader, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Bitmap {
+    guard index > 0 else {
+      let clear = try Compositor(size: header.canvasSize, format: core.options.canvasFormat)
+      return clear.canvas.bitmap
+    }
+    let reader =
+      reader
+      ?? SeekingReader(ArrivingImage(core, header), keepsCheckpoints: false, for: .playing)
+    self.reader = reader
+    _ = try reader.frame(at: index - 1, isCancelled: isCancelled)
+    return try reader.canvas()
+  }
+}

@@ -1,0 +1,420 @@
+internal import Synchronization
+
+/// The state of a stream, fed by one task and looked at by anybody.
+///
+/// Apart from ``StreamedImage`` so that the task does not retain that: releasing it ends the task.
+package final class StreamCore: FrameArrivals {
+  /// What is waited for. Each is also reached when the stream ends.
+  package enum Goal: Sendable {
+    case canvas
+    /// Whether this frame has arrived.
+    case frame(Int)
+    /// Any change since this version.
+    case change(from: Int)
+    case end
+  }
+
+  private struct Waiter {
+    let goal: Goal
+    let handover: ResultHandover<Bool>
+  }
+
+  private struct WeakObserver {
+    weak var observer: (any ArrivalObserver)?
+  }
+
+  private struct State {
+    var file: FileScanner
+    var scanner: any Scanning {
+      get { file.scanner }
+      _modify { yield &file.scanner }
+    }
+    /// Counts changes.
+    var version = 0
+    /// The entries of the list of damage that were checked.
+    var checkedDamage = 0
+    /// What decoding the frames so far takes; nil before the first one.
+    var footprint: DecodeFootprint?
+    /// The bytes received; those behind the end marker included.
+    var byteCount = 0
+    /// Whether `scanner` has failed or finished, and gets no more bytes.
+    var isClosed = false
+    /// Whether the ending is being decided.
+    var isSettling = false
+    var ending: StreamEnding?
+    /// One more than the last frame that was decoded.
+    var decodedCount = 0
+    /// The image when the stream has ended; nil if there is no frame.
+    var settled: AnimatedImage?
+    var waiters: [Waiter] = []
+    var observers: [WeakObserver] = []
+
+    func meets(_ goal: Goal) -> Bool {
+      if ending != nil { return true }
+      return switch goal {
+      // An empty one ends the stream.
+      case .canvas: scanner.isCanvasKnown && scanner.header?.canvasSize.isEmpty == false
+      case .frame(let index): index < scanner.frames.count
+      case .change(let version): self.version > version
+      case .end: false
+      }
+    }
+
+    /// Those who wait no longer.
+    mutating func takeReached() -> [ResultHandover<Bool>] {
+      // Nearly always nobody's: this runs for each chunk.
+      guard waiters.contains(where: { meets($0.goal) }) else { return [] }
+      let all = waiters
+      waiters = all.filter { !meets($0.goal) }
+      return all.filter { meets($0.goal) }.map(\.handover)
+    }
+
+    /// Those who play the stream.
+    mutating func livingObservers() -> [any ArrivalObserver] {
+      let living = observers.compactMap(\.observer)
+      if living.count < observers.count { observers.removeAll { $0.observer == nil } }
+      return living
+    }
+  }
+
+  let options: DecodingOptions
+  let received: ReceivedBytes
+  private let state: Mutex<State>
+  /// What draws the frame in arrival, from the first request to the end.
+  private let partial = Mutex<Lent<PartialReader>?>(nil)
+
+  /// What the bytes in memory are charged to.
+  let budget: MemoryBudget
+  private let bytesCharge: StreamCharge
+
+  init(options: DecodingOptions, storage: StreamStorage, budget: MemoryBudget = .shared) {
+    self.options = options
+    self.budget = budget
+    bytesCharge = StreamCharge(budget)
+    received = ReceivedBytes(
+      memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit,
+      directory: storage.directory, companion: bytesCharge)
+    state = Mutex(State(file: FileScanner(limits: options.limits)))
+  }
+
+  /// Ends the charge for the bytes in memory.
+  package func refund() { bytesCharge.refund() }
+
+  /// Charges the bytes in memory to the budget, in steps. If that leaves no room even when others have given
+  /// theirs, later bytes go to the file.
+  private func charge() {
+    guard bytesCharge.grow(to: received.residentByteCount) else { return }
+    budget.settle()
+    if budget.used(for: .images) > budget.limit(for: .images) { received.spillFromNow() }
+  }
+
+  // MARK: - Feeding
+
+  /// Takes the next bytes; returns whether the file is complete and needs no more.
+  func receive(_ bytes: [UInt8]) async throws(AnimatedImageError) -> Bool {
+    guard !bytes.isEmpty else { return false }
+    // Before they are scanned, so that the bytes of every known frame can be read.
+    if received.fitsInMemory(bytes.count) {
+      try received.append(bytes[...])
+    } else {
+      // A write may wait for the disk, and must not block the cooperative pool.
+      try await DecodeThreads.spilling.result { [received] in
+        Result { () throws(AnimatedImageError) in try received.append(bytes[...]) }
+      }.get()
+    }
+    charge()
+    // In slices, so that nobody waits for the lock while a large chunk is scanned.
+    var isComplete = false
+    var start = 0
+    while start < bytes.count {
+      let end = start + min(Self.sliceSize, bytes.count - start)
+      isComplete = try scan(bytes, start..<end)
+      start = end
+    }
+    return isComplete
+  }
+
+  private static let sliceSize = 1 << 18
+
+  /// Scans `range` of `bytes` and tells what has arrived; returns as ``receive(_:)``.
+  private func scan(_ bytes: [UInt8], _ range: Range<Int>) throws(AnimatedImageError) -> Bool {
+    var failure: AnimatedImageError?
+    let (isComplete, reached, observers) = state.withLock { state in
+      // Cancelled meanwhile.
+      guard !state.isClosed else {
+        return (true, [ResultHandover<Bool>](), [any ArrivalObserver]())
+      }
+      // Within pixels nothing but the number of bytes changes, however small the chunks are.
+      if state.scanner.passOver(range.count) {
+        state.byteCount += range.count
+        state.version += 1
+        return (false, state.takeReached(), [])
+      }
+      let frameCount = state.scanner.frames.count
+      let playCount = state.scanner.playCount
+      do throws(AnimatedImageError) {
+        try feed(bytes, range, to: &state)
+      } catch {
+        failure = error
+        state.isClosed = true
+      }
+      state.byteCount += range.count
+      state.version += 1
+      let grew =
+        state.scanner.frames.count > frameCount
+        || frameCount > 0 && state.scanner.playCount != playCount
+      return (state.scanner.isComplete, state.takeReached(), grew ? state.livingObservers() : [])
+    }
+    for handover in reached { handover.close(with: true) }
+    for observer in observers { observer.framesArrived() }
+    if let failure { throw failure }
+    return isComplete
+  }
+
+  private func feed(
+    _ bytes: [UInt8], _ range: Range<Int>, to state: inout State
+  ) throws(AnimatedImageError) {
+    let known = state.scanner.frames.count
+    var failure: AnimatedImageError?
+    do throws(AnimatedImageError) {
+      try state.file.feed(bytes.rawBytes.extracting(range))
+    } catch {
+      failure = error
+    }
+    try admitFrames(from: known, in: &state)
+    if let failure { throw failure }
+    guard options.damage == .strict else { return }
+    let damage = state.scanner.damage.dropFirst(state.checkedDamage)
+    state.checkedDamage += damage.count
+    if let first = damage.first(where: { $0.kind.isRefusedByStrict }) {
+      throw first.error(format: state.scanner.header?.format)
+    }
+  }
+
+  /// Admits the frames from `known` on that the canvas and the limit of memory allow, and drops the others.
+  private func admitFrames(
+    from known: Int, in state: inout State
+  ) throws(AnimatedImageError) {
+    guard state.scanner.isCanvasKnown, let header = state.scanner.header else { return }
+    if header.canvasSize.isEmpty {
+      state.scanner.keepFrames(known)
+      throw AnimatedImage.emptyCanvas(header)
+    }
+    guard options.limits.liveBytes < .max, state.scanner.frames.count > known else { return }
+    var footprint =
+      state.footprint ?? DecodeFootprint(EmptyCollection(), header: header, options: options)
+    for control in state.scanner.frames[known...] {
+      footprint.add(control)
+      do throws(AnimatedImageError) {
+        try footprint.check()
+      } catch {
+        state.scanner.keepFrames(control.index)
+        throw error
+      }
+    }
+    state.footprint = footprint
+  }
+
+  /// Ends the stream: `reason` is nil if its producer ended by itself. Blocks while a truncated last frame is
+  /// decoded.
+  func settle(_ reason: StreamEnding?) {
+    // Scanned to the end under the lock, decoded outside it.
+    let (scan, hasEndMarker, failure) = state.withLock {
+      state -> (ScannedImage?, Bool, AnimatedImageError?) in
+      guard !state.isSettling else { return (nil, false, nil) }
+      state.isSettling = true
+      let hasEndMarker = state.scanner.hasEndMarker
+      defer { state.isClosed = true }
+      guard !state.isClosed, reason != .cancelled else {
+        return (state.scanner.image, hasEndMarker, nil)
+      }
+      do throws(AnimatedImageError) {
+        // A copy, so that the frames known to others stay as they are until all of it is settled.
+        var file = state.file
+        try file.finish()
+        return (file.scanner.image, hasEndMarker, nil)
+      } catch {
+        return (state.scanner.image, hasEndMarker, error)
+      }
+    }
+    guard let scan else { return }
+    let source = ReceivedSource(received, limit: scan.byteCount)
+    var ending = reason ?? (hasEndMarker ? .complete : .truncated)
+    var settled: AnimatedImage?
+    if let failure {
+      if reason == nil { ending = .failed(failure) }
+    } else if ending != .cancelled, ![.limitExceeded, .outOfMemory].contains(ending.error?.code) {
+      do throws(AnimatedImageError) {
+        settled = try AnimatedImage(scan, source: source, options: options)
+      } catch {
+        if reason == nil { ending = .failed(error) }
+      }
+    }
+    close(ending, settled ?? arrived(scan, source))
+  }
+
+  private func close(_ ending: StreamEnding, _ settled: AnimatedImage?) {
+    let (reached, observers) = state.withLock { state in
+      state.ending = ending
+      state.settled = settled
+      state.version += 1
+      return (state.takeReached(), state.livingObservers())
+    }
+    // After the ending is set, so that no other one is made.
+    let drawing = partial.withLock { $0.take() }
+    _ = consume drawing
+    for handover in reached { handover.close(with: true) }
+    for observer in observers { observer.framesArrived() }
+  }
+
+  /// The image with the complete frames of `scan`; nil if there are none.
+  private func arrived(_ scan: ScannedImage, _ source: ReceivedSource) -> AnimatedImage? {
+    guard let header = scan.header, !scan.frames.isEmpty, !header.canvasSize.isEmpty else {
+      return nil
+    }
+    return AnimatedImage(arrived: scan, header: header, source: source, options: options)
+  }
+
+  // MARK: - Looking
+
+  /// The image with the frames that have arrived; nil if there is none.
+  var image: AnimatedImage? {
+    state.withLock { state in
+      if state.ending != nil { return state.settled }
+      let scan = state.scanner.image
+      return arrived(scan, ReceivedSource(received, limit: scan.byteCount))
+    }
+  }
+
+  /// The image when the stream has ended; nil before, and if there is no frame.
+  package var settled: AnimatedImage? { state.withLock { $0.settled } }
+
+  package var ending: StreamEnding? { state.withLock { $0.ending } }
+
+  package var header: ImageHeader? { state.withLock { $0.settled?.header ?? $0.scanner.header } }
+
+  var playCount: PlayCount { state.withLock { $0.settled?.playCount ?? $0.scanner.playCount } }
+
+  var frames: [FrameControl] { state.withLock { $0.settled?.frames ?? $0.scanner.frames } }
+
+  var frameCount: Int {
+    state.withLock { $0.settled?.frames.count ?? $0.scanner.frames.count }
+  }
+
+  package func frame(_ index: Int) -> FrameControl {
+    state.withLock { $0.settled?.frames[index] ?? $0.scanner.frames[index] }
+  }
+
+  package func arrival(after known: Int) -> FrameArrival {
+    state.withLock { state in
+      FrameArrival(
+        frames: Array((state.settled?.frames ?? state.scanner.frames).dropFirst(known)),
+        playCount: state.settled?.playCount ?? state.scanner.playCount,
+        isOpen: state.ending == nil, error: state.ending?.error)
+    }
+  }
+
+  /// The frame in arrival, with the bytes scanned so far, and the header; nil between frames and after the end.
+  ///
+  /// - Throws: `limitExceeded` if decoding it passes the limit of live bytes.
+  func arrivingFrame() throws(AnimatedImageError) -> (FrameControl, ImageHeader)? {
+    try state.withLock { (state) throws(AnimatedImageError) in
+      guard !state.isClosed, !state.isSettling, state.scanner.isCanvasKnown,
+        let header = state.scanner.header, !header.canvasSize.isEmpty,
+        let control = state.scanner.arrivingFrame
+      else { return nil }
+      if options.limits.liveBytes < .max {
+        var footprint =
+          state.footprint ?? DecodeFootprint(EmptyCollection(), header: header, options: options)
+        footprint.add(control)
+        try footprint.check()
+      }
+      return (control, header)
+    }
+  }
+
+  /// What draws the frame in arrival; nil after the end.
+  func partialReader() -> Lent<PartialReader>? {
+    partial.withLock { partial in
+      guard ending == nil else { return nil }
+      let reader = partial ?? Lent(PartialReader(self))
+      partial = reader
+      return reader
+    }
+  }
+
+  /// Records that frame `index` was decoded.
+  func noteDecoded(_ index: Int) {
+    let reached = state.withLock { state in
+      guard index >= state.decodedCount else { return [ResultHandover<Bool>]() }
+      state.decodedCount = index + 1
+      state.version += 1
+      return state.takeReached()
+    }
+    for handover in reached { handover.close(with: true) }
+  }
+
+  var versionedProgress: (StreamProgress, Int) {
+    state.withLock { state in
+      let progress = StreamProgress(
+        byteCount: state.byteCount,
+        frameCount: state.settled?.frames.count ?? state.scanner.frames.count,
+        decodedFrameCount: state.decodedCount,
+        announcedFrames: state.scanner.announcedFrames, ending: state.ending)
+      return (progress, state.version)
+    }
+  }
+
+  /// Waits for `goal` or the end; false if the calling task is cancelled first.
+  package func reach(_ goal: Goal) async -> Bool {
+    let handover = ResultHandover<Bool>()
+    let isReached = state.withLock { state in
+      if state.meets(goal) { return true }
+      state.waiters.append(Waiter(goal: goal, handover: handover))
+      return false
+    }
+    if isReached { return true }
+    return await handover.valueUnlessCancelled {
+      state.withLock { $0.waiters.removeAll { $0.handover === handover } }
+    } ?? false
+  }
+
+  package func waitForFrame(_ index: Int) async -> Bool { await reach(.frame(index)) }
+
+  package func add(_ observer: any ArrivalObserver) {
+    state.withLock { state in
+      // A stream that has ended has nothing more to tell.
+      guard state.ending == nil else { return }
+      state.observers.removeAll { $0.observer == nil }
+      state.observers.append(WeakObserver(observer: observer))
+    }
+  }
+}
+
+/// What the bytes of a stream in memory are charged, until they are freed: an image of the stream may outlive it.
+private final class StreamCharge: Sendable {
+  private static let step = 1 << 16
+
+  private let budget: MemoryBudget
+  /// Bytes charged; nil once whoever keeps the image has charged them.
+  private let charged = Mutex<Int?>(0)
+
+  init(_ budget: MemoryBudget) { self.budget = budget }
+
+  deinit { refund() }
+
+  /// Charges `byteCount` bytes in all, in steps; returns whether it did.
+  func grow(to byteCount: Int) -> Bool {
+    charged.withLock { charged in
+      guard let old = charged, byteCount - old >= Self.step else { return false }
+      budget.charge(byteCount - old, as: .images)
+      charged = byteCount
+      return true
+    }
+  }
+
+  func refund() {
+    let count = charged.withLock { $0.take() }
+    if let count, count > 0 { budget.charge(-count, as: .images) }
+  }
+}

@@ -1,0 +1,207 @@
+/// An animation whose bytes are still arriving: from a pipe, a socket, a growing file, any asynchronous
+/// sequence of byte chunks.
+///
+/// Frames can be played and decoded as soon as their bytes are here. A GIF frame is when its last byte has
+/// arrived, an APNG frame when the frame control or the end behind it has.
+///
+/// ```swift
+/// let image = try await StreamedImage(chunks)
+/// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
+/// if let ending = await image.ending() { print(ending) }
+/// ```
+///
+/// **Bytes.** One chunk is taken at a time, and the next is awaited only after it was scanned and stored, so
+/// a producer with back-pressure never runs ahead. The bytes are kept, in memory and past
+/// ``StreamStorage/memoryLimit`` in an unnamed temporary file, so that loops and seeks work. Reading ends at
+/// the file's end marker. The limits of ``DecodingOptions/limits`` apply as bytes arrive.
+///
+/// **Endings.** ``ending()`` says whether the file is complete. However a stream ends, the frames that arrived
+/// stay. Releasing the value, and whatever plays it, cancels the producer.
+///
+/// Safe to use from any thread.
+public final class StreamedImage: AnimationSource {
+  package let core: StreamCore
+  /// The frames that have arrived, as of when the canvas was known.
+  private let arriving: ArrivingImage
+  private let task: Task<Void, Never>
+
+  /// Begins to read `chunks` and returns when the canvas is known: at the first frame's position in a GIF,
+  /// at the beginning of the pixels in a PNG.
+  ///
+  /// - Parameters:
+  ///   - chunks: the bytes of the file, in order, in chunks of any size. A chunk that is no array is copied into one
+  ///     first.
+  ///   - options: as for a whole file. Frames are decoded on one thread at a time while bytes arrive.
+  ///   - storage: where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the
+  ///   stream ends before the canvas is known; what the stream throws, as `io` unless it is an
+  ///   ``AnimatedImageError``; `cancelled`, never `CancellationError`, if the task is cancelled.
+  public convenience init<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
+  ) async throws(AnimatedImageError)
+  where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
+    try await self.init(chunks, options: options, storage: storage, budget: .shared)
+  }
+
+  /// - Parameter budget: What the bytes in memory are charged to.
+  package init<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init(),
+    budget: MemoryBudget
+  ) async throws(AnimatedImageError)
+  where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
+    let core = StreamCore(options: options, storage: storage, budget: budget)
+    self.core = core
+    task = Task { await Self.read(chunks, into: core) }
+    guard await core.reach(.canvas) else {
+      task.cancel()
+      throw AnimatedImageError(.cancelled, "cancelled before the canvas was known")
+    }
+    let ending = core.ending
+    guard let header = core.header, ending == nil || core.image != nil else {
+      throw ending?.error
+        ?? AnimatedImageError(
+          ending == .cancelled ? .cancelled : .noFrames,
+          "the stream is \(ending ?? .truncated)")
+    }
+    arriving = ArrivingImage(core, header)
+  }
+
+  deinit { task.cancel() }
+
+  /// The task that reads the stream.
+  private static func read<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks, into core: StreamCore
+  ) async where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
+    var reason: StreamEnding?
+    do {
+      for try await chunk in chunks {
+        if Task.isCancelled { break }
+        if try await core.receive(chunk as? [UInt8] ?? Array(chunk)) { break }
+      }
+    } catch let error as AnimatedImageError {
+      reason = error.code == .cancelled ? .cancelled : .failed(error)
+    } catch is CancellationError {
+      reason = .cancelled
+    } catch {
+      reason = .failed(AnimatedImageError(.io, "the stream failed: \(error)"))
+    }
+    // A sequence ends without an error when its task is cancelled.
+    if Task.isCancelled, reason == nil { reason = .cancelled }
+    let ending = reason
+    await DecodeThreads.spilling.result { core.settle(ending) }
+  }
+
+  /// The file's format. A PNG that announces an animation but turns out to have none becomes
+  /// ``AnimationFormat/png`` when the stream ends.
+  public var format: AnimationFormat { arriving.format }
+
+  /// The size of every composited frame.
+  public var canvasSize: PixelSize { arriving.canvasSize }
+
+  /// The total number of plays as known so far: a GIF may state it behind its frames.
+  public var playCount: PlayCount { core.playCount }
+
+  /// The frames that have arrived, in order. Frames are only ever added.
+  public var frames: [FrameControl] { core.frames }
+
+  /// The number of ``frames``.
+  public var frameCount: Int { core.frameCount }
+
+  /// The image as far as it has arrived: a value like that of a file with these frames and bytes, which does
+  /// not grow. Nil before the first frame.
+  ///
+  /// After the end of a complete stream it equals the image of the whole file, but for bytes behind the end
+  /// marker, which are not read to their end. Copies the list of frames when the next one arrives.
+  public var image: AnimatedImage? { core.image }
+
+  /// How far the stream has come.
+  public var progress: StreamProgress { core.versionedProgress.0 }
+
+  /// The progress whenever it changes, beginning with the present one. Costs nothing unless iterated.
+  public var updates: StreamUpdates { StreamUpdates(image: self) }
+
+  /// Waits for the end of the stream and returns whether the file is complete.
+  ///
+  /// Returns nil as soon as the calling task is cancelled; the stream goes on.
+  public func ending() async -> StreamEnding? {
+    await core.reach(.end) ? core.ending : nil
+  }
+
+  /// Waits until frame `index` has arrived; false if the stream ended without it, or the calling task was
+  /// cancelled.
+  public func waitForFrame(_ index: Int) async -> Bool {
+    guard index >= 0 else { return false }
+    return await core.reach(.frame(index)) && index < frameCount
+  }
+
+  /// How its frames are read: as they arrive.
+  public var origin: FrameOrigin { FrameOrigin(arriving) }
+
+  /// A reader of frames as they are stored, which knows those that have arrived by now.
+  package func storedReader() throws(AnimatedImageError) -> StoredFrameReader {
+    StoredFrameReader(try arriving.growingImage())
+  }
+
+  /// Stops the producer. The frames that have arrived stay; what plays them plays those.
+  ///
+  /// ``ending()`` returns at once, even if the producer ignores that its task is cancelled.
+  public func cancel() {
+    task.cancel()
+    core.settle(.cancelled)
+  }
+}
+
+/// The frames of a stream that have arrived. Does not retain the stream, whose release ends it.
+package struct ArrivingImage: ImageOrigin {
+  private let core: StreamCore
+  /// As it was when the canvas was known.
+  private let firstHeader: ImageHeader
+  package var state: ReadingState
+
+  package init(_ core: StreamCore, _ header: ImageHeader) {
+    self.core = core
+    firstHeader = header
+    state = ReadingState(budget: core.budget)
+  }
+
+  private var header: ImageHeader { core.header ?? firstHeader }
+  package var format: AnimationFormat { header.format }
+  package var canvasSize: PixelSize { header.canvasSize }
+  package var options: DecodingOptions { core.options }
+  package var frames: [FrameControl] { core.frames }
+  package var playCount: PlayCount { core.playCount }
+  package var arrivals: (any FrameArrivals)? { core }
+  package var frameCount: Int { core.frameCount }
+  package func control(_ index: Int) -> FrameControl { core.frame(index) }
+  package func noteDecoded(_ index: Int) { core.noteDecoded(index) }
+
+  package func makeReader(
+    for role: ReaderRole
+  ) throws(AnimatedImageError) -> any FrameReading {
+    if role != .growing, let image = core.settled { return try image.makeReader(for: role) }
+    return FrameReader(try growingImage())
+  }
+
+  /// Of the complete file: before, nobody knows all of its bytes.
+  package func identity(
+    in cache: any FrameCaching, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity? {
+    guard core.ending == .complete, let image = core.settled else { return nil }
+    if !cache.mayBlock, let known = state.identity { return known }
+    let identity = try image.identity(in: cache, isCancelled: isCancelled)
+    state.identity = image.state.identity
+    state.storedIdentity = image.state.storedIdentity
+    return identity
+  }
+
+  /// The frames that have arrived, for decoding on one thread; the bytes are all that are received at the time of
+  /// each read.
+  fileprivate func growingImage() throws(AnimatedImageError) -> AnimatedImage {
+    guard var image = core.image else {
+      throw AnimatedImageError(.noFrames, "no frame has arrived")
+    }
+    image.options.parallelism = 1
+    image.source = ReceivedSource(core.received)
+    return image
+  }
+}

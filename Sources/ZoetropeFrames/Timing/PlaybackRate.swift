@@ -1,0 +1,77 @@
+/// A playback rate as an exact fraction, so that deadlines are exact.
+///
+/// Rates are rounded to a millionth and clamped to 0.001...1000, so that the products below fit in 128 bits
+/// for every delay that a file can store.
+package struct PlaybackRate: Sendable, Hashable {
+  package let numerator: Int128
+  package let denominator: Int128
+
+  package init(_ value: Double) {
+    let clamped = value.isNaN ? 1 : min(max(value, 0.001), 1000)
+    let millionths = Int128((clamped * 1_000_000).rounded())
+    let divisor = greatestCommonDivisor(millionths, 1_000_000)
+    numerator = millionths / divisor
+    denominator = 1_000_000 / divisor
+  }
+
+  package var value: Double { Double(numerator) / Double(denominator) }
+
+  /// The wall-clock time in which media time `time` passes at this rate.
+  package func wallTime(_ time: Duration) -> Duration {
+    time.scaled(by: denominator, over: numerator)
+  }
+}
+
+/// The greatest common divisor of two positive numbers.
+func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
+  var (a, b) = (first, second)
+  while b != 0 { (a, b) = (b, a % b) }
+  return a
+}
+
+let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
+
+extension Duration {
+  /// `numerator`/`denominator` seconds, rounded down to a whole attosecond and clamped to ±`Int64.max` seconds.
+  ///
+  /// Exact for a denominator below 2⁶²: the remainder times 10¹⁸ stays below 2¹²².
+  init(seconds numerator: Int128, over denominator: Int128) {
+    let (whole, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
+    self.init(whole, attoseconds: rest * attosecondsPerSecond / denominator)
+  }
+
+  /// Clamps the sum, not only the seconds: a fraction kept beside clamped seconds would make a later time the
+  /// lesser one.
+  private init(_ seconds: Int128, attoseconds: Int128) {
+    guard let whole = Int64(exactly: seconds), abs(seconds) < Int64.max else {
+      self = .seconds(seconds > 0 ? Int64.max : -Int64.max)
+      return
+    }
+    self.init(secondsComponent: whole, attosecondsComponent: Int64(attoseconds))
+  }
+
+  /// This time multiplied by a positive fraction, rounded down to a whole attosecond and clamped to
+  /// ±`Int64.max` seconds.
+  ///
+  /// Multiplies seconds and attoseconds separately: days in attoseconds times a rate would overflow 128
+  /// bits.
+  package func scaled(by numerator: Int128, over denominator: Int128) -> Duration {
+    let (seconds, attoseconds) = clampedComponents
+    let (whole, rest) = (Int128(seconds) * numerator).quotientAndRemainder(dividingBy: denominator)
+    let fraction =
+      (rest * attosecondsPerSecond + Int128(attoseconds) * numerator) / denominator
+    let (carry, part) = fraction.quotientAndRemainder(dividingBy: attosecondsPerSecond)
+    return .init(whole + carry, attoseconds: part)
+  }
+
+  /// Like `components`, which traps if the seconds do not fit in 64 bits; these are clamped.
+  var clampedComponents: (seconds: Int64, attoseconds: Int64) {
+    min(max(self, .seconds(-Int64.max)), .seconds(Int64.max)).components
+  }
+
+  /// Whole nanoseconds, rounded down; at most `Int64.max`.
+  package var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = clampedComponents
+    return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds) / 1_000_000_000)
+  }
+}

@@ -1,0 +1,243 @@
+public import Logging
+internal import Synchronization
+
+/// Plays an animation: publishes composited frames as an asynchronous sequence, each at its deadline.
+///
+/// Deadlines are absolute (the start plus the sum of durations), so a late frame does not delay the ones
+/// after it (see ``LatePolicy``). Frames are decoded ahead of time on the library's own threads, never on
+/// the cooperative pool.
+///
+/// ```swift
+/// let scheduler = FrameScheduler(image)
+/// for try await frame in scheduler.frames() { show(frame.bitmap) }
+/// print(scheduler.state)
+/// ```
+///
+/// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of the
+/// last play was shown for its full duration; `stopped` by ``stop()``; `cancelled` if the consumer's task
+/// is cancelled, the loop is left or the stream is released; `failed` if a frame cannot be decoded, after
+/// the previous frame was shown for its duration, or if the options are invalid for the image. Ending is
+/// immediate: at most one frame's decoding still completes.
+///
+/// A stream retains its scheduler, so `FrameScheduler(image).frames()` plays. Methods may be called from
+/// any thread.
+public final class FrameScheduler: Sendable {
+  package let shared: SharedFrames
+  private let makeTime: @Sendable () -> PlaybackTime
+  private let logger: Logger?
+  private let current: Mutex<Current>
+
+  private struct Current {
+    var session: PlaybackSession
+    var isTaken = false
+    var options: PlaybackOptions { didSet { optionsVersion += 1 } }
+    /// Counts changes of ``options``, which cannot be compared: NaN never equals itself.
+    private(set) var optionsVersion = 0
+
+    init(session: PlaybackSession, options: PlaybackOptions) {
+      self.session = session
+      self.options = options
+    }
+  }
+
+  /// Creates a scheduler for frames that other schedulers may share. Decodes nothing yet.
+  ///
+  /// - Parameters:
+  ///   - shared: the frames, decoded once for all their consumers.
+  ///   - options: how they are played.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
+  ///     dedicated thread. Default: nil, no logging.
+  public init(
+    sharing shared: SharedFrames, options: PlaybackOptions = .init(),
+    clock: some Clock<Duration> = ContinuousClock(), logger: Logger? = nil
+  ) {
+    self.shared = shared
+    self.logger = logger
+    makeTime = { PlaybackTime(clock) }
+    let session = PlaybackSession(shared, options: options, time: makeTime(), logger: logger)
+    current = Mutex(Current(session: session, options: options))
+  }
+
+  /// Creates a scheduler for `image`. Decodes nothing yet.
+  ///
+  /// Of a ``StreamedImage``, plays what has arrived. When the next frame is missing, the current one stays on screen,
+  /// and ``PlaybackOptions/stallPolicy`` says what becomes of the schedule. The first play ends with the stream:
+  /// until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it came, and
+  /// its ``StreamedImage/ending()`` says so; playback fails only if no frame arrived. A frame at which
+  /// ``PlaybackOptions`` begin, but which never arrives, is replaced by the last.
+  ///
+  /// Of a ``RemoteImage``, frames are late when their bytes are; ``PlaybackOptions/latePolicy`` says what happens
+  /// then. Playback fails if bytes cannot be read.
+  ///
+  /// - Parameters:
+  ///   - image: the image to play, which the scheduler retains.
+  ///   - rendering: the size and format of the frames. Default: as decoded.
+  ///   - options: how it is played.
+  ///   - cache: the cache for decoded frames. Default: nil, no caching: memory use is a few canvases,
+  ///     however long the animation is. With ``MemoryFrameCache/shared``, frames that fit the budget are
+  ///     decoded once for all players; the whole file is then read once before the first frame, for its
+  ///     ``ContentIdentity``. A stream is cached once it is complete, a remote image is not.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
+  ///     dedicated thread. Default: nil, no logging.
+  public convenience init(
+    _ image: some AnimationSource, rendering: Rendering = .init(),
+    options: PlaybackOptions = .init(), cache: (any FrameCaching)? = nil,
+    clock: some Clock<Duration> = ContinuousClock(), logger: Logger? = nil
+  ) {
+    self.init(
+      sharing: SharedFrames(image, rendering: rendering, cache: cache, keeping: 0),
+      options: options, clock: clock, logger: logger)
+  }
+
+  deinit { session.endInDeinit(.cancelled) }
+
+  private var session: PlaybackSession { current.withLock { $0.session } }
+
+  /// Returns the frames from the start. Playback begins when the first one is awaited.
+  ///
+  /// The sequence throws if playback fails, after the last good frame was taken; use
+  /// ``ScheduledFrames/stream`` where a failure should just end the loop. It has one consumer; several
+  /// consumers need a scheduler each (see ``SharedFrames``). Calling it again stops the previous stream and
+  /// starts over.
+  public func frames() -> ScheduledFrames {
+    ScheduledFrames(of: self, session: takeSession())
+  }
+
+  /// The playback state, or why the stream ended.
+  public var state: PlaybackState { session.playbackState }
+
+  /// Statistics since the stream began.
+  public var statistics: PlaybackStatistics { session.state.withLock { $0.currentStatistics } }
+
+  /// The times of each frame since the stream began, if ``PlaybackOptions/recordsTrace`` is set. Takes some
+  /// 60 bytes per frame.
+  public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
+
+  /// Waits for the stream to end and returns its final state. Does not start playback.
+  ///
+  /// Returns the current state as soon as the calling task is cancelled.
+  public func ending() async -> PlaybackState { await session.ending() }
+
+  /// Pauses playback. The stream stays open and the current frame on screen. If no frame was shown yet, the
+  /// first one still is.
+  public func pause() { session.control(.pause) }
+
+  /// Resumes playback where it was paused.
+  public func resume() { session.control(.resume) }
+
+  /// Ends the stream. No frame is delivered after this call. Further calls do nothing.
+  public func stop() { session.end(.stopped) }
+
+  /// Shows frame `index` as soon as it is decoded and continues from there; a paused playback stays paused.
+  ///
+  /// A frame already being delivered still arrives before it; see ``seekCount``.
+  ///
+  /// - Returns: whether the frame has arrived, which can only be otherwise for a ``StreamedImage``.
+  /// - Throws: ``AnimatedImageError/Code/parameter`` for a frame outside the played range. Any frame of a stream
+  ///   that has not ended may still arrive.
+  @discardableResult
+  public func seek(toFrame index: Int) throws(AnimatedImageError) -> SeekResult {
+    let session = session
+    if let result = session.seek(toFrame: index) { return result }
+    let range = session.state.withLock { $0.machine.order.range }
+    throw AnimatedImageError(.parameter, "seek to \(index) of frames \(range)")
+  }
+
+  /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0, in forward plays.
+  ///
+  /// Finds the same frame as ``AnimatedImage/frameIndex(at:policy:)``, unless the options change the number
+  /// of plays, the frames played or their delays: a frame's start time belongs to that frame, and a time past
+  /// one play continues into the next, so the duration of one play is the start of the next. A time past the
+  /// last play gives the last frame, and one before the played range the first, both for their full delay.
+  /// The number of plays left does not change. Otherwise like ``seek(toFrame:)``.
+  ///
+  /// - Returns: whether the frame at this time has arrived, which can only be otherwise for a
+  ///   ``StreamedImage``.
+  @discardableResult
+  public func seek(to time: Duration) -> SeekResult { session.seek(to: time) }
+
+  /// The number of seeks so far.
+  ///
+  /// Compare it with ``ScheduledFrame/seekCount`` when seeking while another task consumes frames: a frame
+  /// with a lower count precedes the seek.
+  public var seekCount: Int { session.state.withLock { $0.seekCount } }
+
+  /// The playback rate. A change takes effect at once, without a jump; an overdue frame keeps its deadline.
+  /// See ``PlaybackOptions/rate``.
+  public var rate: Double {
+    get { session.state.withLock { $0.machine.rate.value } }
+    set {
+      let session = current.withLock { current in
+        current.options.rate = newValue
+        return current.session
+      }
+      session.control(.setRate(PlaybackRate(newValue)))
+    }
+  }
+
+  /// The playback direction. After a change, the current frame stays for as long as it has already been
+  /// shown.
+  public var direction: PlaybackDirection {
+    get { session.state.withLock { $0.machine.direction } }
+    set {
+      let session = current.withLock { current in
+        current.options.direction = newValue
+        return current.session
+      }
+      session.control(.setDirection(newValue))
+    }
+  }
+
+  /// A session for a new stream: the prepared one, unless it was already taken.
+  private func takeSession() -> PlaybackSession {
+    var made: (session: PlaybackSession, version: Int)?
+    while true {
+      // Create and end sessions outside the lock, since both run user code.
+      let (taken, old, options, version) = current.withLock { current in
+        let version = current.optionsVersion
+        if !current.isTaken {
+          current.isTaken = true
+          return (
+            current.session as PlaybackSession?, nil as PlaybackSession?, current.options, version
+          )
+        }
+        guard let made, made.version == version else {
+          return (nil, nil, current.options, version)
+        }
+        let old = current.session
+        current.session = made.session
+        return (made.session, old, current.options, version)
+      }
+      old?.end(.stopped)
+      if let taken { return taken }
+      let session = PlaybackSession(
+        shared, options: options, time: makeTime(), logger: logger)
+      made = (session, version)
+    }
+  }
+}
+
+extension AnimationSource {
+  /// Plays the image: returns its frames, each at its deadline, for one consumer without playback control.
+  ///
+  /// Playback begins when the first frame is awaited. It ends after the last one, or when the loop is left
+  /// or its task is cancelled. To pause, seek or learn why it ended, create a ``FrameScheduler``.
+  ///
+  /// - Parameters:
+  ///   - rendering: the size and format of the frames. Default: as decoded.
+  ///   - options: how it is played.
+  ///   - cache: the cache for decoded frames. Default: nil, no caching.
+  ///   - clock: the clock that frames are timed by. Default: the system's clock.
+  ///   - logger: logs endings with statistics, and skipped frames. Default: nil, no logging.
+  public func play(
+    rendering: Rendering = .init(), options: PlaybackOptions = .init(),
+    cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),
+    logger: Logger? = nil
+  ) -> ScheduledFrames {
+    FrameScheduler(
+      self, rendering: rendering, options: options, cache: cache, clock: clock, logger: logger
+    ).frames()
+  }
+}

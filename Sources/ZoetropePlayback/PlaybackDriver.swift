@@ -1,0 +1,146 @@
+internal import Synchronization
+
+/// Advances a session from frame to frame, on the playback thread.
+///
+/// One driver at a time is in charge of a session; a control event replaces it. A driver is retained only
+/// by what it waits for, so one with nothing to wait for is freed.
+final class PlaybackDriver: PlaybackThread.Client, TicketClient {
+  /// What a driver waits for next.
+  enum Wait {
+    case frame(FrameTicket)
+    /// A time of the session's clock.
+    case moment(Duration)
+    /// Nothing: the driver leaves.
+    case nothing
+  }
+
+  private struct Waiting {
+    /// The task that sleeps on a clock other than the system's.
+    var sleep: Task<Void, Never>?
+    /// Weak, because the ticket retains the driver.
+    weak var ticket: FrameTicket?
+  }
+
+  private let session: PlaybackSession
+  private let epoch: Int
+  private let obsolete = Atomic(false)
+  private let waiting = Mutex(Waiting())
+
+  init(_ session: PlaybackSession, epoch: Int) {
+    self.session = session
+    self.epoch = epoch
+    session.shared.live.add(.driver)
+  }
+
+  deinit { session.shared.live.remove(.driver) }
+
+  var isObsolete: Bool { obsolete.load(ordering: .acquiring) }
+
+  /// Removes it from what it waits for. It may be called once more and then returns immediately.
+  func cancel() {
+    obsolete.store(true, ordering: .releasing)
+    PlaybackThread.shared.remove(self)
+    session.mailbox.removeProducer(self)
+    let (sleep, ticket) = waiting.withLock { ($0.sleep, $0.ticket) }
+    sleep?.cancel()
+    ticket?.removeClient(self)
+  }
+
+  /// Stores the task it sleeps in, which is cancelled with it.
+  func sleeps(in task: Task<Void, Never>) {
+    waiting.withLock { $0.sleep = task }
+    // `cancel()` may already have run.
+    if isObsolete { task.cancel() }
+  }
+
+  func frameIsDone() { PlaybackThread.shared.call(self, after: .signal) }
+
+  /// Runs until there is something to wait for or two frames were presented, so that a loop of
+  /// zero-duration frames queues up behind other playbacks.
+  func goOn(after cause: PlaybackThread.Cause) {
+    var presented = 0
+    var wait = Wait.nothing
+    func report(_ event: PlaybackStateMachine.Event) {
+      let result = session.report(event, from: epoch)
+      wait = result.wait
+      if result.presents { presented += 1 }
+    }
+    switch cause {
+    case .start: report(.begin)
+    case .deadline: report(.due(ahead: 0))
+    case .signal: wait = session.pendingFrame(from: epoch)
+    }
+    while true {
+      switch wait {
+      case .nothing: return
+      case .moment(let moment): return session.time.call(self, at: moment)
+      case .frame where presented >= 2: return PlaybackThread.shared.call(self, after: .signal)
+      case .frame(let ticket):
+        waiting.withLock { $0.ticket = ticket }
+        guard let outcome = ticket.outcome(orCall: self) else { return }
+        if session.options.buffering == .lossless, !session.mailbox.hasSpace(orCall: self) {
+          return
+        }
+        switch outcome {
+        case .success: report(.ready(ahead: 0))
+        case .failure(let error): report(.unready(error))
+        }
+      }
+    }
+  }
+}
+
+/// Playback time, counted from its creation, on the system's clock or on any other.
+///
+/// Erases the clock's type: the metadata lookups of generic code cost as much per frame as all scheduling
+/// decisions.
+struct PlaybackTime: Sendable {
+  private let start = ContinuousClock.now
+  /// How far time is ahead of the system's clock; nil for no lead.
+  private let systemClock: (any SystemClockAhead)?
+  /// Another clock's time and the waiting on it; nil for the system's, on which the playback thread itself
+  /// waits.
+  private let otherClock: OtherClock?
+
+  private struct OtherClock: Sendable {
+    let now: @Sendable () -> Duration
+    let call: @Sendable (PlaybackDriver, Duration) -> Void
+  }
+
+  init(_ clock: some Clock<Duration>) {
+    systemClock = clock as? any SystemClockAhead
+    guard systemClock == nil, !(clock is ContinuousClock) else {
+      otherClock = nil
+      return
+    }
+    let origin = clock.now
+    otherClock = OtherClock(now: { origin.duration(to: clock.now) }) { driver, moment in
+      let deadline = origin.advanced(by: moment)
+      driver.sleeps(
+        in: Task(executorPreference: PlaybackThread.shared) {
+          // Throws only if cancelled, and then the driver returns immediately.
+          try? await clock.sleep(until: deadline, tolerance: .zero)
+          driver.goOn(after: .deadline)
+        })
+    }
+  }
+
+  private var lead: Duration { systemClock?.lead ?? .zero }
+
+  /// The time passed so far.
+  var now: Duration { otherClock?.now() ?? start.duration(to: .now) + lead }
+
+  /// Calls `driver` at `moment`.
+  func call(_ driver: PlaybackDriver, at moment: Duration) {
+    guard let otherClock else {
+      return PlaybackThread.shared.call(driver, at: start.advanced(by: moment - lead))
+    }
+    otherClock.call(driver, moment)
+  }
+}
+
+/// A clock that runs a fixed time ahead of the system's, so that a scheduler can wait on the system's.
+package protocol SystemClockAhead: Clock, Sendable where Duration == Swift.Duration {
+  /// How far it is ahead now. A playback that already waits does not notice a change.
+  var lead: Swift.Duration { get }
+}

@@ -1,0 +1,461 @@
+internal import Logging
+internal import Synchronization
+
+/// One stream of a scheduler. Carries out what the state machine decides.
+///
+/// Ownership: the scheduler, the stream's subscription and the driver retain the session; what the driver
+/// waits for retains the driver. Nothing here retains the scheduler or the subscription, so releasing
+/// either is noticed, and nothing that keeps running retains an ended session.
+final class PlaybackSession: Sendable {
+  let shared: SharedFrames
+  let options: PlaybackOptions
+  let time: PlaybackTime
+  let logger: Logger?
+  let mailbox = FrameMailbox()
+  let state: Mutex<State>
+  private let user: Int
+  /// Whether playback was started. Saves locking for each frame.
+  private let wasStarted = Atomic(false)
+
+  struct Holding {
+    let frame: Int
+    let ticket: FrameTicket
+    /// Whether this session requested it first; if so, it counts the decode in its statistics.
+    var isOwn: Bool
+  }
+
+  struct State {
+    var machine: PlaybackStateMachine
+    var hasStarted = false
+    /// The zero of the machine's times.
+    var origin = Duration.zero
+    var firstDeadline: Duration?
+    /// The number of the driver in charge; -1 once closed. Reports of other drivers are obsolete.
+    var epoch = 0
+    weak var driver: PlaybackDriver?
+    /// The latest time reported; two threads may report times in either order.
+    var latest = Duration.zero
+    /// The next frame and those after it, in playback order.
+    var holdings: [Holding] = []
+    /// Whether the playback order may have changed since ``holdings`` were requested.
+    var isReordered = false
+    var lastIndex: Int?
+    var seekCount = 0
+    var readyAt = Duration.zero
+    var statistics = PlaybackStatistics()
+    var trace = PlaybackTrace()
+    /// Whether the end was logged and announced.
+    var isAnnounced = false
+    var endWaiters: [ResultHandover<PlaybackState>] = []
+
+    /// `moment` in the machine's time, which never goes back.
+    mutating func time(of moment: Duration) -> Duration {
+      latest = max(latest, moment - origin)
+      return latest
+    }
+
+    /// The statistics, with those that the machine keeps.
+    var currentStatistics: PlaybackStatistics {
+      var statistics = statistics
+      statistics.stalls = machine.stalls
+      statistics.stallTime = machine.stallTime
+      return statistics
+    }
+
+    /// The holding of frame `index`, if any.
+    func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
+
+    /// Replaces the holdings and returns the tickets no longer held.
+    mutating func hold(_ new: [Holding]) -> [FrameTicket] {
+      defer { holdings = new }
+      return holdings.filter { old in !new.contains { $0.frame == old.frame } }.map(\.ticket)
+    }
+  }
+
+  init(
+    _ shared: SharedFrames, options: PlaybackOptions, time: PlaybackTime, logger: Logger?
+  ) {
+    self.shared = shared
+    self.options = options
+    self.time = time
+    self.logger = logger
+    user = shared.addUser()
+    state = Mutex(State(machine: PlaybackStateMachine(for: shared, options: options)))
+    shared.live.add(.session)
+    if let arrivals = shared.arrivals {
+      arrivals.add(self)
+      // What arrived between the machine's creation and now.
+      framesArrived()
+    }
+    if let error = playbackState.error { end(.failed(error)) }
+  }
+
+  deinit { shared.live.remove(.session) }
+
+  var playbackState: PlaybackState { state.withLock { $0.machine.state } }
+
+  /// The next frame for the consumer. The first call starts playback.
+  func next() async -> ScheduledFrame? {
+    if !wasStarted.load(ordering: .relaxed) {
+      wasStarted.store(true, ordering: .relaxed)
+      start()
+    }
+    let frame = await mailbox.take()
+    if frame == nil, Task.isCancelled { end(.cancelled) }
+    return frame
+  }
+
+  private func start() {
+    let moment = time.now
+    let drivers = state.withLock { state -> Drivers? in
+      guard !state.hasStarted, !state.machine.state.isEnded else { return nil }
+      state.hasStarted = true
+      state.origin = moment
+      shared.begin()
+      return makeDriver(&state)
+    }
+    if let drivers { replace(drivers) }
+  }
+
+  /// Passes a control event on to the machine.
+  func control(_ event: PlaybackStateMachine.Event) {
+    _ = control { _ in event }
+  }
+
+  /// Seeks to `frame`; nil if it is outside the played range.
+  func seek(toFrame frame: Int) -> SeekResult? {
+    control { state in
+      state.machine.order.mayContain(frame) ? .seek(frame: frame, offset: .zero) : nil
+    }
+  }
+
+  /// Seeks to `time`, unless playback has ended.
+  func seek(to time: Duration) -> SeekResult {
+    control { state in state.machine.state.isEnded ? nil : .seekToTime(time) } ?? .available
+  }
+
+  /// Passes on the control event that `make` returns for the state, if any. Returns whether the frame to show
+  /// next has arrived, decided under the same lock: the rest of a stream may arrive at any moment.
+  private func control(_ make: (State) -> PlaybackStateMachine.Event?) -> SeekResult? {
+    let moment = time.now
+    let (drivers, ending, result) = state.withLock {
+      state -> (Drivers?, PlaybackState?, SeekResult?) in
+      guard let event = make(state) else { return (nil, nil, nil) }
+      switch event {
+      case .seek, .seekToTime: state.seekCount += 1
+      default: break
+      }
+      let now = state.hasStarted ? state.time(of: moment) : .zero
+      let action = state.machine.handle(event, at: now)
+      let result: SeekResult = state.machine.isPendingAwaited ? .awaited : .available
+      if case .end(let reason) = action, state.epoch >= 0 { return (nil, reason, result) }
+      guard action == .restart, state.hasStarted else { return (nil, nil, result) }
+      return (makeDriver(&state), nil, result)
+    }
+    if let drivers { replace(drivers) }
+    if let ending { end(ending) }
+    return result
+  }
+
+  /// Ends playback with `reason`, unless it has ended. Closes the stream before it returns; a running
+  /// decode still completes its frame.
+  func end(_ reason: PlaybackState) { carryOut(ended(reason)) }
+
+  /// Like ``end(_:)``, for a `deinit`, which may run under any lock, such as that of a stream or of a task
+  /// being cancelled. Only marks the end; a task does the rest.
+  func endInDeinit(_ reason: PlaybackState) {
+    let aftermath = ended(reason)
+    guard aftermath.ending != nil else { return }
+    Task { self.carryOut(aftermath) }
+  }
+
+  /// Waits for the end to be announced and returns its reason, or the current state if the calling task is
+  /// cancelled.
+  func ending() async -> PlaybackState {
+    let handover = ResultHandover<PlaybackState>()
+    let isAnnounced = state.withLock { state in
+      if !state.isAnnounced { state.endWaiters.append(handover) }
+      return state.isAnnounced
+    }
+    if !isAnnounced, let reason = await handover.valueUnlessCancelled() { return reason }
+    return state.withLock { state in
+      state.endWaiters.removeAll { $0 === handover }
+      return state.machine.state
+    }
+  }
+
+  private func ended(_ reason: PlaybackState) -> Aftermath {
+    state.withLock { state in
+      if !state.machine.state.isEnded { _ = state.machine.handle(.end(reason), at: .zero) }
+      var aftermath = Aftermath()
+      close(&state, &aftermath)
+      return aftermath
+    }
+  }
+
+  /// Releases everything, once, after the machine has ended.
+  private func close(_ state: inout State, _ aftermath: inout Aftermath) {
+    guard state.epoch >= 0 else { return }
+    state.epoch = -1
+    aftermath.obsoleteDriver = state.driver
+    state.driver = nil
+    aftermath.dropped += state.hold([])
+    aftermath.ending = (state.machine.state, state.currentStatistics)
+  }
+
+  /// Carries out, outside the lock, what was decided under it.
+  private func carryOut(_ aftermath: Aftermath) {
+    // First, so that all memory is released when `idle()` returns.
+    if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
+    aftermath.obsoleteDriver?.cancel()
+    if let skip = aftermath.skip { log(skip: skip.count, before: skip.frame) }
+    aftermath.delivery?.finish()
+    if let shown = aftermath.shown { shared.keep(shown) }
+    guard let (reason, statistics) = aftermath.ending else { return }
+    // A frame presented before the end stays available, unless the consumer stopped or cancelled.
+    let keepsFrame = reason != .stopped && reason != .cancelled
+    if !keepsFrame { mailbox.finish(keepingFrame: false) }
+    log(ending: reason, statistics) { [self] in
+      mailbox.finish(keepingFrame: keepsFrame)
+      let waiters = state.withLock { state in
+        state.isAnnounced = true
+        defer { state.endWaiters = [] }
+        return state.endWaiters
+      }
+      for waiter in waiters { waiter.close(with: reason) }
+    }
+  }
+
+  private typealias Drivers = (new: PlaybackDriver, obsolete: PlaybackDriver?)
+
+  /// Puts a new driver in charge. The previous one returns immediately when called again.
+  private func makeDriver(_ state: inout State) -> Drivers {
+    let obsolete = state.driver
+    state.epoch += 1
+    state.isReordered = true
+    let driver = PlaybackDriver(self, epoch: state.epoch)
+    state.driver = driver
+    return (driver, obsolete)
+  }
+
+  /// Starts the new driver. Call it with no lock held.
+  private func replace(_ drivers: Drivers) {
+    PlaybackThread.shared.call(drivers.new, after: .start)
+    drivers.obsolete?.cancel()
+  }
+
+  /// Reports the pending frame, for a driver that waited for it or for the consumer.
+  func pendingFrame(from epoch: Int) -> PlaybackDriver.Wait {
+    state.withLock { state in
+      guard state.epoch == epoch, let index = state.machine.pending?.frame,
+        let holding = state.holding(index)
+      else { return .nothing }
+      return .frame(holding.ticket)
+    }
+  }
+
+  /// Passes `event` to the machine and carries out its action. Returns what the driver waits for next and
+  /// whether a frame was presented.
+  func report(
+    _ event: PlaybackStateMachine.Event, from epoch: Int
+  ) -> (wait: PlaybackDriver.Wait, presents: Bool) {
+    let moment = time.now
+    let (wait, aftermath) = state.withLock { state in
+      var aftermath = Aftermath()
+      guard state.epoch == epoch else { return (PlaybackDriver.Wait.nothing, aftermath) }
+      let now = state.time(of: moment)
+      let action = handle(event, &state, &aftermath, at: now)
+      let wait: PlaybackDriver.Wait
+      switch action {
+      case .fetch: wait = fetch(&state, &aftermath)
+      case .wait(let moment):
+        if state.machine.pending == nil { aftermath.dropped += state.hold([]) }
+        wait = .moment(state.origin + moment)
+      case .end:
+        close(&state, &aftermath)
+        wait = .nothing
+      case .suspend, .restart, .none, .present: wait = .nothing
+      }
+      return (wait, aftermath)
+    }
+    carryOut(aftermath)
+    return (wait, aftermath.shown != nil)
+  }
+
+  /// The machine's action for `event`, after delivering the frames it presents.
+  private func handle(
+    _ event: PlaybackStateMachine.Event, _ state: inout State,
+    _ aftermath: inout Aftermath, at now: Duration
+  ) -> PlaybackStateMachine.Action {
+    var skipped = state.machine.skipped
+    var action: PlaybackStateMachine.Action
+    switch event {
+    case .ready:
+      state.readyAt = now
+      noteDecoding(&state)
+      action = state.machine.handle(.ready(ahead: readyAhead(state)), at: now)
+    case .due:
+      action = state.machine.handle(.due(ahead: readyAhead(state)), at: now)
+    default:
+      action = state.machine.handle(event, at: now)
+    }
+    if case .present(let presentation, let next) = action {
+      deliver(presentation, &state, &aftermath, at: now)
+      skipped = 0
+      action = next
+    }
+    if case .fetch(let step) = action, state.machine.skipped > skipped {
+      aftermath.skip = (state.machine.skipped - skipped, step.frame)
+    }
+    return action
+  }
+
+  /// Requests the pending frame and those after it, and releases the others.
+  private func fetch(_ state: inout State, _ aftermath: inout Aftermath)
+    -> PlaybackDriver.Wait
+  {
+    let frames = state.machine.framesToHold(
+      state.holdings.map(\.frame), least: options.decodeAhead(in: state.machine.order.range),
+      burst: shared.burst, isReordered: state.isReordered, hasRoom: mailbox.isEmpty)
+    state.isReordered = false
+    let holdings = frames.map { frame in
+      if let holding = state.holding(frame) { return holding }
+      let (ticket, isNew, passing) = shared.ticket(
+        for: frame, user: user, asking: PlaybackThread.shared)
+      aftermath.dropped += passing
+      return Holding(frame: frame, ticket: ticket, isOwn: isNew)
+    }
+    aftermath.dropped += state.hold(holdings)
+    return holdings.first.map { .frame($0.ticket) } ?? .nothing
+  }
+
+  /// The number of decoded steps directly after the pending one; `.max` if all requested frames are decoded.
+  private func readyAhead(_ state: State) -> Int {
+    guard options.latePolicy == .latest else { return 0 }
+    let isDecoded = { (holding: Holding?) in
+      if case .success = holding?.ticket.outcome { true } else { false }
+    }
+    if state.holdings.allSatisfy(isDecoded) { return .max }
+    let count = options.decodeAhead(in: state.machine.order.range)
+    return state.machine.upcoming(count).prefix { isDecoded(state.holding($0.frame)) }.count
+  }
+}
+
+// MARK: - Streams
+
+extension PlaybackSession: ArrivalObserver {
+  func framesArrived() {
+    guard let arrivals = shared.arrivals else { return }
+    _ = control { state in
+      guard !state.machine.state.isEnded else { return nil }
+      // Frames behind a chosen range are of no interest.
+      let order = state.machine.order
+      let known = order.isOpen ? order.timeline.frameCount : .max
+      return .arrived(arrivals.arrival(after: known))
+    }
+  }
+}
+
+// MARK: - Delivery
+
+extension PlaybackSession {
+  /// Gives a frame to the consumer and records it.
+  private func deliver(
+    _ presentation: PlaybackStateMachine.Presentation, _ state: inout State,
+    _ aftermath: inout Aftermath, at now: Duration
+  ) {
+    let index = presentation.step.frame
+    guard let ticket = state.holding(index)?.ticket, case .success(let frame) = ticket.outcome
+    else { return }
+    aftermath.shown = ticket
+    let origin = state.firstDeadline ?? presentation.deadline
+    state.firstDeadline = origin
+    // Both rectangles cover every change; the reader's is tighter but valid only in order.
+    let structural = shared.dirtyRect(from: state.lastIndex, to: index)
+    let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
+    let scheduled = ScheduledFrame(
+      index: index, play: presentation.step.play, bitmap: frame.bitmap,
+      delay: shared.control(index).delay, duration: presentation.duration,
+      presentationTime: presentation.deadline - origin, lateness: presentation.lateness,
+      dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
+      skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage,
+      seekCount: state.seekCount)
+    state.lastIndex = index
+    let delivery = mailbox.put(scheduled)
+    if delivery.hasReplaced { state.statistics.replaced += 1 }
+    aftermath.delivery = delivery
+    state.statistics.presented += 1
+    state.statistics.skipped += presentation.skipped
+    state.statistics.lateness.record(presentation.lateness)
+    if options.recordsTrace {
+      state.trace.entries.append(
+        PlaybackTrace.Entry(
+          index: index, play: presentation.step.play,
+          deadline: presentation.deadline.wholeNanoseconds,
+          decoded: state.readyAt.wholeNanoseconds, yielded: now.wholeNanoseconds,
+          lateness: presentation.lateness.wholeNanoseconds, skipped: presentation.skipped))
+    }
+  }
+
+  /// Counts the decode of the pending frame, if this session requested it.
+  private func noteDecoding(_ state: inout State) {
+    guard let index = state.machine.pending?.frame,
+      let place = state.holdings.firstIndex(where: { $0.frame == index }),
+      state.holdings[place].isOwn
+    else { return }
+    state.holdings[place].isOwn = false
+    let time = state.holdings[place].ticket.decodeTime
+    state.statistics.decoded += 1
+    state.statistics.decodeTime += time
+    state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
+  }
+
+  /// The thread that calls log handlers, so that a blocking handler delays no frame.
+  private static let loggingThread = DecodeThreads(count: 1)
+
+  private func log(skip count: Int, before index: Int) {
+    guard let logger, logger.logLevel <= .debug else { return }
+    Self.loggingThread.run {
+      logger.debug("frames skipped", metadata: ["count": "\(count)", "before": "\(index)"])
+    }
+  }
+
+  /// Calls `announce` after the end is logged, so that the log entry precedes the announcement.
+  private func log(
+    ending reason: PlaybackState, _ statistics: PlaybackStatistics,
+    then announce: @escaping @Sendable () -> Void
+  ) {
+    guard let logger else { return announce() }
+    Self.loggingThread.run {
+      let metadata: Logger.Metadata = ["statistics": "\(statistics)"]
+      if let error = reason.error {
+        logger.warning("playback failed: \(error)", metadata: metadata)
+      } else {
+        logger.info("playback \(reason)", metadata: metadata)
+      }
+      announce()
+    }
+  }
+}
+
+extension PlaybackSession {
+  /// What a session decides under its lock and carries out after unlocking.
+  ///
+  /// Under that lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
+  /// released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds one
+  /// while it calls handlers.
+  struct Aftermath: Sendable {
+    /// The driver that is no longer in charge.
+    var obsoleteDriver: PlaybackDriver?
+    /// The number of steps skipped, and the frame that is shown instead.
+    var skip: (count: Int, frame: Int)?
+    /// The presented frame, if a consumer waited for it.
+    var delivery: FrameMailbox.Delivery?
+    /// The ticket of that frame.
+    var shown: FrameTicket?
+    /// Other tickets that are no longer wanted.
+    var dropped: [FrameTicket] = []
+    /// How playback ended; set once in a session's life.
+    var ending: (reason: PlaybackState, statistics: PlaybackStatistics)?
+  }
+}

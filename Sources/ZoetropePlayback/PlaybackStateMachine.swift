@@ -1,0 +1,361 @@
+/// Decides what is shown and when: takes events and returns the next action.
+///
+/// A value without clock, task or pixels; `now` is the time since any fixed moment and never goes back.
+/// ``PlaybackSession`` carries out its actions and reports back with events. After a control event that
+/// changes anything (``Action/restart``), the session abandons its current work and starts over with
+/// ``Event/begin``. `decide` and `present`, the core, are in `PlaybackStateMachine+Deciding.swift`.
+package struct PlaybackStateMachine: Sendable {
+  package enum Event: Sendable {
+    /// The session has nothing to do.
+    case begin
+    /// The requested frame and the `ahead` steps after it are decoded; `.max` if the decoder has nothing left
+    /// to do.
+    case ready(ahead: Int)
+    /// The requested frame cannot be decoded.
+    case unready(AnimatedImageError)
+    /// The awaited moment has come.
+    case due(ahead: Int)
+    case pause, resume
+    case seek(frame: Int, offset: Duration)
+    case setRate(PlaybackRate)
+    case setDirection(PlaybackDirection)
+    /// More of a stream has arrived, or it has ended.
+    case arrived(FrameArrival)
+    /// A seek to a time, which may lie behind the frames that have arrived.
+    case seekToTime(Duration)
+    /// Playback is over, for this reason.
+    case end(PlaybackState)
+  }
+
+  package indirect enum Action: Sendable, Hashable {
+    /// Request this step's frame, then report `ready` or `unready`.
+    case fetch(PlaybackStep)
+    /// Wait until this time, then report `due`.
+    case wait(until: Duration)
+    /// Deliver the frame, then carry out the next action.
+    case present(Presentation, then: Action)
+    /// Nothing happens until the next control event.
+    case suspend
+    /// Abandon the current work and report `begin`.
+    case restart
+    /// The event changed nothing.
+    case none
+    /// Playback has ended.
+    case end(PlaybackState)
+  }
+
+  /// A decision to show one frame.
+  package struct Presentation: Sendable, Hashable {
+    package var step: PlaybackStep
+    /// When it should be shown, before its lateness shifted the schedule.
+    package var deadline: Duration
+    /// How long it is shown at the current rate.
+    package var duration: Duration
+    /// How long after its deadline it is shown.
+    package var lateness: Duration
+    /// Steps skipped since the previous presentation.
+    package var skipped: Int
+    /// Whether it is the last one.
+    package var isLast: Bool
+  }
+
+  /// The latest moment, and the deadline of everything later. Only clocks of tests get there.
+  ///
+  /// Sums and differences of moments then stay far from overflow, and their `components` exist.
+  package static let endOfTime = Duration.seconds(Int64.max / 2)
+
+  package internal(set) var order: PlaybackOrder
+  package let latePolicy: LatePolicy
+  /// What happens to the schedule while ``pending`` has not arrived.
+  let stallPolicy: StallPolicy
+  /// Whether the options chose the play count, whatever arrives.
+  var hasOwnPlayCount = false
+  /// Whether the stream ends after one frame because motion is reduced.
+  let showsPoster: Bool
+
+  package internal(set) var state = PlaybackState.idle
+  package internal(set) var rate: PlaybackRate
+  package internal(set) var direction: PlaybackDirection
+  /// The step on screen.
+  package internal(set) var shown: PlaybackStep?
+  /// The step after ``shown``; nil if ``shown`` is the last.
+  package internal(set) var pending: PlaybackStep?
+  /// The moment of tick 0, extrapolated at the current rate.
+  var anchor = Duration.zero
+  /// Set while ``pending`` starts a new schedule, at the start and after a seek. The schedule begins when
+  /// that frame is shown, at this position in it, in media time from its start playing forward. Zero is its
+  /// start in playing direction.
+  var fresh: Duration? = .zero
+  /// Whether the direction decides the first frame because none was chosen.
+  var beginsAtEnd: Bool
+  /// When playback was paused, while a frame is on screen.
+  var pausedAt: Duration?
+  /// When ``shown`` was presented; if part of its time is left out, after a seek or a turn, when it would have
+  /// started. `catchUp` counts from here.
+  var shownAt = Duration.zero
+  /// Steps skipped since ``shown``.
+  var skipped = 0
+  /// Whether ``pending`` was chosen by skipping others. It is then shown, however late.
+  var isChosen = false
+  /// Why ``pending`` cannot be shown.
+  var failure: AnimatedImageError?
+  /// The time sought to, while it has not arrived; ``pending`` is then the first frame that has not.
+  var awaitedTime: Duration?
+  /// How often playback ran dry, and for how long in all.
+  package internal(set) var stalls = 0
+  package internal(set) var stallTime = Duration.zero
+
+  package init(
+    order: PlaybackOrder, startIndex: Int? = nil, direction: PlaybackDirection, rate: PlaybackRate,
+    latePolicy: LatePolicy, stallPolicy: StallPolicy = .shift, showsPoster: Bool = false
+  ) {
+    self.order = order
+    self.stallPolicy = stallPolicy
+    self.rate = rate
+    self.direction = direction
+    self.latePolicy = latePolicy
+    self.showsPoster = showsPoster
+    beginsAtEnd = startIndex == nil
+    pending = (startIndex ?? order.knownFirst(direction)).map {
+      PlaybackStep(frame: $0, direction: direction)
+    }
+  }
+
+  package mutating func handle(_ event: Event, at now: Duration) -> Action {
+    if state.isEnded { return .end(state) }
+    let now = min(now, Self.endOfTime)
+    switch event {
+    case .begin: return begin(at: now)
+    case .ready(let ahead): return decide(at: now, ahead: ahead, wasWaiting: false)
+    case .due(let ahead): return decide(at: now, ahead: ahead, wasWaiting: true)
+    case .unready(let error):
+      failure = error
+      return decide(at: now, ahead: 0, wasWaiting: false)
+    case .pause: return pause(at: now)
+    case .resume: return resume(at: now)
+    case .seek(let frame, let offset): return seek(to: frame, offset: offset)
+    case .setRate(let rate): return setRate(rate, at: now)
+    case .setDirection(let direction): return setDirection(direction, at: now)
+    case .arrived(let arrival): return arrive(arrival, at: now)
+    case .seekToTime(let time): return seek(to: time)
+    case .end(let reason): return end(reason)
+    }
+  }
+
+  /// The steps that follow ``pending``, at most `count`, if nothing changes.
+  package func upcoming(_ count: Int) -> [PlaybackStep] {
+    var steps: [PlaybackStep] = []
+    var step = pending
+    while steps.count < count, let current = step, order.contains(current.frame),
+      let next = order.next(after: current)
+    {
+      steps.append(next)
+      step = next
+    }
+    return steps
+  }
+
+  /// The frames to hold for ``pending`` and the steps after it, in playback order.
+  ///
+  /// If decoding is quick, requests are deferred until few frames are left and then made in batches of
+  /// `burst` more, because the first frame after a pause costs more than the next ones.
+  ///
+  /// - Parameters:
+  ///   - held: the frames held now, which need not be requested again.
+  ///   - least: the minimum number to hold, if there are that many.
+  ///   - burst: how many more may be decoded in the same batch.
+  ///   - isReordered: whether the playback order may have changed since `held`.
+  ///   - hasRoom: whether the consumer has taken its frame; if not, it counts towards the memory bound.
+  package func framesToHold(
+    _ held: [Int], least: Int, burst: Int, isReordered: Bool, hasRoom: Bool
+  ) -> [Int] {
+    guard let pending else { return [] }
+    // A short loop would drop frames only to request them again at once.
+    let burst = order.range.count > least + burst ? burst : 0
+    if burst > 0, !isReordered, let place = held.firstIndex(of: pending.frame),
+      held.count - place >= least
+    {
+      return Array(held[place...])
+    }
+    let count = hasRoom ? least + burst : least
+    var frames: [Int] = []
+    for frame in [pending.frame] + upcoming(least + burst - 1).map(\.frame)
+    where !frames.contains(frame) && (frames.count < count || held.contains(frame)) {
+      frames.append(frame)
+    }
+    return frames
+  }
+
+  mutating func end(_ reason: PlaybackState) -> Action {
+    state = reason
+    pending = nil
+    return .end(reason)
+  }
+
+  private mutating func begin(at now: Duration) -> Action {
+    if state == .idle { state = .playing }
+    if state == .paused, fresh == nil { return .suspend }
+    if isStarved { return .suspend }
+    guard let pending else { return .wait(until: endOfShown) }
+    if fresh == nil { return fetchDue(at: now) }
+    return .fetch(pending)
+  }
+
+}
+
+// MARK: - Options
+
+extension PlaybackStateMachine {
+  /// Creates a machine that plays `shared` with `options`; it has failed if they are invalid.
+  init(for shared: SharedFrames, options: PlaybackOptions) {
+    do throws(AnimatedImageError) {
+      let arrival = shared.arrival
+      try self.init(
+        frames: arrival.frames, playCount: arrival.playCount, options: options,
+        isOpen: arrival.isOpen)
+    } catch {
+      self.init(
+        order: PlaybackOrder(
+          timeline: PlaybackTimeline([]), range: 0..<1, playCount: .once, bounces: false),
+        direction: .forward, rate: PlaybackRate(1), latePolicy: .skip)
+      state = .failed(error)
+    }
+  }
+
+  package init(
+    frames: [FrameControl], playCount: PlayCount, options: PlaybackOptions, isOpen: Bool = false
+  ) throws(AnimatedImageError) {
+    guard !frames.isEmpty || isOpen else {
+      throw AnimatedImageError(.noFrames, "there is no frame to play")
+    }
+    // Of a stream, any frame may still arrive.
+    let all = isOpen ? 0 ..< .max : 0..<frames.count
+    var range = options.range ?? all
+    guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
+      throw AnimatedImageError(.parameter, "frames \(range) of \(all)")
+    }
+    let plays = options.playCount ?? playCount
+    if case .finite(let count) = plays, count < 1 {
+      throw AnimatedImageError(.parameter, "\(count) plays")
+    }
+    if let delay = options.fixedDelay, delay < .zero {
+      throw AnimatedImageError(.parameter, "a delay of \(delay)")
+    }
+    var start = options.startIndex
+    if options.reducesMotion {
+      let poster = options.posterIndex ?? start ?? range.lowerBound
+      guard all.contains(poster) else {
+        throw AnimatedImageError(.parameter, "poster \(poster) of frames \(all)")
+      }
+      range = poster..<poster + 1
+      start = poster
+    }
+    if let start, !range.contains(start) {
+      throw AnimatedImageError(
+        .parameter,
+        all.contains(start)
+          ? "start at \(start) of frames \(range)" : "no frame \(start), there are \(all.count)")
+    }
+    let order = PlaybackOrder(
+      timeline: PlaybackTimeline(
+        frames, policy: options.delayPolicy, fixedDelay: options.fixedDelay),
+      range: range, playCount: plays, bounces: options.bounces, isOpen: isOpen)
+    self.init(
+      order: order, startIndex: start, direction: options.direction,
+      rate: PlaybackRate(options.rate),
+      latePolicy: options.latePolicy, stallPolicy: options.stallPolicy,
+      showsPoster: options.reducesMotion)
+    hasOwnPlayCount = options.playCount != nil
+  }
+}
+
+// MARK: - Control
+
+extension PlaybackStateMachine {
+  /// Pauses; the current frame stays. If no frame was shown yet, the first one still is.
+  mutating func pause(at now: Duration) -> Action {
+    guard state != .paused else { return .none }
+    state = .paused
+    pausedAt = fresh == nil ? now : nil
+    return .restart
+  }
+
+  /// Resumes: every deadline moves by the length of the pause.
+  mutating func resume(at now: Duration) -> Action {
+    guard state == .paused else { return .none }
+    state = .playing
+    if let since = pausedAt {
+      anchor += now - since
+      shownAt += now - since
+    }
+    pausedAt = nil
+    return .restart
+  }
+
+  /// Shows `frame` as soon as it is decoded, paused or not, and starts a new schedule there. A frame that is not
+  /// played and never will be is replaced by the nearest.
+  mutating func seek(to frame: Int, offset: Duration) -> Action {
+    let play = (shown ?? pending)?.play ?? 0
+    let isPlayed = order.mayContain(frame)
+    let nearest = isPlayed ? frame : order.nearest(to: frame)
+    pending = PlaybackStep(frame: nearest, play: play, direction: direction)
+    fresh = isPlayed ? offset : .zero
+    beginsAtEnd = false
+    pausedAt = nil
+    isChosen = false
+    failure = nil
+    awaitedTime = nil
+    return .restart
+  }
+
+  /// Changes the rate without a jump: the position at `now` stays, and the remaining time is scaled.
+  ///
+  /// An overdue step keeps its deadline: scaling its lateness would move it before the deadlines of frames
+  /// already shown.
+  mutating func setRate(_ newRate: PlaybackRate, at now: Duration) -> Action {
+    guard newRate != rate else { return .none }
+    let scaled = { [rate] (time: Duration) in
+      time.scaled(
+        by: rate.numerator * newRate.denominator, over: rate.denominator * newRate.numerator)
+    }
+    if fresh == nil {
+      let moment = pausedAt ?? now
+      passOverOvertaken(at: moment)
+      let next = pending?.start ?? shown.map { order.end(of: $0) } ?? 0
+      let rest = self.moment(next) - moment
+      anchor =
+        moment + (rest > .zero ? scaled(rest) : rest) - order.timeline.time(next, at: newRate)
+      shownAt = moment - scaled(moment - shownAt)
+    }
+    rate = newRate
+    return state == .playing ? .restart : .none
+  }
+
+  /// Reverses without a jump: the shown frame stays for as long as it was already shown.
+  mutating func setDirection(_ newDirection: PlaybackDirection, at now: Duration) -> Action {
+    guard newDirection != direction else { return .none }
+    direction = newDirection
+    isChosen = false
+    failure = nil
+    if fresh != nil || shown == nil {
+      if beginsAtEnd {
+        pending = order.knownFirst(newDirection).map {
+          PlaybackStep(frame: $0, direction: newDirection)
+        }
+      }
+      pending?.direction = newDirection
+      return state == .idle ? .none : .restart
+    }
+    guard var step = shown else { return .none }
+    let moment = pausedAt ?? now
+    let start = self.moment(step.start)
+    let whole = duration(of: step)
+    let elapsed = min(max(moment - start, .zero), whole)
+    anchor += moment - (whole - elapsed) - start
+    shownAt = self.moment(step.start)
+    step.direction = newDirection
+    shown = step
+    pending = order.next(after: step)
+    return state == .playing ? .restart : .none
+  }
+}

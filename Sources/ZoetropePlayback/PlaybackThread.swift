@@ -1,0 +1,231 @@
+internal import DequeModule
+internal import Glibc
+internal import HeapModule
+internal import Synchronization
+
+/// The thread that drives all playbacks of this process, and their timer. It runs scheduling decisions and
+/// decodes frames known to be quick.
+///
+/// Why not the cooperative pool with the runtime's timer: that wakes two threads per deadline, the timer's
+/// and a pool thread, and a caller that blocks the pool makes every playback late. At 50 frames per second,
+/// it took 7 thread wake-ups per frame; here it takes two, this thread's and the consumer's.
+///
+/// Why clients are called rather than resumed: most of a frame's cost besides decoding is code that has
+/// been evicted from the CPU caches since the last frame, and resuming a task (continuation, cancellation
+/// handler, job) was most of that code. Tasks that sleep on another clock run here too.
+final class PlaybackThread: TaskExecutor, QuickThread {
+  static let shared = PlaybackThread()
+
+  /// An object called on the thread.
+  protocol Client: AnyObject, Sendable {
+    /// Whether it no longer needs to be called. Once true, always true.
+    var isObsolete: Bool { get }
+    func goOn(after cause: Cause)
+  }
+
+  /// What a client was waiting for.
+  enum Cause: Sendable {
+    /// The start.
+    case start
+    /// A deadline.
+    case deadline
+    /// A call from another thread.
+    case signal
+  }
+
+  private struct State {
+    var queue = PlaybackQueue()
+    /// Whether the thread, or its stand-in, takes what is queued.
+    var isServed = false
+    var thread: pthread_t?
+
+    /// Whether the caller runs on this thread, which then need not be signalled.
+    var isCurrent: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+  }
+
+  private let state = Mutex(State())
+  /// Whether the thread is to look at the queue again.
+  private let isSignalled = Monitor(false)
+  private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
+
+  /// - Parameter start: Starts a thread; false when the system has none left.
+  init(
+    start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+      startThread(running: $0)
+    }
+  ) {
+    self.start = start
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    add { $0.queue.add(.job(job), at: .now) }
+  }
+
+  /// Calls `client` as soon as the thread is free.
+  func call(_ client: any Client, after cause: Cause) {
+    add { $0.queue.add(.call(client, cause), at: .now) }
+  }
+
+  /// Calls `client` at `deadline`, unless it is removed before.
+  func call(_ client: any Client, at deadline: ContinuousClock.Instant) {
+    add { state in
+      // Checked under the lock: a client is removed after it becomes obsolete.
+      if !client.isObsolete { state.queue.add(client, at: deadline) }
+    }
+  }
+
+  /// Forgets the deadlines of `client`, which has become obsolete.
+  func remove(_ client: any Client) {
+    let removed = state.withLock { $0.queue.removeTimers(of: client) }
+    _ = consume removed
+  }
+
+  func offer(
+    _ work: @escaping @Sendable () -> Void, lasting time: Duration, if isReady: () -> Bool
+  ) -> Bool {
+    let hasTime = state.withLock { state in
+      guard state.isCurrent, state.queue.isIdle else { return false }
+      guard let next = state.queue.nextDeadline else { return true }
+      return ContinuousClock.now.advanced(by: time) <= next
+    }
+    guard hasTime, isReady() else { return false }
+    state.withLock { $0.queue.add(.decode(work), at: .now) }
+    return true
+  }
+
+  private func add(_ change: (inout State) -> Void) {
+    let (isElsewhere, startsThread) = state.withLock { state in
+      change(&state)
+      defer { state.isServed = true }
+      return (!state.isCurrent, !state.isServed)
+    }
+    if startsThread, !start({ [self] in loop() }) { Task.detached { [self] in await standIn() } }
+    if isElsewhere { isSignalled.update { $0 = true } }
+  }
+
+  private func loop() -> Never {
+    state.withLock { $0.thread = pthread_self() }
+    while true {
+      let now = ContinuousClock.now
+      switch state.withLock({ $0.queue.take(at: now) }) {
+      case .work(let work): carryOut(work)
+      case .wait(let deadline): waitForSignal(until: deadline)
+      }
+    }
+  }
+
+  /// Takes the thread's place on the cooperative pool until one can be started or nothing is queued: a player
+  /// that is alone makes no further call which could try again, and late is better than never.
+  private func standIn() async {
+    while true {
+      let now = ContinuousClock.now
+      let (turn, isOver) = state.withLock { state in
+        let turn = state.queue.take(at: now)
+        if case .wait(until: nil) = turn { state.isServed = false }
+        return (turn, !state.isServed)
+      }
+      if isOver { return }
+      switch turn {
+      case .work(let work):
+        carryOut(work)
+        await Task.yield()
+      case .wait(let deadline):
+        if start({ [self] in loop() }) { return }
+        // Calls from elsewhere are looked for, since no task can wait for the signal.
+        let look = now.advanced(by: Self.lookInterval)
+        try? await Task.sleep(until: min(deadline ?? look, look), clock: .continuous)
+      }
+    }
+  }
+
+  private static let lookInterval = Duration.milliseconds(5)
+
+  private func carryOut(_ work: PlaybackQueue.Work) {
+    switch work {
+    case .call(let client, let cause): client.goOn(after: cause)
+    case .job(let job): run(job)
+    case .decode(let work): work()
+    }
+  }
+
+  private func waitForSignal(until deadline: ContinuousClock.Instant?) {
+    _ = isSignalled.wait(until: deadline) { isSignalled -> Void? in
+      defer { isSignalled = false }
+      return isSignalled ? () : nil
+    }
+  }
+}
+
+/// The work queue of the playback thread, longest wait first.
+///
+/// A deadline waits from when it was due, other work from when it was requested. So a client that requests
+/// work continuously, such as a loop without delays, cannot starve others, and under overload all are
+/// equally late.
+struct PlaybackQueue {
+  typealias Client = PlaybackThread.Client
+  typealias Instant = ContinuousClock.Instant
+
+  /// Work to do as soon as possible.
+  enum Work {
+    case call(any Client, PlaybackThread.Cause)
+    case job(UnownedJob)
+    case decode(@Sendable () -> Void)
+  }
+
+  /// What to do now.
+  enum Turn {
+    case work(Work)
+    case wait(until: Instant?)
+  }
+
+  /// Timers are compared by deadline alone.
+  private struct Timer: Comparable {
+    let deadline: Instant
+    let client: any Client
+
+    static func == (left: Timer, right: Timer) -> Bool { left.deadline == right.deadline }
+    static func < (left: Timer, right: Timer) -> Bool { left.deadline < right.deadline }
+  }
+
+  private var waiting: Deque<(since: Instant, work: Work)> = []
+  private var timers = Heap<Timer>()
+
+  /// The earliest deadline.
+  var nextDeadline: Instant? { timers.min?.deadline }
+
+  /// Whether no work waits; deadlines do not count.
+  var isIdle: Bool { waiting.isEmpty }
+
+  mutating func add(_ work: Work, at now: Instant) { waiting.append((now, work)) }
+
+  mutating func add(_ client: any Client, at deadline: Instant) {
+    timers.insert(Timer(deadline: deadline, client: client))
+  }
+
+  /// Removes the deadlines of `client` and returns a reference for each, to be released outside the lock.
+  ///
+  /// Linear in the number of timers, but called only for control events and endings; scanning a thousand
+  /// timers takes microseconds. An index by client would cost time for every frame.
+  mutating func removeTimers(of client: any Client) -> [any Client] {
+    var removed: [any Client] = []
+    timers.removeAll { timer in
+      guard timer.client === client else { return false }
+      removed.append(timer.client)
+      return true
+    }
+    return removed
+  }
+
+  /// The work that waited longest, or the time to wait for.
+  mutating func take(at now: Instant) -> Turn {
+    if let timer = timers.min, timer.deadline <= now,
+      waiting.first.map({ timer.deadline <= $0.since }) ?? true
+    {
+      timers.removeMin()
+      return .work(.call(timer.client, .deadline))
+    }
+    guard let (_, work) = waiting.popFirst() else { return .wait(until: timers.min?.deadline) }
+    return .work(work)
+  }
+}

@@ -1,0 +1,183 @@
+/// An animation that is decoded from byte ranges, read as frames need them: a file behind HTTP range requests, in
+/// object storage, in an archive.
+///
+/// A frame costs the bytes of it and of the frames it depends on, from the last one that needs no other.
+///
+/// ```swift
+/// let image = try await RemoteImage(reading: remote, index: index)
+/// let bitmap = try await image.bitmap(at: 500)
+/// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
+/// ```
+///
+/// **Index.** With the file's ``ImageIndex``, opening reads nothing. Without one, opening reads the file's
+/// structure: of a PNG its chunk headers, of a GIF every byte, because only the length of each block of at most
+/// 255 bytes says where the next one begins.
+///
+/// **Reads.** Bytes are fetched first and decoded when they are here, so no decode thread waits for them. What was
+/// read is kept up to ``RemoteOptions/cacheByteLimit``, charged to ``MemoryBudget/shared`` and dropped on demand;
+/// at most 16 ranges are read at a time for each position. Concurrent requests for the same bytes share one read,
+/// which is cancelled with the last of them. Frames taken in order are read ahead. A long way to a frame is
+/// fetched and decoded in stretches of 4 MiB. A read that fails, or returns more or fewer bytes than asked for,
+/// throws an error that names its range; the next request tries again.
+///
+/// Frames are cached only if ``SharedFrames`` are given the file's identity: a cache knows an image by all of its bytes. Safe to use from any thread.
+public final class RemoteImage: AnimationSource {
+  let image: AnimatedImage
+  let fetcher: RangeFetcher
+  let remoteOptions: RemoteOptions
+  private let isForeign: Bool
+
+  /// Opens the file behind `reader`.
+  ///
+  /// - Parameters:
+  ///   - reader: reads the bytes.
+  ///   - index: the file's index, if it was stored. Default: nil, the structure is read now.
+  ///   - options: as for a whole file, except that each position decodes on one thread.
+  ///   - remoteOptions: how bytes are read and kept.
+  /// - Throws: the errors of `AnimatedImage(contentsOf:)`; `invalidIndex` if the index is of a file of another
+  ///   size; what the reader throws, as `io` unless it is an ``AnimatedImageError``; `cancelled`, never
+  ///   `CancellationError`, as soon as the task is cancelled.
+  public convenience init(
+    reading reader: some ByteRangeReading, index: ImageIndex? = nil,
+    options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init()
+  ) async throws(AnimatedImageError) {
+    try await self.init(
+      reading: reader, index: index, options: options, remoteOptions: remoteOptions,
+      budget: .shared)
+  }
+
+  /// - Parameter budget: What the bytes kept, and canvases, are charged to.
+  init(
+    reading reader: some ByteRangeReading, index: ImageIndex? = nil,
+    options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init(),
+    budget: MemoryBudget
+  ) async throws(AnimatedImageError) {
+    let cache = ByteRangeCache(byteLimit: remoteOptions.cacheByteLimit)
+    let memory = RemoteMemory(cache, budget: budget)
+    let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
+    // So that sums of offsets cannot overflow.
+    guard fetcher.byteCount <= 1 << 56 else {
+      throw AnimatedImageError(.parameter, "a file of \(fetcher.byteCount) bytes")
+    }
+    let image: AnimatedImage
+    if let index {
+      guard index.byteCount == fetcher.byteCount else {
+        throw AnimatedImageError(
+          .invalidIndex,
+          "the index is of \(index.byteCount) bytes, the file has \(fetcher.byteCount)",
+          format: index.format)
+      }
+      try index.check(options.limits)
+      try index.scan.checkLiveBytes(header: index.header, options: options)
+      image = try AnimatedImage(
+        settled: index.scan, scannedAs: index.format, source: FetchedSource(fetcher),
+        options: options)
+    } else {
+      let scan = try await RemoteScan(
+        fetcher: fetcher, smallestSkip: remoteOptions.requestCost,
+        readAhead: remoteOptions.readAhead > 0 ? remoteOptions.cacheByteLimit / 2 : 0
+      ).scan(options.limits)
+      image = try await Self.settle(scan, fetcher, options)
+    }
+    let charged = image.charged(to: budget)
+    self.image = charged
+    self.fetcher = fetcher
+    self.remoteOptions = remoteOptions
+    isForeign = index != nil
+  }
+
+  /// The image that `scan` describes, after a truncated last frame was fetched and decoded.
+  private static func settle(
+    _ scan: ScannedImage, _ fetcher: RangeFetcher, _ options: DecodingOptions
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    let source = FetchedSource(fetcher)
+    guard let cut = scan.cutFrame, let header = scan.header else {
+      return try AnimatedImage(scan, source: source, options: options)
+    }
+    try scan.checkLiveBytes(header: header, options: options)
+    source.pin(try await fetcher.bytes(in: cut.byteRange), at: cut.byteRange.lowerBound)
+    let opened = await DecodeThreads.loading.resultUnlessCancelled { _ in
+      Result { () throws(AnimatedImageError) in
+        try AnimatedImage(scan, source: source, options: options)
+      }
+    }
+    guard let opened else { throw AnimatedImageError(.cancelled, "cancelled while opening") }
+    source.unpin(outside: 0..<0)
+    return try opened.get()
+  }
+
+  // MARK: - Structure
+
+  /// The file's format.
+  public var format: AnimationFormat { image.format }
+  /// The size of every composited frame.
+  public var canvasSize: PixelSize { image.canvasSize }
+  /// The total number of plays.
+  public var playCount: PlayCount { image.playCount }
+  /// The frames, in order; at least one.
+  public var frames: [FrameControl] { image.frames }
+  /// Comments, text, colour information and other metadata.
+  public var metadata: AnimationMetadata { image.metadata }
+  /// Damage found in the structure of the file.
+  public var damage: [Damage] { image.damage }
+  /// The size of the file in bytes.
+  public var byteCount: Int { image.byteCount }
+  /// How the image was opened.
+  public var options: DecodingOptions { image.options }
+
+  /// The index of the file, to open it without reading its structure. Reads nothing.
+  public var index: ImageIndex { ImageIndex(of: image) }
+
+  /// What was read so far, including what opening read.
+  public var statistics: ReadStatistics { fetcher.statistics }
+
+  /// The bytes that frame `index` takes when nothing is kept: those of it and of what it depends on, in ascending
+  /// ranges, joined across gaps shorter than ``RemoteOptions/requestCost``. Empty if there is no such frame.
+  ///
+  /// They are read in this order, but not always in as many reads: a range longer than 4 MiB is read in stretches
+  /// of whole frames, and a gap between two stretches is left out.
+  public func byteRanges(forFrame index: Int) -> [Range<Int>] {
+    guard frames.indices.contains(index) else { return [] }
+    let first = frames[...index].lastIndex { $0.isIndependent } ?? 0
+    var ranges: [Range<Int>] = []
+    for frame in frames[first...index] {
+      ranges.append(frame.byteRange, joiningWithin: remoteOptions.requestCost)
+    }
+    return ranges
+  }
+
+  /// How its frames are read: by the ranges of bytes that they need.
+  public var origin: FrameOrigin {
+    FrameOrigin(
+      FetchedImage(
+        image: image, fetcher: fetcher, remoteOptions: remoteOptions, isForeign: isForeign))
+  }
+}
+
+/// An image whose bytes are fetched as frames need them.
+private struct FetchedImage: ImageOrigin {
+  var image: AnimatedImage
+  let fetcher: RangeFetcher
+  let remoteOptions: RemoteOptions
+  let isForeign: Bool
+
+  var format: AnimationFormat { image.format }
+  var canvasSize: PixelSize { image.canvasSize }
+  var options: DecodingOptions { image.options }
+  var frames: [FrameControl] { image.frames }
+  var playCount: PlayCount { image.playCount }
+  var isFetched: Bool { true }
+  var state: ReadingState {
+    get { image.state }
+    set { image.state = newValue }
+  }
+
+  func makeReader(for role: ReaderRole) -> any FrameReading {
+    FetchedReader(image, fetcher: fetcher, options: remoteOptions, isForeign: isForeign)
+  }
+
+  /// Only what the caller knows: computing it would read the whole file. A store has identities of its own.
+  func identity(in cache: any FrameCaching, isCancelled: () -> Bool) -> ContentIdentity? {
+    cache.mayBlock ? nil : state.identity
+  }
+}

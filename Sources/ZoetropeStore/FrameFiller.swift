@@ -1,0 +1,73 @@
+/// Renders one image's decoded frames in several formats at once, and stores them.
+struct FrameFiller: FrameFilling {
+  private let store: FrameStore
+  private let content: ContentIdentity
+  private var renderers: [FrameRenderer]
+
+  init(
+    _ store: FrameStore, _ renderings: [Rendering], of image: any ImageOrigin,
+    _ content: ContentIdentity
+  ) {
+    self.store = store
+    self.content = content
+    renderers = renderings.map {
+      FrameRenderer($0, of: image.canvasSize, options: image.options)
+    }
+  }
+
+  private func key(_ renderer: FrameRenderer, _ index: Int) -> FrameKey {
+    AnimationKey(content: content, rendition: renderer.rendition)[index]
+  }
+
+  /// Whether every format has frame `index`.
+  func isComplete(at index: Int) -> Bool {
+    renderers.allSatisfy { store.contains(key($0, index)) }
+  }
+
+  /// Stores `frame` in the formats that lack it, and returns their number.
+  ///
+  /// - Throws: The first error, after every format was tried; `cancelled` at once.
+  mutating func fill(
+    _ frame: CompositedFrame, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Int {
+    var count = 0
+    var failure: AnimatedImageError?
+    for place in renderers.indices {
+      let key = key(renderers[place], frame.index)
+      if store.contains(key) { continue }
+      do throws(AnimatedImageError) {
+        let rendered = try renderers[place].render(frame, isCancelled: isCancelled)
+        try store.keep(CachedFrame(rendered.bitmap, damage: rendered.damage), for: key)
+        count += 1
+      } catch {
+        if error.code == .cancelled { throw error }
+        // One full format does not keep the others from being filled.
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return count
+  }
+
+  /// Like ``fill(_:isCancelled:)``, but the store records errors.
+  mutating func fillIfPossible(_ frame: CompositedFrame, isCancelled: () -> Bool) {
+    do throws(AnimatedImageError) {
+      _ = try fill(frame, isCancelled: isCancelled)
+    } catch {
+      if error.code != .cancelled { store.note(error) }
+    }
+  }
+}
+
+extension FrameStore: FormatKeeping {
+  package func filler(
+    ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
+  ) -> (any FrameFilling)? {
+    guard rendering.table != nil,
+      let family = formats.first(where: { $0.rendering == rendering })?.family, !family.isEmpty
+    else { return nil }
+    let others = formats.filter { $0.family == family && $0.rendering != rendering }
+    if others.isEmpty { return nil }
+    return FrameFiller(self, others.map(\.rendering), of: image, content)
+  }
+}

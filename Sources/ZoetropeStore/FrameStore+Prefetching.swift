@@ -1,0 +1,132 @@
+internal import Synchronization
+
+extension FrameStore {
+  /// Stores frames of `image` ahead of their use, in one decode pass for all `renderings`.
+  ///
+  /// Decodes on the library's own threads. Skips frames that are stored already; concurrent calls for
+  /// one image take turns, so no frame is decoded twice. If the task is cancelled, the frames stored
+  /// so far stay. (Playing needs no prefetch: it looks up, or decodes and stores, as many frames ahead
+  /// as ``PlaybackOptions/decodeAhead`` says.)
+  ///
+  /// - Parameters:
+  ///   - indices: The frames, in any order. Default: nil, all.
+  ///   - image: The image.
+  ///   - renderings: Their sizes and formats; that of a ``FrameFormat`` is its
+  ///     ``FrameFormat/rendering``.
+  /// - Returns: The number of frames stored, each counted once for each rendering.
+  /// - Throws: `parameter` if there is no such frame; the errors of ``keep(_:for:)`` and of
+  ///   ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never `CancellationError`.
+  @discardableResult
+  public func prefetch(
+    _ indices: [Int]? = nil, of image: AnimatedImage, renderings: [Rendering]
+  ) async throws(AnimatedImageError) -> Int {
+    let indices = indices ?? Array(image.frames.indices)
+    if let wrong = indices.first(where: { !image.frames.indices.contains($0) }) {
+      throw AnimatedImageError(
+        .parameter, "no frame \(wrong), there are \(image.frames.count)", format: image.format)
+    }
+    let content = try await image.state.lookupThreads.value {
+      [self] flag throws(AnimatedImageError) in
+      try identity(of: image) { flag.isRaised }
+    }
+    guard await passes.begin(content) else {
+      throw AnimatedImageError(.cancelled, "before decoding", format: image.format)
+    }
+    defer { passes.end(content) }
+    let pass = PrefetchPass(image, FrameFiller(self, renderings, of: image, content))
+    var count = 0
+    for index in indices {
+      count += try await DecodeThreads.loading.value { flag throws(AnimatedImageError) in
+        try pass.fill(index) { flag.isRaised }
+      }
+    }
+    return count
+  }
+
+  /// Stores frames of `image` in every one of ``formats`` with this family. See
+  /// ``prefetch(_:of:renderings:)``.
+  ///
+  /// - Throws: Also `parameter` if no format has this family.
+  @discardableResult
+  public func prefetch(
+    _ indices: [Int]? = nil, of image: AnimatedImage, family: String
+  ) async throws(AnimatedImageError) -> Int {
+    let members = formats.filter { $0.family == family }
+    if members.isEmpty {
+      throw AnimatedImageError(
+        .parameter, "no format of the store has the family \"\(family)\"", format: image.format)
+    }
+    return try await prefetch(indices, of: image, renderings: members.map(\.rendering))
+  }
+}
+
+/// One prefetch: its reader continues from frame to frame.
+private final class PrefetchPass: Sendable {
+  private struct State {
+    let reader: SeekingReader
+    var filler: FrameFiller
+    var next = 0
+  }
+
+  private let image: AnimatedImage
+  // Only one thread at a time uses it; the lock proves that.
+  private let state: Mutex<State>
+
+  init(_ image: AnimatedImage, _ filler: FrameFiller) {
+    self.image = image
+    let reader = SeekingReader(image, keepsCheckpoints: false)
+    state = Mutex(State(reader: reader, filler: filler))
+  }
+
+  /// Stores frame `index` in the formats that lack it, and returns their number.
+  func fill(
+    _ index: Int, isCancelled: @Sendable () -> Bool
+  ) throws(AnimatedImageError) -> Int {
+    try state.withLock { (state) throws(AnimatedImageError) in
+      if state.filler.isComplete(at: index) { return 0 }
+      state.reader.isFollowingOrder = index == state.next
+      state.next = index + 1
+      let frame = try state.reader.frame(at: index, isCancelled: isCancelled)
+      // If the file has been overwritten, these pixels do not match its identity.
+      guard image.source.isUnchanged else {
+        throw AnimatedImageError(.io, "the file has changed", format: image.format)
+      }
+      return try state.filler.fill(frame, isCancelled: isCancelled)
+    }
+  }
+}
+
+/// Which images are being prefetched, so that a second pass over one waits for the first.
+final class StorePasses: Sendable {
+  private let waiters = Mutex<[ContentIdentity: [ResultHandover<Void>]]>([:])
+
+  /// Waits until no other pass over the image is running; false if the task was cancelled first.
+  func begin(_ content: ContentIdentity) async -> Bool {
+    while !Task.isCancelled {
+      let waiter = ResultHandover<Void>()
+      let isFree = waiters.withLock { waiters in
+        guard waiters[content] != nil else {
+          waiters[content] = []
+          return true
+        }
+        waiters[content]?.append(waiter)
+        return false
+      }
+      if isFree { return true }
+      let remove: @Sendable () -> Void = { [self] in
+        waiters.withLock { $0[content]?.removeAll { $0 === waiter } }
+      }
+      guard await waiter.valueUnlessCancelled(remove) != nil else { return false }
+    }
+    return false
+  }
+
+  /// Ends a pass that ``begin(_:)`` began.
+  func end(_ content: ContentIdentity) {
+    let waiting = waiters.withLock { $0.removeValue(forKey: content) ?? [] }
+    for waiter in waiting { waiter.close(with: ()) }
+  }
+
+  /// Number of passes waiting for another one.
+  var waitingCount: Int { waiters.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+}

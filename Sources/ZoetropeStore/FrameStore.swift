@@ -1,0 +1,209 @@
+internal import Synchronization
+public import SystemPackage
+
+/// Stores rendered frames on disk, so that the next process shows them without decoding.
+///
+/// A directory with one table per frame size and format. Frames found there stay in the
+/// system's file cache, shared by all processes, and are returned without a copy: a ``Bitmap``
+/// from a store keeps its slot in the table until its last copy is released. Any number of
+/// processes may use one directory at once and may be killed at any moment. Anything in the
+/// directory may be deleted at any time. A frame is served only if its checksum is right.
+///
+/// A store that this user may read but not write finds frames and keeps none: see ``isReadOnly``.
+///
+/// Use it as the second level under a ``MemoryFrameCache``, or alone wherever a
+/// ``FrameCaching`` is accepted. Its keys need ``identity(of:)``. Calls may read and write the
+/// disk, so make them on threads that may block. While a store is open, it handles SIGBUS for
+/// tables that another program truncates, and passes every other fault on to the previous
+/// handler.
+public final class FrameStore: Sendable {
+  /// The directory.
+  public let directory: FilePath
+  /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it by
+  /// one frame or a 64th each.
+  ///
+  /// It is this process's: another one that uses the directory under a smaller limit evicts down to
+  /// that whenever it stores a frame.
+  public let byteLimit: Int
+  /// Whether this user may not write to the directory. Then frames are looked up as ever, and
+  /// nothing is stored, evicted or removed.
+  public let isReadOnly: Bool
+  /// The formats whose families are filled together.
+  public let formats: [FrameFormat]
+
+  let secretPath: FilePath
+  private let indexDirectory: FilePath
+  /// Nanoseconds since 1970.
+  let clock: @Sendable () -> Int64
+  let state: Mutex<State>
+  let room = Mutex(Room())
+  let passes = StorePasses()
+  /// Its number among the holders of idle files.
+  private let holder = IdleFiles.shared.newNumber()
+
+  struct State: Sendable {
+    var secret: StoreSecret
+    var tables = OpenTables()
+    var statistics = FrameStoreStatistics()
+    var lastError: AnimatedImageError?
+  }
+
+  /// The store directory of this user: `zoetrope/frames` in `$XDG_CACHE_HOME` if that is an
+  /// absolute path, else in `~/.cache`; nil without a home directory.
+  public static var defaultDirectory: FilePath? {
+    if let cache = environmentVariable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
+      return FilePath(cache).appending("zoetrope").appending("frames")
+    }
+    guard let home = environmentVariable("HOME"), home.hasPrefix("/") else { return nil }
+    return FilePath(home).appending(".cache").appending("zoetrope").appending("frames")
+  }
+
+  /// Opens the store in `directory`, or creates it with access for this user only.
+  ///
+  /// If this user may not write to the directory, the store there is read-only. It must then belong
+  /// to this user or to root, and nobody else may write to it or to its files.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory; missing ones are created.
+  ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
+  ///   - formats: When a frame is decoded for one of these formats, it is stored in all formats of
+  ///     its ``FrameFormat/family``. Default: none. Other formats may be used all the same.
+  /// - Throws: `storeDenied` if others may read or write a directory that this user may write to, or
+  ///   if there is no store and this user may not make one; `storeFull` if the disk is full; `io`;
+  ///   `parameter` if the path is empty.
+  public convenience init(
+    at directory: FilePath, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
+  ) throws(AnimatedImageError) {
+    try self.init(at: directory, byteLimit: byteLimit, formats: formats) { FileStamp.now() }
+  }
+
+  /// - Parameter clock: The time, in nanoseconds since 1970.
+  package init(
+    at directory: FilePath, byteLimit: Int, formats: [FrameFormat] = [],
+    clock: @escaping @Sendable () -> Int64
+  ) throws(AnimatedImageError) {
+    if directory.isEmpty { throw AnimatedImageError(.parameter, "the path of a store is empty") }
+    self.directory = directory
+    self.clock = clock
+    self.byteLimit = max(byteLimit, 0)
+    self.formats = formats
+    secretPath = directory.appending(StoreSecret.fileName)
+    indexDirectory = directory.appending("index")
+    isReadOnly = try !TableDirectory.make(directory)
+    state = Mutex(State(secret: try StoreSecret.load(in: directory)))
+    IdleFiles.shared.add(self, holder)
+  }
+
+  deinit { IdleFiles.shared.remove(holder) }
+
+  // MARK: Frames
+
+  /// Returns the frame stored under `key`.
+  ///
+  /// Its pixels lie in the mapped file. Also nil if the store cannot be used; ``lastError`` says
+  /// why.
+  public func frame(for key: FrameKey) -> CachedFrame? {
+    let found: CachedFrame? =
+      attempt(shape: TableShape(key), creating: false) {
+        (table, secret) throws(AnimatedImageError) in
+        try table.frame(for: TableKey(key, secret: secret.hash))
+      } ?? nil
+    state.withLock { state in
+      if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
+    }
+    return found
+  }
+
+  /// Stores `frame` under `key` if possible.
+  public func store(_ frame: CachedFrame, for key: FrameKey) {
+    do throws(AnimatedImageError) { try keep(frame, for: key) } catch { note(error) }
+  }
+
+  /// Stores `frame` under `key`, or throws.
+  ///
+  /// - Throws: `storeBusy` if every slot for the frame is in use; `storeFull` if the disk is full or
+  ///   the limit leaves no room; `storeDenied` if the store or the table is read-only, or not of this
+  ///   user alone; `storeDamaged` if others remove the table again and again; `storeUnsupported` if
+  ///   the file system has no locks or the table cannot be mapped; `io`; `parameter` if the key names
+  ///   another size or format, or the frame's damage takes more than 160 bytes to describe.
+  public func keep(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
+    let shape = TableShape(key)
+    let size = key.animation.rendition.size
+    guard frame.bitmap.size == size, !size.isEmpty else {
+      throw AnimatedImageError(.parameter, "the frame is not of the key's size, \(size)")
+    }
+    try checkWritable()
+    // If the table was removed meanwhile, the second round creates it again.
+    for isLast in [false, true] {
+      do throws(AnimatedImageError) {
+        guard let (table, secret) = try table(shape, creating: true) else { return }
+        try table.store(
+          frame, for: TableKey(key, secret: secret.hash), mayGrow: { makeRoom($0) })
+        state.withLock { $0.statistics.insertions += 1 }
+        return
+      } catch {
+        guard error.code == .storeDamaged, !isLast else { throw error }
+        forget(shape)
+      }
+    }
+  }
+
+  /// Whether there is a frame under `key`. Does not read its pixels, counts as no lookup and does not
+  /// keep the frame from being evicted.
+  public func contains(_ key: FrameKey) -> Bool {
+    attempt(shape: TableShape(key), creating: false) {
+      (table, secret) throws(AnimatedImageError) in
+      table.contains(TableKey(key, secret: secret.hash))
+    } ?? false
+  }
+
+  /// The last error that kept a frame from being stored or looked up.
+  public var lastError: AnimatedImageError? { state.withLock { $0.lastError } }
+
+  func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }
+
+  /// Throws `storeDenied` if the store is read-only.
+  func checkWritable() throws(AnimatedImageError) {
+    if isReadOnly {
+      throw AnimatedImageError(.storeDenied, "\(directory) is read-only: nothing is stored there")
+    }
+  }
+
+  // MARK: Identities
+
+  /// Returns the identity of the image's bytes for this store's keys. It is the same in every
+  /// process.
+  ///
+  /// Reads the whole file, 1 MiB at a time, unless the store knows its identity.
+  ///
+  /// - Throws: The errors of ``AnimatedImage/contentIdentity()``.
+  public func identity(of image: AnimatedImage) throws(AnimatedImageError) -> ContentIdentity {
+    try identity(of: image) { Task.isCancelled }
+  }
+
+  /// Records about files that were opened or hashed.
+  var index: StoreIndex {
+    StoreIndex(
+      directory: indexDirectory, secret: state.withLock { $0.secret.hash }, isReadOnly: isReadOnly)
+  }
+}
+
+extension FrameStore: FrameCaching {
+  /// True: lookups read the disk and stores write it.
+  public var mayBlock: Bool { true }
+}
+
+extension FrameCaching {
+  /// The store on disk, if it is this cache or one behind it.
+  package var diskStore: FrameStore? { levels.lazy.compactMap { $0 as? FrameStore }.first }
+}
+
+extension TableShape {
+  /// The shape of the table that holds the frame.
+  init(_ key: FrameKey) {
+    let rendition = key.animation.rendition
+    self.init(
+      size: rendition.table?.box ?? rendition.size, format: rendition.format,
+      name: rendition.table)
+  }
+}

@@ -1,0 +1,229 @@
+internal import SystemPackage
+
+/// Records about files, without their pixels: one small file for each, named after the hash of the
+/// file's stamp.
+///
+/// A modified file has another stamp, so its old record is not found. The name covers the version
+/// of the records and scanners. Records carry a checksum keyed with the store's secret.
+struct StoreIndex: Sendable {
+  /// Increment if the layout of records changes, or if a scanner finds anything different in a
+  /// file.
+  static let version = 1
+  /// Maximum number of records, and their maximum total bytes.
+  private static let maximumCount = 4096
+  private static let maximumBytes = 32 << 20
+  /// A larger record is not stored: reading it would take as long as a scan.
+  private static let maximumRecordBytes = 8 << 20
+
+  let directory: FilePath
+  let secret: HashSecret
+  /// Whether nothing is written.
+  var isReadOnly = false
+
+  enum Subject: Int {
+    case identity = 1
+    case structure
+  }
+
+  /// The record about the file with this stamp; nil if there is no intact one.
+  ///
+  /// - Parameter conditions: What the record depends on besides the file's bytes.
+  func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
+    let (name, _) = name(subject, stamp, conditions)
+    guard let file = (try? TableFile.open(directory.appending(name))) ?? nil,
+      let count = try? file.status.byteCount, (16...Self.maximumRecordBytes).contains(count),
+      let bytes = try? file.read(count, at: 0), bytes.count == count
+    else { return nil }
+    let content = Array(bytes.dropLast(16))
+    guard Array(bytes.suffix(16)) == checksum(content, name) else { return nil }
+    return RecordReader(content)
+  }
+
+  /// Stores a record, replacing the previous one.
+  func write(
+    _ subject: Subject, of stamp: FileStamp, conditions: [Int] = [],
+    _ body: (inout RecordWriter) -> Void
+  ) throws(AnimatedImageError) {
+    var writer = RecordWriter()
+    body(&writer)
+    guard writer.bytes.count <= Self.maximumRecordBytes - 16, !isReadOnly else { return }
+    guard try TableDirectory.make(directory) else { return }
+    let (name, hash) = name(subject, stamp, conditions)
+    let path = directory.appending(name)
+    let temporary = directory.appending("\(name).\(UInt32.random(in: 1...UInt32.max)).new")
+    guard let file = try TableFile.open(temporary, creating: true) else { return }
+    do throws(AnimatedImageError) {
+      try file.write((writer.bytes + checksum(writer.bytes, name)).rawBytes, at: 0)
+      _ = try TableDirectory.publish(temporary, as: path, replacing: true)
+    } catch {
+      TableDirectory.remove(temporary)
+      throw error
+    }
+    // Listing the directory on every write would take longer than the records save. 64 large ones
+    // would exceed the limit by far.
+    if hash.low % 64 == 0 || writer.bytes.count > 256 << 10 { prune() }
+  }
+
+  /// Removes the oldest records until the limits are met.
+  func prune(to byteLimit: Int = maximumBytes) {
+    let files = records().sorted { $0.status.modified > $1.status.modified }
+    var bytes = 0
+    for (place, file) in files.enumerated() {
+      bytes += file.status.allocatedBytes
+      if place >= Self.maximumCount || bytes > byteLimit {
+        TableDirectory.remove(directory.appending(file.name))
+      }
+    }
+  }
+
+  /// All records, and leftovers of killed writers. No files of others.
+  func records() -> [(name: String, status: TableFile.Status)] {
+    TableDirectory.files(in: directory).filter { StoreFiles.isRecord($0.name) }
+  }
+
+  private func name(
+    _ subject: Subject, _ stamp: FileStamp, _ conditions: [Int]
+  ) -> (name: String, hash: ContentIdentity) {
+    let numbers =
+      [
+        Self.version, subject.rawValue, Int(truncatingIfNeeded: stamp.device),
+        Int(truncatingIfNeeded: stamp.inode), stamp.byteCount, Int(stamp.modified),
+        Int(stamp.changed),
+      ] + conditions
+    let hash = secret.hash128(numbers.rawBytes)
+    return ("\(hash)", hash)
+  }
+
+  private func checksum(_ bytes: [UInt8], _ name: String) -> [UInt8] {
+    let hash = secret.hash128((bytes + Array(name.utf8)).rawBytes)
+    return Array("\(hash)".utf8.prefix(16))
+  }
+}
+
+extension FrameStore {
+  /// Opens the file at `path`, without scanning it if a record of its first scan is stored here.
+  package func open(
+    _ path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> AnimatedImage {
+    try open(
+      AnimatedImage.source(at: path, options: options, isCancelled: isCancelled), options: options)
+  }
+
+  /// Opens `source`, without scanning it if it is a file whose first scan is recorded here.
+  func open(
+    _ source: any ByteSource, options: DecodingOptions
+  ) throws(AnimatedImageError) -> AnimatedImage {
+    let stamp = source.currentStamp
+    let now = FileStamp.now()
+    let conditions = options.scanConditions
+    if let stamp, stamp.isSettled(at: now),
+      var record = index.read(.structure, of: stamp, conditions: conditions),
+      let scan = record.image(), let header = scan.header, source.isUnchanged
+    {
+      try scan.checkLiveBytes(header: header, options: options)
+      return try AnimatedImage(
+        settled: scan, scannedAs: header.format, source: source, options: options)
+    }
+    let image = try AnimatedImage(source: source, options: options)
+    if let stamp, stamp.isSettled(at: now), source.isUnchanged, source.currentStamp == stamp {
+      do throws(AnimatedImageError) {
+        try index.write(.structure, of: stamp, conditions: conditions) { $0.put(image) }
+      } catch { note(error) }
+    }
+    return image
+  }
+
+  /// The key of the file's frames, if the file was opened and hashed through this store and is
+  /// unchanged. Reads the records alone.
+  package func knownKey(
+    ofFileAt path: FilePath, rendering: Rendering, options: DecodingOptions
+  ) -> AnimationKey? {
+    let index = index
+    guard let stamp = FileStamp(at: path), stamp.isSettled(at: FileStamp.now()),
+      var record = index.read(.identity, of: stamp), let identity = record.identity(),
+      var structure = index.read(.structure, of: stamp, conditions: options.scanConditions),
+      let header = structure.image()?.header
+    else { return nil }
+    let rendition = Rendition(rendering, of: header.canvasSize, options: options)
+    return AnimationKey(content: identity, rendition: rendition)
+  }
+
+  /// Like ``identity(of:)``, but throws `cancelled` once `isCancelled` returns true.
+  public func identity(
+    of image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    let index = index
+    let stamp = image.source.currentStamp
+    // Kept in memory too: a read-only store, or one whose disk is full, has no record of it.
+    if let known = image.state.storedIdentity, known.secret === index.secret,
+      known.stamp == stamp, image.source.isUnchanged
+    {
+      return known.identity
+    }
+    // A file that changed within the last seconds is hashed each time. A later write may leave its
+    // stamp as it is, and then frames of the new bytes would be stored under the old identity.
+    let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? true
+    if let stamp, isSettled, image.source.isUnchanged,
+      var record = index.read(.identity, of: stamp), let identity = record.identity()
+    {
+      image.state.storedIdentity = (index.secret, stamp, identity)
+      return identity
+    }
+    let identity = try image.identity(keyedWith: index.secret, isCancelled: isCancelled)
+    guard isSettled, image.source.currentStamp == stamp else { return identity }
+    image.state.storedIdentity = (index.secret, stamp, identity)
+    if let stamp {
+      do throws(AnimatedImageError) {
+        try index.write(.identity, of: stamp) {
+          $0.put(identity.high)
+          $0.put(identity.low)
+        }
+      } catch { note(error) }
+    }
+    return identity
+  }
+}
+
+extension RecordReader {
+  /// Reads the record of an identity.
+  fileprivate mutating func identity() -> ContentIdentity? {
+    let identity = ContentIdentity(high: number(UInt64.self), low: number(UInt64.self))
+    return isComplete ? identity : nil
+  }
+}
+
+extension AnimatedImage {
+  /// Opens the file at `path`, without scanning it if its device, inode, size and times are the
+  /// same as when it was last opened through `store`.
+  ///
+  /// - Throws: The errors of ``init(contentsOf:options:)``. If the store cannot be used, the file
+  ///   is scanned.
+  public init(
+    contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
+  ) throws(AnimatedImageError) {
+    self = try store.open(path, options: options) { Task.isCancelled }
+  }
+
+  /// Like ``init(contentsOf:options:knownTo:)``, for a file that the caller has opened.
+  package init(
+    source: any ByteSource, options: DecodingOptions, knownTo store: FrameStore
+  ) throws(AnimatedImageError) {
+    self = try store.open(source, options: options)
+  }
+}
+
+extension DecodingOptions {
+  /// Every option that affects what opening a file finds.
+  fileprivate var scanConditions: [Int] {
+    let policy =
+      switch damage {
+      case .salvage: 1
+      case .strict: 2
+      case .partialRows: 3
+      }
+    return [
+      policy, limits.canvasPixels, limits.frameCount, limits.liveBytes, limits.pixelsPerPlay,
+      limits.metadataBytes, limits.metadataTotalBytes, limits.metadataCount,
+    ]
+  }
+}

@@ -1,0 +1,256 @@
+/// What all frames of one table have in common: pixel format and size, or the ``FrameFormat``.
+package struct TableShape: Sendable, Hashable {
+  /// The size of every frame; in the table of a ``FrameFormat``, of the largest.
+  package let size: PixelSize
+  package let format: PixelFormat
+  /// Nil if this is not the table of a ``FrameFormat``.
+  package let name: TableName?
+
+  package init(size: PixelSize, format: PixelFormat, name: TableName? = nil) {
+    self.size = size
+    self.format = format
+    self.name = name
+  }
+
+  /// Whether a frame of `size` fits in a slot.
+  func holds(_ size: PixelSize) -> Bool {
+    if name == nil { return size == self.size }
+    return !size.isEmpty && size.width <= self.size.width && size.height <= self.size.height
+  }
+
+  package var bytesPerRow: Int { format.bytesPerRow(width: size.width) }
+  /// Bytes of a frame's pixels; 0 if the size is empty or too large.
+  package var frameBytes: Int {
+    let (bytes, overflow) = bytesPerRow.multipliedReportingOverflow(by: max(size.height, 0))
+    return overflow || size.isEmpty ? 0 : bytes
+  }
+}
+
+/// The layout of a table's file, and the header that describes it.
+///
+/// A header page, the time of last use of each slot, an entry of 256 bytes per slot, and the pixels,
+/// page-aligned for each slot. The header is written before the file gets its name and never
+/// changes. Numbers are in native byte order; a header in the other one is invalid.
+///
+/// A slot whose time is 0 takes no disk space, and its entry may lie in a hole of the file, which
+/// must not be read through a mapping: on a full disk that fails. There are slots for twice the
+/// store's limit, so that the frames of one table can fill it although sets differ in length.
+struct TableLayout: Sendable, Hashable {
+  /// Increment if the layout or the key of frames changes.
+  static let version: UInt64 = 4
+  /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
+  /// are then no longer found.
+  static let pixelVersion: UInt64 = 1
+  /// Number of slots that may hold a given frame.
+  static let ways = 16
+  static let maximumSlotCount = 8192
+  /// The byte that every process which has the table open locks for reading. Only who can lock it
+  /// for writing may remove the file.
+  static let presence = 1
+  private static let magic: UInt64 = 0x5a4f_4554_5441_424c
+  private static let headerWords = 16
+
+  let shape: TableShape
+  /// A multiple of ``wayCount``.
+  let slotCount: Int
+  let pageSize: Int
+  /// Random; distinguishes the table from others of its shape.
+  let number: UInt64
+
+  /// The layout of a new table in a store of `byteLimit` bytes; nil if not even one frame fits.
+  package init?(_ shape: TableShape, byteLimit: Int, pageSize: Int, number: UInt64) {
+    let frame = shape.frameBytes
+    guard frame > 0, frame <= byteLimit, frame < 1 << 40 else { return nil }
+    self.shape = shape
+    self.pageSize = pageSize
+    self.number = number
+    let stride = (frame + pageSize - 1) / pageSize * pageSize
+    let maximum = min(shape.name?.maximumCount ?? .max, Self.maximumSlotCount)
+    let count = min(max(byteLimit / stride, 1) * 2, max(maximum, 1))
+    slotCount = count < Self.ways ? count : count / Self.ways * Self.ways
+  }
+
+  var wayCount: Int { min(slotCount, Self.ways) }
+  var setCount: Int { slotCount / wayCount }
+  var stride: Int { (shape.frameBytes + pageSize - 1) / pageSize * pageSize }
+  var usesOffset: Int { pageSize }
+  var usesBytes: Int { slotCount * 8 }
+  var entriesOffset: Int { pageSize + roundedToPage(usesBytes) }
+  var pixelsOffset: Int { entriesOffset + roundedToPage(slotCount * TableEntry.byteCount) }
+  var fileBytes: Int { pixelsOffset + slotCount * stride }
+
+  private func roundedToPage(_ count: Int) -> Int { (count + pageSize - 1) / pageSize * pageSize }
+
+  /// Where the time of last use of `slot` is: nanoseconds since 1970, 0 if it takes no disk space.
+  func use(of slot: Int) -> Int { usesOffset + slot * 8 }
+  func entry(of slot: Int) -> Int { entriesOffset + slot * TableEntry.byteCount }
+  /// The byte range of the pixels of `slot`.
+  func pixels(of slot: Int) -> Range<Int> {
+    let start = pixelsOffset + slot * stride
+    return start..<start + shape.frameBytes
+  }
+
+  /// The pages of `slot`. A hole for fewer bytes would leave its last page allocated.
+  func pages(of slot: Int) -> Range<Int> {
+    let start = pixelsOffset + slot * stride
+    return start..<start + stride
+  }
+
+  /// The slots whose entries lie in the same page as that of `slot`.
+  func neighbours(of slot: Int) -> Range<Int> {
+    let count = pageSize / TableEntry.byteCount
+    let first = slot / count * count
+    return first..<min(first + count, slotCount)
+  }
+
+  /// The byte range of a frame of `size` in `slot`; nil if it does not fit.
+  func pixels(of slot: Int, size: PixelSize) -> Range<Int>? {
+    guard shape.holds(size) else { return nil }
+    let start = pixelsOffset + slot * stride
+    return start..<start + shape.format.bytesPerRow(width: size.width) * size.height
+  }
+
+  /// The slots that may hold the frame: one set. Consecutive frames map to consecutive sets, so the
+  /// frames of one animation spread evenly.
+  func slots(of key: TableKey) -> StrideTo<Int> {
+    let sets = UInt64(setCount)
+    let set = Int((key.animation % sets + UInt64(key.index) % sets) % sets)
+    return Swift.stride(from: set, to: slotCount, by: setCount)
+  }
+
+  /// The first bytes of the header page.
+  func header(_ secret: HashSecret) -> [UInt8] {
+    var words = [UInt64](repeating: 0, count: Self.headerWords)
+    words[0] = Self.magic
+    words[1] = Self.version
+    words[2] = Self.pixelVersion
+    words[3] = UInt64(pageSize)
+    words[4] = UInt64(shape.size.width)
+    words[5] = UInt64(shape.size.height)
+    words[6] = UInt64(shape.format.kind.rawValue)
+    words[7] = UInt64(slotCount)
+    words[8] = UInt64(fileBytes)
+    words[9] = number
+    words[15] = secret.hash64(words.span.extracting(first: 15).rawBytes)
+    var bytes: [UInt8] = []
+    bytes.append(copying: words.span.rawBytes)
+    return bytes
+  }
+
+  /// Reads the header of `file`; nil unless it describes the whole of a table of `shape`.
+  init?(
+    of file: TableFile, _ shape: TableShape, secret: HashSecret
+  ) throws(AnimatedImageError) {
+    let header = try file.read(Self.headerWords * 8, at: 0)
+    self.init(header: header, of: shape, pageSize: TableFile.pageSize, secret: secret)
+    guard try file.status.byteCount == fileBytes else { return nil }
+  }
+
+  /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with
+  /// this secret, on a machine with the same page size and byte order.
+  init?(header bytes: [UInt8], of shape: TableShape, pageSize: Int, secret: HashSecret) {
+    guard bytes.count >= Self.headerWords * 8, (1..<1 << 40).contains(shape.frameBytes) else {
+      return nil
+    }
+    let words = (0..<Self.headerWords).map { bytes.rawBytes.load(UInt64.self, at: $0 * 8) }
+    self.shape = shape
+    self.pageSize = pageSize
+    guard let count = Int(exactly: words[7]), (1...Self.maximumSlotCount).contains(count),
+      count < Self.ways || count % Self.ways == 0
+    else { return nil }
+    slotCount = count
+    number = words[9]
+    // Every other field must equal what would be written now.
+    guard header(secret) == Array(bytes.prefix(Self.headerWords * 8)) else { return nil }
+  }
+}
+
+/// Identifies a frame in a table.
+struct TableKey: Sendable, Hashable {
+  /// The hash of everything that determines the pixels. Frames are equal if their hashes are.
+  let high: UInt64
+  let low: UInt64
+  /// A hash of the animation and its rendition.
+  let animation: UInt64
+  let index: Int
+  let content: ContentIdentity
+  /// The size of the frame.
+  let size: PixelSize
+
+  /// Creates the table key of `key`, hashed with the store's secret.
+  init(_ key: FrameKey, secret: HashSecret) {
+    let rendition = key.animation.rendition
+    var words: [UInt64] = [
+      key.animation.content.high, key.animation.content.low,
+      UInt64(bitPattern: Int64(rendition.size.width)),
+      UInt64(bitPattern: Int64(rendition.size.height)),
+      UInt64(rendition.format.kind.rawValue), rendition.damage.code | rendition.decoder.code,
+    ]
+    if let scaling = rendition.scaling {
+      words += [
+        scaling.fit.code, scaling.filter.code, scaling.linearLight ? 1 : 0,
+        scaling.pixelAspect.bitPattern,
+      ]
+    }
+    if let drawing = rendition.drawing {
+      words += [
+        1, UInt64(bitPattern: Int64(drawing.version)),
+        secret.hash64(Array(drawing.name.utf8).rawBytes),
+      ]
+    }
+    if rendition.canvasFormat != .rgba8 {
+      words += [2, UInt64(rendition.canvasFormat.kind.rawValue)]
+    }
+    animation = secret.hash64(words.span.rawBytes)
+    words.append(UInt64(bitPattern: Int64(key.index)))
+    let hash = secret.hash128(words.span.rawBytes)
+    (high, low) = (hash.high, hash.low)
+    index = max(key.index, 0)
+    content = key.animation.content
+    size = rendition.size
+  }
+}
+
+// Spelt out because the codes in tables must not change with the order of the cases.
+extension DamagePolicy {
+  fileprivate var code: UInt64 {
+    switch self {
+    case .salvage: 1
+    case .strict: 2
+    case .partialRows: 3
+    }
+  }
+}
+
+extension PixelDecoder {
+  /// In bits that no damage policy has.
+  fileprivate var code: UInt64 {
+    switch self {
+    case .fast: 0
+    case .reference: 1 << 8
+    }
+  }
+}
+
+extension ScalingFit {
+  fileprivate var code: UInt64 {
+    switch self {
+    case .fit: 1
+    case .fill: 2
+    case .stretch: 3
+    case .integer: 4
+    }
+  }
+}
+
+extension ScalingFilter {
+  fileprivate var code: UInt64 {
+    switch self {
+    case .nearest: 1
+    case .box: 2
+    case .bilinear: 3
+    case .bicubic: 4
+    case .lanczos3: 5
+    }
+  }
+}
