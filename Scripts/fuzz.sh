@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzzers and runs each for TIME seconds: Scripts/fuzz.sh TIME [TARGET...]
+# Builds the fuzzers and runs each for TIME seconds: Scripts/fuzz.sh TIME [TARGET...]; TIME 0 only builds them.
 # New inputs gather in .build-fuzz/corpus; an input that is a finding is left in .build-fuzz/artifacts,
 # and the run fails. One line a target goes to .build-fuzz/runs.tsv, from which the ledger is written.
 set -euo pipefail
@@ -21,6 +21,7 @@ for target in "${targets[@]}"; do
   SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Fuzz -c release --scratch-path "$PWD/$build" --product "$target" \
     --sanitize=address --sanitize=fuzzer -Xswiftc -sanitize=fuzzer,address \
     -Xswiftc -enable-testing -Xswiftc -DSANITIZE_ADDRESS -Xcc -fsanitize=fuzzer-no-link,undefined >&2
+  [ "$time" != 0 ] || continue
 
   mkdir -p "$build/corpus/$target" $build/artifacts $build/logs
   seeds=()
