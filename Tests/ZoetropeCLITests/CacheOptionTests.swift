@@ -166,7 +166,7 @@ import Zoetrope
     }
   }
 
-  @Test(arguments: [("HOME=rel", "no absolute path"), ("HOME=", "not set")])
+  @Test(arguments: [("HOME=rel", "not an absolute path"), ("HOME=", "not set")])
   func `why there is no cache directory of the user's is told`(_ home: String, _ reason: String)
     throws
   {

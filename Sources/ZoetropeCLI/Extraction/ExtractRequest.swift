@@ -132,25 +132,25 @@ extension ExtractRequest {
       isDirectory: { OutputFile.isDirectory(FilePath(bytes: $0)) },
       isStream: { OutputStream.isNeeded(for: FilePath(bytes: $0)) })
     if destination == .standardOutput, manifest == "-" {
-      throw .usage("frames and manifest cannot both go to standard output")
+      throw .usage("the frames and the manifest cannot both go to standard output")
     }
     if destination.isStream, format == .y4m, files.count > 1 {
-      throw .usage("a stream holds one video; put {stem} into the output name, or name a directory")
+      throw .usage("a stream holds one video; add {stem} to the output name, or name a directory")
     }
     guard case .files(let template) = destination else {
       if format == .ffconcat {
-        throw .usage("--format ffconcat writes files; -o names a directory")
+        throw .usage("--format ffconcat writes files; name a directory with -o")
       }
       return destination
     }
     try FileEnding.check(template, format)
     if [.y4m, .ffconcat].contains(format), template.tellsFramesApart {
       throw .usage(
-        "--format \(format.rawValue) writes one file for all frames: no {index}, {time_ms} or "
-          + "{delay_ms} in its name")
+        "--format \(format.rawValue) writes one file for all frames; its name cannot contain {index}, "
+          + "{time_ms} or {delay_ms}")
     }
     if format == .ffconcat, template.listedFrames == nil {
-      throw .usage("with --format ffconcat, -o is a directory or a name that ends in .ffconcat")
+      throw .usage("--format ffconcat requires -o with a directory or a name ending in .ffconcat")
     }
     try template.checkNames(of: inputs, example: "DIR/{name}-{index:04}.{ext}")
     return destination
@@ -224,7 +224,7 @@ extension ExtractRequest {
     throw CommandFailure(
       .cannotWrite, code: "exists",
       isResuming
-        ? "\(path) exists and is no manifest; --force replaces it"
+        ? "\(path) exists and is not a manifest; --force replaces it"
         : "\(path) exists; --force replaces it")
   }
 

@@ -43,7 +43,7 @@ struct ExtractionPlan {
       guard request.staticImage == .only else {
         throw .emptySelection(of: image, input: input, policy: request.policy)
       }
-      var failure = CommandFailure.usage("there is no static image apart from the frames")
+      var failure = CommandFailure.usage("the file has no static image that is not a frame")
       failure.file = input.name
       throw failure
     }
@@ -62,7 +62,7 @@ struct ExtractionPlan {
     if let frames = request.format == .ffconcat ? template.listedFrames : nil {
       let list = template.name(values)
       guard !list.contains(0x0a) else {
-        throw .usage("a list of frames cannot hold names with line breaks")
+        throw .usage("a list of frames cannot contain names with line breaks")
       }
       whole = FilePath(bytes: list)
       names = frames
@@ -91,7 +91,8 @@ struct ExtractionPlan {
     if let frames = rate.frames(shownFor: durations, maximum: request.selection.maximum) {
       return frames
     }
-    throw .usage("--fps gives more than \(PictureRate.mostPictures) pictures; --max limits them")
+    throw .usage(
+      "--fps gives more than \(PictureRate.mostPictures) pictures; limit them with --max")
   }
 
   /// Determines how often each frame of a video is repeated: as the pictures of ``ExtractRequest/rate`` say,
@@ -127,13 +128,13 @@ struct ExtractionPlan {
         return try checkVideo(of: input, request)
       }
       failure = .usage(
-        "exact delays take \(total) pictures, the most are \(PictureRate.mostPictures); "
-          + "--fps sets another rate")
+        "exact delays need \(total) pictures, the limit is \(PictureRate.mostPictures); choose another "
+          + "rate with --fps")
     } else if delays.allSatisfy({ request.policy.shownDuration(of: $0) == .zero }) {
       failure = .usage("every frame is shown for 0 ms with \(request.policy) timing")
     } else {
       failure = .usage(
-        "the delays are multiples of no time from 1 ms up; --fps sets a frame rate")
+        "no constant frame rate up to 1000 fits the delays exactly; choose one with --fps")
     }
     failure.file = input.name
     throw failure
@@ -153,8 +154,8 @@ struct ExtractionPlan {
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
     var failure = CommandFailure(
       .limit, code: "limitExceeded",
-      "the video would be \(count) pictures of \(pictureSize), the most are \(Self.mostVideoBytes) bytes; "
-        + "choose a lower --fps, a --size or --max, or --limits none")
+      "the video would be \(count) pictures of \(pictureSize), the limit is \(Self.mostVideoBytes) bytes; "
+        + "lower --fps, or pass --size, --max or --limits none")
     failure.file = input.name
     throw failure
   }
@@ -171,7 +172,7 @@ extension CommandFailure {
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
     var failure = CommandFailure.usage(
-      "no frame \(frame.number), there are \(frame.count)")
+      "frame \(frame.number) does not exist; there are \(frame.count) frames")
     failure.file = input.name
     return failure
   }
@@ -181,7 +182,7 @@ extension CommandFailure {
     of image: AnimatedImage, input: InputFile, policy: DelayPolicy
   ) -> CommandFailure {
     var failure = CommandFailure.usage(
-      "the selection holds no frame; there are \(image.frames.count), and a play lasts "
+      "the selection matches none of the \(image.frames.count) frames; a play takes "
         + "\(Decimal(image.duration(policy: policy))) ms with \(policy) timing")
     failure.file = input.name
     return failure

@@ -56,15 +56,15 @@ extension ExtractRequest {
     _ path: FilePath, names: inout OutputNames, avoiding identities: InputIdentities
   ) throws(CommandFailure) {
     guard names.insert(path) else {
-      throw .usage("two outputs would be called \(path); put {stem} or {name} into the output name")
+      throw .usage("two outputs would be called \(path); add {stem} or {name} to the output name")
     }
     try identities.check(path)
     guard !isForced, OutputFile.isTaken(path) else { return }
     if isResuming, ConcatList.isList(path) { return }
     throw CommandFailure(
       .cannotWrite, code: "exists",
-      "\(path) exists\(isResuming ? " and is no list of frames" : ""); --force replaces it"
-        + (format == .ffconcat && !isResuming ? ", --resume keeps frames and writes it anew" : ""))
+      "\(path) exists\(isResuming ? " and is not a list of frames" : ""); --force replaces it"
+        + (format == .ffconcat && !isResuming ? ", --resume keeps the frames and rewrites it" : ""))
   }
 
   /// Refuses a name that is taken by another output, by an input, or by a file that must stay.
@@ -77,22 +77,22 @@ extension ExtractRequest {
     guard names.insert(path) else {
       throw .usage(
         files.count > 1
-          ? "two outputs would be called \(path); put a mark between {stem} and {index} in the "
-            + "output name, or extract the files to different directories"
-          : "two outputs would be called \(path); put {index} into the output name")
+          ? "two outputs would be called \(path); separate {stem} and {index} in the output name, "
+            + "or extract the files to different directories"
+          : "two outputs would be called \(path); add {index} to the output name")
     }
     try identities.check(path)
     guard !isForced, OutputFile.isTaken(path) else { return false }
     guard isResuming else {
       throw CommandFailure(
         .cannotWrite, code: "exists",
-        "\(path) exists; --force replaces it, --resume keeps it and goes on")
+        "\(path) exists; --force replaces it, --resume keeps it and continues")
     }
     // A frame older than the input cannot be one of its frames, unless the input still grows.
     if !isFollowing, let source = input.path, OutputFile.isOlder(path, than: source) {
       throw CommandFailure(
         .cannotWrite, code: "stale",
-        "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
+        "\(path) is older than \(input.name); --force rewrites all frames", file: input.name)
     }
     return true
   }

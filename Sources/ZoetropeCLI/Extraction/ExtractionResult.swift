@@ -24,7 +24,7 @@ struct ExtractionResult {
     let stop = Signals.ending.map { status in
       CommandFailure(
         status, code: "interrupted",
-        "interrupted, \(tally) written\(isResumable ? "; --resume goes on" : "")",
+        "interrupted, \(tally) written\(isResumable ? "; continue with --resume" : "")",
         file: report.input.name)
     }
     // A writer that was stopped by a signal knows less.

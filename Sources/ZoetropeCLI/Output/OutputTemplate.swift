@@ -84,7 +84,7 @@ extension OutputTemplate {
   func checkNames(of inputs: [InputFile], example: String) throws(CommandFailure) {
     guard inputs.count > 1 else { return }
     guard tellsFilesApart else {
-      throw .usage("several files need {stem} or {name} in the output name, or a directory")
+      throw .usage("several files need a directory, or {stem} or {name} in the output name")
     }
     var names: [[UInt8]: InputFile] = [:]
     for input in inputs {
@@ -94,7 +94,7 @@ extension OutputTemplate {
         "\(other.name) and \(input.name) would have the same output names; "
           + (other.fullStem == input.fullStem
             ? "write them to different directories"
-            : "{name} has the extension too, as in -o '\(example)'"))
+            : "use {name}, which includes the extension, as in -o '\(example)'"))
     }
   }
 
@@ -133,7 +133,7 @@ extension OutputTemplate {
 
   private static func place(_ rest: inout ArraySlice<UInt8>) throws(CommandFailure) -> Token {
     guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
-      throw .usage("a { in the output name has no }; {{ stands for a plain {")
+      throw .usage("a { in the output name has no }; write {{ for a literal {")
     }
     let name = String(decoding: rest[..<end], as: UTF8.self)
     rest = rest[(end + 1)...]
@@ -149,8 +149,8 @@ extension OutputTemplate {
     case ("delay_ms", let width?) where width <= 20: return .delay(width: width)
     default:
       throw .usage(
-        "{\(name)} is not known in an output name; there are {name} {stem} {index} {time_ms} "
-          + "{delay_ms} {ext}, and numbers take a width as in {index:04}")
+        "unknown field {\(name)} in the output name; the fields are {name} {stem} {index} {time_ms} "
+          + "{delay_ms} {ext}, and numbers take a width, as in {index:04}")
     }
   }
 
@@ -159,7 +159,7 @@ extension OutputTemplate {
     rest = rest[digits.endIndex...]
     let width = digits.isEmpty ? 0 : Int(String(decoding: digits, as: UTF8.self)) ?? 99
     guard rest.popFirst() == UInt8(ascii: "d"), width <= 20 else {
-      throw .usage("only %d or %04d may follow a % in an output name; %% stands for a plain %")
+      throw .usage("% in an output name must be %d, or as in %04d; write %% for a literal %")
     }
     return .index(width: width, isFitted: false)
   }
@@ -309,8 +309,8 @@ enum FileEnding {
     let other = [ExtractionFormat.y4m, .ffconcat].first { $0.rawValue == word && $0 != format }
     guard others.contains(word) || format != .png && isPNG || other != nil else { return }
     throw .usage(
-      "the output is \(format.content), and its name ends in .\(ending)"
-        + (other.map { "; --format \($0.rawValue) writes that" } ?? ""))
+      "the output is \(format.content), but its name ends in .\(ending)"
+        + (other.map { "; use --format \($0.rawValue)" } ?? ""))
   }
 }
 

@@ -227,7 +227,7 @@ extension AnimationReport {
       text += Self.row("delays", delays)
     }
     if image.staticImage != nil {
-      text += Self.row("static", "the still picture is not a frame; extract --static has it")
+      text += Self.row("static", "the static image is not a frame; extract it with --static")
     }
     for item in damage.prefix(8) { text += Self.row("damage", "\(item)".sanitized) }
     if damage.count > 8 { text += Self.row("damage", "and \(damage.count - 8) more") }
@@ -258,7 +258,7 @@ extension AnimationReport {
     }
     let shown = shownDuration
     let stored = storedDuration
-    var text = "\(shown) ms a play"
+    var text = "\(shown) ms per play"
     if let words = shown.minutesAndSeconds { text += " (\(words))" }
     if shown != stored { text += " with \(policy) timing, \(stored) ms as stored" }
     return text
@@ -275,7 +275,7 @@ extension AnimationReport {
     guard let (least, most) = range else { return "none" }
     var text = least == most ? "\(least) ms each" : "\(least) to \(most) ms"
     if raised > 0 {
-      text += "; \(raised) shown longer by \(policy) timing, as players do with short delays"
+      text += "; \(raised) short ones are shown longer with \(policy) timing, as in players"
     }
     return text
   }
@@ -299,7 +299,7 @@ extension AnimationReport {
       text += Self.row("cicp", cicp.map(String.init).joined(separator: " "))
     }
     if let density = data.pixelDensity {
-      let unit = density.isPerMetre ? "pixels a metre" : "ratio only"
+      let unit = density.isPerMetre ? "pixels per metre" : "ratio only"
       text += Self.row("density", "\(density.x) by \(density.y), \(unit)")
     }
     if let exif = data.exif { text += Self.row("exif", "\(exif.count) bytes") }

@@ -161,7 +161,7 @@ extension Explanation.Prediction {
     case .differs:
       return (difference.isTotal ? "shows nothing: " : "\(difference.frame ?? 0): ") + cause
         + detail
-    case .unpredicted: return "from \(difference.frame ?? 0) on unknown: \(cause)\(detail)"
+    case .unpredicted: return "unknown from \(difference.frame ?? 0): \(cause)\(detail)"
     }
   }
 }

@@ -75,7 +75,7 @@ struct SheetSource {
       ?? image.canvasSize
     guard size == self.size, image.frames.count == durations.count else {
       throw CommandFailure(
-        .undecodable, code: "changed", "the file changed while it was read", file: input.name)
+        .undecodable, code: "changed", "the file changed while it was being read", file: input.name)
     }
     return SheetFrames(image, indices, rendering)
   }

@@ -26,7 +26,7 @@ package struct CommandCache: Hashable, Sendable {
     do throws(AnimatedImageError) {
       return try FrameStore(at: directory, byteLimit: byteLimit)
     } catch {
-      warn(error, "nothing is kept for the next time")
+      warn(error, "no frames are kept for later runs")
       return nil
     }
   }
@@ -34,7 +34,7 @@ package struct CommandCache: Hashable, Sendable {
   /// Warns if `store` could not keep or look up frames. Call it once, when everything is done.
   package func reportFailure(of store: FrameStore?) {
     guard let error = store?.lastError else { return }
-    warn(error, "not every frame is kept for the next time")
+    warn(error, "not all frames are kept for later runs")
   }
 
   private func warn(_ error: AnimatedImageError, _ consequence: String) {

@@ -46,8 +46,8 @@ package struct InputIdentities {
     throw CommandFailure(
       .usage, code: "outputIsInput",
       name == input
-        ? "\(name) is read and would be written over; give the output another name"
-        : "\(name) is the same file as \(input), which is read; give the output another name")
+        ? "\(name) is an input and would be overwritten; choose another output name"
+        : "\(name) is the same file as the input \(input); choose another output name")
   }
 }
 

@@ -160,7 +160,7 @@ package enum WriteFailure: Error, Hashable, Sendable {
   package var commandFailure: CommandFailure {
     switch self {
     case .closedPipe:
-      CommandFailure(.cannotWrite, code: "closedPipe", "the reader has gone")
+      CommandFailure(.cannotWrite, code: "closedPipe", "the reader has closed the output")
     case .stopped(let status): CommandFailure(status, code: "interrupted", "interrupted")
     case .exists(let name):
       CommandFailure(.cannotWrite, code: "exists", "\(name) exists; --force replaces it")
