@@ -105,7 +105,7 @@ struct APNGSimulation {
         return .nothing(frames, "the frame is \(control.rect)")
       }
       if structure.bitDepth == 16 {
-        return .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
+        return .unpredicted(from: 0, .colour, "16 bits per channel, rounded to 8")
       }
       if structure.isKeyed, structure.bitDepth < 8 {
         return .unpredicted(from: 0, .colour, "a transparent grey of less than 8 bits")

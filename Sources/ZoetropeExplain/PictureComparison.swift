@@ -185,7 +185,7 @@ struct PictureComparison {
         case .watched: (difference, next) = (nil, simulation)
         case .still:
           if image.header.bitDepth == 16 {
-            found[place] = .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
+            found[place] = .unpredicted(from: 0, .colour, "16 bits per channel, rounded to 8")
           }
           continue
         case .gif(var gif):
