@@ -2,23 +2,23 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What to write for one file, and where; determined before any pixel is decoded.
+/// What to write for one file, and where. Determined before any pixel is decoded.
 struct ExtractionPlan {
   struct Output: Hashable {
     /// Nil for the static image.
     let index: Int?
-    /// Nil for a stream, and for a file that holds all frames.
+    /// Nil for a stream, and for a file that contains all frames.
     var path: FilePath?
     /// How often the frame is written to a stream.
     var repeats = 1
-    /// Whether the file exists and stays.
+    /// Whether the file exists and is kept.
     var isKept = false
   }
 
   var outputs: [Output]
-  /// The size of the pictures, if they are whole frames.
+  /// The size of the pictures, if all are whole frames.
   let pictureSize: PixelSize
-  /// The one file beside or instead of those of the frames: a video, or a list of frames.
+  /// The single file that replaces or accompanies the frames' files: a video, or a list of frames.
   private(set) var whole: FilePath?
   /// The frame rate of a video.
   private(set) var rate: PictureRate?
@@ -95,8 +95,8 @@ struct ExtractionPlan {
       "--fps gives more than \(PictureRate.mostPictures) pictures; limit them with --max")
   }
 
-  /// Determines how often each frame of a video is repeated: as the pictures of ``ExtractRequest/rate`` say,
-  /// else as often as it takes for every frame to be shown for exactly its time.
+  /// Determines how often each frame of a video is repeated: to match ``ExtractRequest/rate``, or else so that
+  /// every frame is shown for exactly its time.
   private mutating func settleVideo(
     of image: AnimatedImage, input: InputFile, _ request: ExtractRequest
   ) throws(CommandFailure) {
@@ -140,15 +140,15 @@ struct ExtractionPlan {
     throw failure
   }
 
-  /// Bytes of the planes of a video; `--limits none` lifts it.
+  /// The maximum size of the planes of a video in bytes; `--limits none` removes it.
   static let mostVideoBytes = 64 << 30
 
-  /// Refuses a video of more than ``mostVideoBytes``, which a small file with long delays can ask for.
+  /// Rejects a video of more than ``mostVideoBytes``, which a small file with long delays can cause.
   private func checkVideo(
     of input: InputFile, _ request: ExtractRequest
   ) throws(CommandFailure) {
     guard request.options.limits != .none else { return }
-    // No more than a million pictures.
+    // At most a million pictures.
     let count = outputs.reduce(0) { $0 + $1.repeats }
     let bytes = pictureSize.area.multipliedReportingOverflow(by: 3 * count)
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
@@ -160,14 +160,14 @@ struct ExtractionPlan {
     throw failure
   }
 
-  /// The directories that outputs go to.
+  /// The directories of the outputs.
   var directories: Set<FilePath> {
     Set((outputs.map(\.path) + [whole]).compactMap { $0.map(OutputFile.directory(of:)) })
   }
 }
 
 extension CommandFailure {
-  /// A frame was asked for by its number, and `input` does not have it.
+  /// The failure for a frame number that `input` does not have.
   static func missing(
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
@@ -177,7 +177,7 @@ extension CommandFailure {
     return failure
   }
 
-  /// The frames and times asked for have nothing in common with those of `image`.
+  /// The failure for a selection that matches no frame of `image`.
   static func emptySelection(
     of image: AnimatedImage, input: InputFile, policy: DelayPolicy
   ) -> CommandFailure {

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The frames that a plan lists, of a file that is there: composited or stored, scaled or not.
+/// The frames of a file that a plan lists: composited or stored, scaled or not.
 final class PlannedFrames: FrameSupply {
   private let image: AnimatedImage
   private var outputs: ArraySlice<ExtractionPlan.Output>
@@ -9,13 +9,13 @@ final class PlannedFrames: FrameSupply {
   private let stored: StoredFrameReader
   private let isRaw: Bool
   private let rendering: Rendering?
-  /// Rescales only what changed since the previous frame.
+  /// Rescales only the area that changed since the previous frame.
   private var renderer: FrameRenderer?
   /// Reads and stores rendered frames; nil without a store.
   private let kept: RenderedReader?
-  /// Whether the same frame may be requested again at once.
+  /// Whether the same frame may be requested again next.
   private let hasRepeats: Bool
-  /// The previous frame, kept only for repeats: holding it makes the compositor copy.
+  /// The previous frame, kept only for repeats, because holding it makes the compositor copy.
   private var last: CompositedFrame?
 
   init(

@@ -7,7 +7,7 @@ struct SheetRequest: Hashable {
   var files: [String]
   var output: String
   var selection = FrameSelection()
-  /// At most this many frames of each input, those least alike; nil for all selected ones.
+  /// At most this many frames of each input, the least similar ones; nil for all selected frames.
   var distinctCount: Int?
   var columns: Int?
   var padding = 0

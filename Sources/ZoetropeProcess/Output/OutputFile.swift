@@ -2,21 +2,18 @@ internal import Glibc
 package import SystemPackage
 internal import Zoetrope
 
-/// A file that is there whole or not at all.
+/// Writes files atomically: a file appears complete or not at all.
 ///
-/// The bytes go to a temporary name in the same directory and are renamed when they are complete: a
-/// process that is killed leaves no partial file under a final name, only a temporary one, which
-/// the next run that writes to the directory removes (see ``TemporaryFile``). A link that the user
-/// named stays a link, and its target is written; a link in the way of a generated name is
-/// replaced. Devices, pipes and descriptors are no files in this sense; bytes go straight to
-/// ``OutputStream``.
+/// Bytes go to a temporary file in the same directory, which is renamed when complete. A process that is killed
+/// leaves only the temporary file, which the next run that writes to the directory removes (see
+/// ``TemporaryFile``). A link that the user named stays a link, and its target is written; a link at a
+/// generated name is replaced. Devices, pipes and descriptors are written directly through ``OutputStream``.
 package enum OutputFile {
-  /// Writes `bytes` to `path`; replaces a file that is there only when `isReplacing`.
+  /// Writes `bytes` to `path`. Replaces an existing file only if `isReplacing`.
   ///
   /// - Parameters:
-  ///   - followsLinks: Whether the target of a link is replaced instead of the link.
-  ///   - stopsOnSignal: Whether a signal ends the writing; false for what a signal makes the command
-  ///     report.
+  /// - followsLinks: Whether to replace the target of a link instead of the link.
+  /// - stopsOnSignal: Whether a signal stops writing; false for reports that are written because of a signal.
   package static func write(
     _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, followsLinks: Bool = false,
     stopsOnSignal: Bool = true
@@ -38,8 +35,7 @@ package enum OutputFile {
     }
   }
 
-  /// Writes a report to what the user called `argument`, even after a signal; `-` is standard
-  /// output.
+  /// Writes a report to `argument` as named by the user, even after a signal; `-` is standard output.
   package static func write(
     report bytes: [UInt8], to argument: String, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -51,8 +47,8 @@ package enum OutputFile {
       followsLinks: true, stopsOnSignal: false)
   }
 
-  /// Gives the file its final name; without `isReplacing` by a link, which fails when the name is
-  /// taken, even by another process at this moment.
+  /// Gives the file its final name. Without `isReplacing` it uses a hard link, which fails if the name is
+  /// taken, even if another process takes it at this moment.
   fileprivate static func rename(
     _ temporary: FilePath, to path: FilePath, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -62,7 +58,7 @@ package enum OutputFile {
         return
       }
       if error == .fileExists { throw .exists("\(path)") }
-      // A file system without hard links: look first, and accept the gap.
+      // Without hard links, check first and accept the race.
       guard error == .notPermitted || error == .notSupported || error == .tooManyLinks else {
         throw .system(error, "\(path)")
       }
@@ -71,8 +67,8 @@ package enum OutputFile {
     if let error = FileSystem.rename(temporary, to: path) { throw .system(error, "\(path)") }
   }
 
-  /// What the links at `path` lead to, whether it is there or not; only the last component is
-  /// followed, and a circle ends where it is noticed.
+  /// The target of the links at `path`, which need not exist. Follows only the last component, and stops at a
+  /// cycle.
   fileprivate static func followingLinks(_ path: FilePath) -> FilePath {
     var path = path
     for _ in 0..<40 {
@@ -82,7 +78,7 @@ package enum OutputFile {
     return path
   }
 
-  /// Whether writing to `path` would replace what is there.
+  /// Whether writing to `path` would replace an existing file.
   package static func isTaken(_ path: FilePath) -> Bool {
     exists(path) && !OutputStream.isNeeded(for: path)
   }
@@ -92,8 +88,7 @@ package enum OutputFile {
     FileStatus(at: path, followsLinks: false) != nil
   }
 
-  /// Whether the file at `path` was last written before the one at `other` was; false when either
-  /// is missing.
+  /// Whether the file at `path` was last written before the one at `other`; false if either is missing.
   package static func isOlder(_ path: FilePath, than other: FilePath) -> Bool {
     guard let time = FileStamp(at: path)?.modified, let otherTime = FileStamp(at: other)?.modified
     else { return false }
@@ -105,35 +100,35 @@ package enum OutputFile {
     FileStatus(at: path)?.isDirectory ?? false
   }
 
-  /// The directory that holds `path`.
+  /// The directory that contains `path`.
   package static func directory(of path: FilePath) -> FilePath {
     let parent = path.removingLastComponent()
     return parent.isEmpty ? "." : parent
   }
 
-  /// Makes `path` and the directories above it, where they are missing.
+  /// Creates `path` and any missing parent directories.
   package static func makeDirectory(_ path: FilePath) throws(WriteFailure) {
     if path.isEmpty || isDirectory(path) { return }
     try makeDirectory(path.removingLastComponent())
     guard let error = FileSystem.makeDirectory(path) else { return }
     guard error == .fileExists else { throw .system(error, "\(path)") }
-    // Another process made it, or a file has the name.
+    // Another process created it, or a file has this name.
     if !isDirectory(path) { throw .system(.notDirectory, "\(path)") }
   }
 }
 
-/// A file that is written piece by piece, and has its name once it is complete.
+/// A file that is written in pieces and gets its name when it is complete.
 package struct PendingFile {
-  /// Where its bytes go, in order.
+  /// The destination of its bytes, in order.
   package let stream: OutputStream
-  /// Nil for a pipe or a device, which has its name already.
+  /// Nil for a pipe or device, which already has its name.
   private let file: TemporaryFile?
   private let target: FilePath
   private let isReplacing: Bool
 
   /// Creates it under a temporary name in the directory of `path`; see ``OutputFile``.
   ///
-  /// - Parameter followsLinks: Whether the target of a link is replaced instead of the link.
+  /// - Parameter followsLinks: Whether to replace the target of a link instead of the link.
   package init(
     _ path: FilePath, isReplacing: Bool, followsLinks: Bool
   ) throws(WriteFailure) {
@@ -148,7 +143,7 @@ package struct PendingFile {
     stream = file.stream
   }
 
-  /// Gives it its name, or throws and removes it.
+  /// Gives the file its name, or removes it and throws.
   package func finish() throws(WriteFailure) {
     guard let file else { return stream.close() }
     defer { file.release() }
@@ -161,7 +156,7 @@ package struct PendingFile {
     }
   }
 
-  /// Removes it.
+  /// Removes the file.
   package func discard() {
     guard let file else { return stream.close() }
     FileSystem.remove(file.path)
@@ -169,19 +164,18 @@ package struct PendingFile {
   }
 }
 
-/// A file on its way to its final name, in the directory where that will be.
+/// A temporary file in the directory of its final name.
 ///
-/// Its name is random and its process holds a lock on it. Process numbers would say nothing: they
-/// are reused, and containers that share a directory each count their own. The system releases a
-/// lock when its process dies, however it dies, so a file that can be locked was left by a dead
-/// run.
+/// It has a random name, and its process holds a lock on it. Process numbers would not work: they are reused,
+/// and containers that share a directory count their own. The system releases the lock when the process dies,
+/// however it dies, so a file that can be locked was left by a dead run.
 package struct TemporaryFile {
   let path: FilePath
   private let descriptor: FileDescriptor
-  /// What errors call the file.
+  /// The file's name in errors.
   private let name: String
 
-  /// Creates a file in `directory` that will be called `name`.
+  /// Creates a file in `directory` that will get the name `name`.
   init(in directory: FilePath, for name: String) throws(WriteFailure) {
     self.name = name
     var attempts = 0
@@ -200,7 +194,7 @@ package struct TemporaryFile {
         throw .system(error as? Errno ?? .ioError, name)
       }
       if Self.lock(descriptor) == .busy || (try? FileStatus(of: descriptor))?.isLinked == false {
-        // A run that sweeps the directory found the file before it was locked, and removes it.
+        // A run that sweeps the directory found the file before it was locked, and removed it.
         try? descriptor.close()
         attempts += 1
         guard attempts < 100 else { throw .system(.resourceTemporarilyUnavailable, name) }
@@ -214,14 +208,14 @@ package struct TemporaryFile {
   /// Where its bytes can be written in order.
   var stream: OutputStream { OutputStream(borrowing: descriptor, name: name) }
 
-  /// Writes `bytes`, which are all of the file.
+  /// Writes `bytes`, the whole contents.
   func write(_ bytes: [UInt8], stopsOnSignal: Bool) throws(WriteFailure) {
     try stream.write(bytes, stopsOnSignal: stopsOnSignal)
     try close()
   }
 
-  /// Closes a duplicate of the descriptor, since some file systems report a full disk only then. The lock
-  /// stays, for the file still has its temporary name.
+  /// Closes a duplicate of the descriptor, because some file systems report a full disk only then. The lock
+  /// stays, because the file still has its temporary name.
   func close() throws(WriteFailure) {
     do {
       try descriptor.duplicate().close()
@@ -230,12 +224,12 @@ package struct TemporaryFile {
     }
   }
 
-  /// Releases the lock; the file has its final name, or is gone.
+  /// Releases the lock; the file has its final name or is gone.
   func release() { try? descriptor.close() }
 
-  /// Removes the temporary files in `directory` whose processes are gone.
+  /// Removes temporary files in `directory` whose processes are gone.
   ///
-  /// Where the file system has no locks, nothing is removed.
+  /// On a file system without locks, nothing is removed.
   package static func sweep(_ directory: FilePath) {
     FileSystem.forEachName(in: directory) { name in
       if isTemporary(name) { removeIfDead(directory.appending(name)) }
@@ -243,7 +237,7 @@ package struct TemporaryFile {
   }
 
   private static func removeIfDead(_ path: FilePath) {
-    // Never through a link, and without waiting where somebody put a pipe.
+    // Never through a link, and without waiting in case it is a pipe.
     guard
       let descriptor = try? FileDescriptor.open(
         path, .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])

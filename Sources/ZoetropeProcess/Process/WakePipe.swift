@@ -1,19 +1,18 @@
 internal import Glibc
 internal import Synchronization
 
-/// Ends the wait of the player or of a preview: one pipe for signals, frames that are ready, and files that are
-/// open.
+/// Wakes the player or a preview: one pipe for signals, frames that are ready, and files that have been opened.
 ///
-/// Unsafe code: ``wake()`` is called by signal handlers too, so the state is atomic and global. No pointer that
-/// is passed here outlives its call.
+/// Unsafe code: signal handlers call ``wake()``, so the state is atomic and global. No pointer passed here
+/// outlives its call.
 package enum WakePipe {
   private static let writer = Atomic<Int32>(-1)
   private static let reader = Atomic<Int32>(-1)
 
-  /// What to poll for the end of a wait; -1 before ``open()``, or without a pipe.
+  /// The descriptor to poll; -1 before ``open()``, or if there is no pipe.
   package static var descriptor: Int32 { reader.load(ordering: .relaxed) }
 
-  /// Returns false if the system has no pipe.
+  /// Returns false if the system cannot create a pipe.
   static func open() -> Bool {
     if descriptor >= 0 { return true }
     var ends: [Int32] = [-1, -1]
@@ -27,7 +26,7 @@ package enum WakePipe {
     return true
   }
 
-  /// Ends a wait. A full pipe takes no byte, which does not matter: the reader is awake then.
+  /// Wakes the reader. If the pipe is full the byte is lost, but the reader is awake anyway.
   package static func wake() {
     let descriptor = writer.load(ordering: .relaxed)
     guard descriptor >= 0 else { return }
