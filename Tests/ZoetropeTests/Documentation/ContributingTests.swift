@@ -96,7 +96,10 @@ import ZoetropeTestSupport
       .filter { !$0.0.contains("/") && !$0.0.contains(/\.(swift|md|h|py)$/) }
       .map { String($0.1) }
     #expect(names.count > 60)
-    for name in names { #expect(declared.contains(name), "\(name)") }
+    for name in names {
+      let isDeclared = declared.contains(name)
+      #expect(isDeclared, "\(name)")
+    }
   }
 
   @Test func `every word for make that it names is one`() throws {
@@ -107,7 +110,8 @@ import ZoetropeTestSupport
       let words = call.split(separator: " ").dropFirst().map(String.init)
       for word in words.prefix(while: { $0.contains(/^[a-z-]+$/) }) {
         count += 1
-        #expect(targets.contains(word), "\(call)")
+        let isTarget = targets.contains(word)
+        #expect(isTarget, "\(call)")
       }
     }
     #expect(count > 8)
