@@ -100,7 +100,7 @@ package enum Programs {
       steps: [DelayRule.Step(bound: .milliseconds(11), shown: tenth)],
       rule: rule(
         .delays,
-        "DelayTime: less than 11 ms becomes 100 ms, by third-party tests (the documentation says the "
+        "DelayTime: less than 11 ms is shown as 100 ms, by third-party tests (the documentation says the "
           + "minimum is 100 ms); UnclampedDelayTime is as stored",
         .reported, "\(source)/kcgimagepropertygifdelaytime"))
     let plays = PlayRule(
@@ -201,7 +201,7 @@ extension Programs {
         delays: DelayRule(
           steps: [DelayRule.Step(bound: .milliseconds(20), shown: tenth)],
           rule: rule(
-            .delays, "less than 20 ms becomes 100 ms (-min_delay 2, -default_delay 10)", measured,
+            .delays, "less than 20 ms is shown as 100 ms (-min_delay 2, -default_delay 10)", measured,
             "\(guide)#gif-2")),
         plays: plays, pictures: .gif(gif)),
       apng: Behaviour(

@@ -124,7 +124,7 @@ struct Warming {
       let count = report.known + report.stored
       return CommandFailure(
         status, code: "interrupted",
-        "interrupted; \(count) of \(report.frameCount) frames are in the cache", file: input.name)
+        "interrupted, \(count) of \(report.frameCount) frames are in the cache", file: input.name)
     }
     let isStore = [
       AnimatedImageError.Code.storeFull, .storeDenied, .storeDamaged, .storeUnsupported,

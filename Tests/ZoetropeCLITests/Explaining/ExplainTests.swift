@@ -286,7 +286,7 @@ import Zoetrope
       #expect(lines[2] == "  chromium  forever  240 ms    1: 0 to 100 ms  none")
       #expect(lines[3].contains("once"))
       #expect(lines[4].hasSuffix("none known"))
-      #expect(result.text.contains("ffmpeg, delays: less than 20 ms is 100 ms"))
+      #expect(result.text.contains("ffmpeg, delays: less than 20 ms is shown as 100 ms"))
       #expect(result.text.contains("[measured, 5.1]\n    https://"))
       #expect(result.text.contains("gtk, delays: 0 is shown as 100 ms, 10 ms as 20 ms [reported]"))
       #expect(!result.text.contains("firefox"))
