@@ -3,7 +3,7 @@ import Glibc
 import Zoetrope
 import ZoetropeTerminal
 
-/// Plays a file in the terminal: space pauses, + and - change the speed, 0 starts over, q leaves:
+/// Plays a file in the terminal: space pauses, + and - change the speed, 0 starts over, q quits:
 ///
 ///     examples minimal-player party.gif
 enum MinimalPlayer {
