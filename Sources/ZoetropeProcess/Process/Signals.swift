@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import Zoetrope
 internal import ZoetropeShims
 
 /// The signals that ask this process to end, to stop or to look at its terminal.
@@ -10,8 +11,8 @@ internal import ZoetropeShims
 /// no handler could achieve: the system lets such a wait end for fatal signals only, or restarts
 /// the call.
 ///
-/// Unsafe code: a handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all
-/// state is atomic and global. No pointer that is passed here outlives its call.
+/// A handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all state is atomic and
+/// global.
 package enum Signals {
   /// What ends a command that can be interrupted.
   private static let endings = [SIGINT, SIGTERM, SIGHUP]
@@ -28,7 +29,7 @@ package enum Signals {
   /// Unblocks SIGINT, SIGTERM and SIGHUP if the parent blocked them, and ignores SIGPIPE and SIGXFSZ,
   /// which `write` reports.
   package static func prepare() {
-    unblock(endings)
+    SignalAction.unblock(endings)
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
@@ -55,7 +56,7 @@ package enum Signals {
   package static func catchForTerminal() {
     guard WakePipe.open() else { return }
     for number in terminal where !isIgnored(number) { handle(number, flags: Int32(SA_RESTART)) }
-    unblock(terminal)
+    SignalAction.unblock(terminal)
   }
 
   /// Catches every signal that a preview answers. Each ends a wait for ``WakePipe/descriptor`` and a blocked
@@ -63,7 +64,7 @@ package enum Signals {
   package static func catchForPreview() {
     guard WakePipe.open() else { return }
     for number in preview where !isIgnored(number) { handle(number, flags: 0) }
-    unblock(preview)
+    SignalAction.unblock(preview)
     signal(SIGTTOU, SIG_IGN)
   }
 
@@ -78,15 +79,13 @@ package enum Signals {
   }
 
   private static func handle(_ number: Int32, flags: Int32) {
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = { number in
+    let handler: @convention(c) (Int32) -> Void = { number in
       let saved = errno
       Signals.came.bitwiseOr(1 << UInt64(number), ordering: .relaxed)
       WakePipe.wake()
       errno = saved
     }
-    action.sa_flags = flags
-    unsafe sigaction(number, &action, nil)
+    SignalAction.set(number, handler, flags: flags)
   }
 
   /// Calls `handler` when a signal that ends the process comes, once; then its default action is back.
@@ -97,32 +96,11 @@ package enum Signals {
   {
     let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
     if number == SIGBUS { return zt_set_bus_handler(handler, flags) }
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = handler
-    action.sa_flags = flags
-    unsafe sigaction(number, &action, nil)
+    SignalAction.set(number, handler, flags: flags)
   }
 
-  /// Whether signal `number` is ignored, as shells have it for commands in the background: such a
-  /// signal stays ignored.
-  package static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
-    // SIG_IGN is a function pointer of value 1, which cannot be compared as a Swift function.
-    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-    return handler == 1
-  }
-
-  /// Unblocks signals that the parent had blocked.
-  ///
-  /// A mask is inherited: a tool that is started from a thread of a pool which blocks signals, as
-  /// libdispatch's do, would never learn that it was asked to end.
-  private static func unblock(_ signals: [Int32]) {
-    var set = sigset_t()
-    unsafe sigemptyset(&set)
-    for number in signals { unsafe sigaddset(&set, number) }
-    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-  }
+  /// Whether signal `number` is ignored; such a signal stays ignored.
+  package static func isIgnored(_ number: Int32) -> Bool { SignalAction.isIgnored(number) }
 
   // MARK: - What came
 
@@ -167,7 +145,7 @@ package enum Signals {
     default: return
     }
     signal(number, SIG_DFL)
-    unblock([number])
+    SignalAction.unblock([number])
     raise(number)
   }
 
