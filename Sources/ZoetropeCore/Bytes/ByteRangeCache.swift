@@ -139,12 +139,14 @@ struct ByteRangeTable: Sendable {
     }
   }
 
-  private struct Block: Sendable, Linked {
+  private struct Block: Sendable {
     var number: Int
     /// Ascending; none touches the next.
     var pieces: [Piece] = []
     var byteCount = 0
-    var links = Links()
+    /// The neighbours in the order of use, -1 for none; `next` also links free blocks.
+    var previous = -1
+    var next = -1
 
     /// The first piece that ends at or after `offset`; the number of pieces if there is none.
     func firstPiece(reaching offset: Int) -> Int {
@@ -171,8 +173,9 @@ struct ByteRangeTable: Sendable {
   private(set) var byteCount = 0
   private var blocks: [Block] = []
   private var places: [Int: Int] = [:]
-  private var uses = UseList()
-  private var freeBlocks: [Int] = []
+  private var newest = -1
+  private var oldest = -1
+  private var free = -1
 
   init(byteLimit: Int) { self.byteLimit = byteLimit }
 
@@ -264,7 +267,7 @@ struct ByteRangeTable: Sendable {
       blocks[place].byteCount += grown
       byteCount += grown
       rest = rest.dropFirst(count)
-      while byteCount > byteLimit, uses.oldest != place { dropped += removeOldest() }
+      while byteCount > byteLimit, oldest != place { dropped += removeOldest() }
       if byteCount > byteLimit { trim(place, around: start..<start + count) }
     }
     return dropped
@@ -329,32 +332,47 @@ struct ByteRangeTable: Sendable {
 
   private mutating func addBlock(_ number: Int) -> Int {
     let place: Int
-    if let free = freeBlocks.popLast() {
+    if free >= 0 {
       place = free
+      free = blocks[place].next
       blocks[place] = Block(number: number)
     } else {
       place = blocks.count
       blocks.append(Block(number: number))
     }
     places[number] = place
-    uses.append(place, in: &blocks)
+    link(place)
     return place
   }
 
   private mutating func use(_ place: Int) {
-    guard uses.newest != place else { return }
-    uses.remove(place, in: &blocks)
-    uses.append(place, in: &blocks)
+    guard newest != place else { return }
+    unlink(place)
+    link(place)
+  }
+
+  private mutating func link(_ place: Int) {
+    blocks[place].previous = newest
+    blocks[place].next = -1
+    if newest >= 0 { blocks[newest].next = place } else { oldest = place }
+    newest = place
+  }
+
+  private mutating func unlink(_ place: Int) {
+    let (previous, next) = (blocks[place].previous, blocks[place].next)
+    if previous >= 0 { blocks[previous].next = next } else { oldest = next }
+    if next >= 0 { blocks[next].previous = previous } else { newest = previous }
   }
 
   private mutating func removeOldest() -> [[UInt8]] {
-    let place = uses.oldest
-    uses.remove(place, in: &blocks)
-    freeBlocks.append(place)
+    let place = oldest
+    unlink(place)
     places[blocks[place].number] = nil
     byteCount -= blocks[place].byteCount
     let dropped = blocks[place].pieces.map(\.bytes)
     blocks[place] = Block(number: -1)
+    blocks[place].next = free
+    free = place
     return dropped
   }
 }
