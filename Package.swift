@@ -63,7 +63,8 @@ let package = Package(
     .target(
       name: "ZoetropeCore",
       dependencies: [
-        "ZoetropeShims", .product(name: "DequeModule", package: "swift-collections"),
+        "ZoetropeShims", "CXXHash",
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
@@ -79,7 +80,7 @@ let package = Package(
     .target(
       name: "ZoetropeFrames",
       dependencies: [
-        "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeShims", "CXXHash",
+        "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeShims",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

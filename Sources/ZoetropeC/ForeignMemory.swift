@@ -176,19 +176,29 @@ func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   }
 }
 
+/// What the header makes the caller promise to be valid on any thread: an address, or functions with one.
+@safe
+struct Promised<Value>: @unchecked Sendable {
+  // Sendable: the value is only copied. What it points to is read atomically, called on threads that the
+  // header names, or written by one thread at a time, as said where it is used.
+  @unsafe let value: Value
+
+  @unsafe init(_ value: Value) { unsafe self.value = value }
+}
+
 /// A number of the caller's, which another thread or a signal handler changes while a call runs.
 @safe
-struct CallerFlag: @unchecked Sendable {
-  // Sendable: it is read atomically, and only until the call returns.
-  private let address: UnsafePointer<Int32>
+struct CallerFlag {
+  /// Read until the call returns.
+  private let address: Promised<UnsafePointer<Int32>>
 
   /// Nil for NULL.
   init?(_ address: UnsafePointer<Int32>?) {
     guard let address = unsafe address else { return nil }
-    unsafe self.address = address
+    unsafe self.address = Promised(address)
   }
 
-  var isRaised: Bool { unsafe zt_is_raised(address) }
+  var isRaised: Bool { unsafe zt_is_raised(address.value) }
 }
 
 /// `pointer`.
@@ -221,12 +231,13 @@ func release<Object: AnyObject>(_ handle: OpaquePointer?, _ type: Object.Type) -
 }
 
 /// Memory that frames are written to, checked against a request.
+///
+/// One thread at a time writes, in `DecodingCalls.write`, and none once the call has returned to the
+/// caller, whose memory it is.
 @safe
-struct PixelTarget: @unchecked Sendable {
-  // Sendable: one thread at a time writes, in `DecodingCalls.write`, and none once the call has returned
-  // to the caller, whose memory it is.
-  private let pixels: UnsafeMutableRawPointer
-  private let frames: UnsafeMutablePointer<zoetrope_frame>?
+struct PixelTarget {
+  private let pixels: Promised<UnsafeMutableRawPointer>
+  private let frames: Promised<UnsafeMutablePointer<zoetrope_frame>?>
   private let bytesPerRow: Int
   private let bytesPerFrame: Int
   private let request: FrameRequest
@@ -238,10 +249,10 @@ struct PixelTarget: @unchecked Sendable {
     _ frames: UnsafeMutablePointer<zoetrope_frame>? = nil,
     for request: FrameRequest, count: Int
   ) throws(AnimatedImageError) {
-    unsafe self.frames = frames
+    unsafe self.frames = Promised(frames)
     let source = try unsafe required(buffer, "buffer")
     let buffer = unsafe UnsafeRawPointer(source).loadUnaligned(as: zoetrope_buffer.self)
-    unsafe pixels = try required(buffer.pixels, "buffer.pixels")
+    unsafe pixels = Promised(try required(buffer.pixels, "buffer.pixels"))
     // A size_t, which may be larger than any `Int`.
     let capacity = unsafe UInt(bitPattern: buffer.byte_count)
     let row = request.bytesPerRow
@@ -297,7 +308,7 @@ struct PixelTarget: @unchecked Sendable {
         if call.isCancelled { return }
         write(bitmap, rows: y..<min(y + step, request.size.height), at: place)
       }
-      if let frames = unsafe frames, let facts {
+      if let frames = unsafe frames.value, let facts {
         unsafe ZoetropeC.write(facts, to: frames + place)
       }
     }
@@ -307,7 +318,7 @@ struct PixelTarget: @unchecked Sendable {
   private static let checkedBytes = 1 << 20
 
   private func write(_ bitmap: Bitmap, rows: Range<Int>, at place: Int) {
-    let frame = unsafe pixels + place * bytesPerFrame
+    let frame = unsafe pixels.value + place * bytesPerFrame
     let row = request.bytesPerRow
     let isPacked = request.bytesPerPixel == 3
     let sourceRow = bitmap.bytesPerRow

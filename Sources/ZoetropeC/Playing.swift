@@ -53,12 +53,20 @@ extension zoetrope_playback {
 
 /// What a player calls.
 @safe
-private struct ForeignCallbacks: @unchecked Sendable {
-  // Sendable: nothing here changes, and the header says that the functions are called on a thread of
-  // the player's own.
-  let shown: zoetrope_shown_callback
-  let ended: zoetrope_ended_callback?
-  let context: UnsafeMutableRawPointer?
+private struct ForeignCallbacks {
+  /// Called on a thread of the player's own.
+  private let promised:
+    Promised<
+      (
+        shown: zoetrope_shown_callback, ended: zoetrope_ended_callback?,
+        context: UnsafeMutableRawPointer?
+      )
+    >
+
+  init(
+    shown: zoetrope_shown_callback, ended: zoetrope_ended_callback?,
+    context: UnsafeMutableRawPointer?
+  ) { unsafe promised = Promised((shown, ended, context)) }
 
   /// Shows a frame; false to stop.
   func show(_ frame: borrowing ScheduledFrame) -> Bool {
@@ -84,13 +92,13 @@ private struct ForeignCallbacks: @unchecked Sendable {
     unsafe shownFrame.is_damaged = frame.damage.map { $0.kind.isTolerated ? 0 : 1 } ?? 0
     return unsafe frame.bitmap.bytes.withUnsafeBytes { bytes in
       unsafe shownFrame.pixels = bytes.baseAddress
-      return unsafe shown(context, &shownFrame) == 0
+      return unsafe promised.value.shown(promised.value.context, &shownFrame) == 0
     }
   }
 
   func end(_ error: AnimatedImageError?) {
     var ending = zoetrope_error(error)
-    unsafe ended?(context, &ending)
+    unsafe promised.value.ended?(promised.value.context, &ending)
   }
 }
 

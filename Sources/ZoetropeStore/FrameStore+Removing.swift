@@ -2,7 +2,7 @@ internal import Synchronization
 
 extension FrameStore {
   /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
-  private func files() -> [(name: String, status: TableFile.Status)] {
+  private func files() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }
 
@@ -53,7 +53,7 @@ extension FrameStore {
   private func removeFiles(_ files: [(name: String, shape: TableShape?)]) {
     do throws(AnimatedImageError) { try checkWritable() } catch { return note(error) }
     for (name, shape) in files {
-      TableDirectory.remove(directory.appending(name))
+      FileSystem.remove(directory.appending(name))
       if let shape { forget(shape) }
     }
     lookForRoom()
@@ -96,7 +96,7 @@ extension FrameStore {
       guard error.code == .storeDamaged else { throw error }
       // Another process may have removed it meanwhile.
       guard TableDirectory.exists(path) else { return }
-      TableDirectory.remove(path)
+      FileSystem.remove(path)
       sum.dropped += 1
     }
     return sum

@@ -84,13 +84,13 @@ extension FrameStore {
       guard let file = try TableFile.open(path), !file.isReadOnly,
         try file.setLock(.exclusive, at: TableLayout.presence),
         // Otherwise the name is another file's by now.
-        try file.status.linkCount > 0
+        try file.status.isLinked
       else { return false }
     } catch {
       // No store opens a file that others may read.
       guard error.code == .storeDenied else { return false }
     }
-    TableDirectory.remove(path)
+    FileSystem.remove(path)
     return true
   }
 }
@@ -113,7 +113,7 @@ struct Eviction {
 
   private let store: FrameStore
   private let secret: StoreSecret
-  private let files: [(name: String, status: TableFile.Status)]
+  private let files: [(name: String, status: FileStatus)]
   private let now: UInt64
   /// The last error that kept a table's frames from being evicted.
   private(set) var failure: AnimatedImageError?

@@ -76,7 +76,7 @@ final class FrameTable: Sendable {
       if let file = try TableFile.open(path) {
         if let layout = try TableLayout(of: file, shape, secret: secret) {
           // Otherwise somebody is removing it.
-          if try file.setLock(.shared, at: TableLayout.presence), try file.status.linkCount > 0 {
+          if try file.setLock(.shared, at: TableLayout.presence), try file.status.isLinked {
             if !file.isReadOnly { try checkLocks(of: file, path) }
             return try FrameTable(layout, file, secret, clock, closeOther)
           }
@@ -104,7 +104,7 @@ final class FrameTable: Sendable {
         try file.write(layout.header(secret).rawBytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: isDamaged)
       } catch {
-        TableDirectory.remove(temporary)
+        FileSystem.remove(temporary)
         throw error
       }
     }
@@ -116,8 +116,8 @@ final class FrameTable: Sendable {
     guard try file.setLock(.exclusive, at: 0) else { return }
     defer { _ = try? file.setLock(.none, at: 0) }
     guard let other = try TableFile.open(path) else { return }
-    if try other.setLock(.exclusive, at: 0), try other.status.linkCount > 0,
-      try file.status.linkCount > 0
+    if try other.setLock(.exclusive, at: 0), try other.status.isLinked,
+      try file.status.isLinked
     {
       throw AnimatedImageError(.storeUnsupported, "locks have no effect on this file system")
     }
@@ -128,7 +128,7 @@ final class FrameTable: Sendable {
   /// - Throws: `storeDamaged` if not: nothing may be read from it or stored in it any more.
   func checkFile() throws(AnimatedImageError) {
     let status = try file.status
-    guard status.linkCount > 0 else {
+    guard status.isLinked else {
       throw AnimatedImageError(.storeDamaged, "the table was removed")
     }
     guard status.byteCount >= layout.fileBytes, !mapping.hasGap else {

@@ -56,7 +56,7 @@ struct StoreIndex: Sendable {
       try file.write((writer.bytes + checksum(writer.bytes, name)).rawBytes, at: 0)
       _ = try TableDirectory.publish(temporary, as: path, replacing: true)
     } catch {
-      TableDirectory.remove(temporary)
+      FileSystem.remove(temporary)
       throw error
     }
     // Listing the directory on every write would take longer than the records save. 64 large ones
@@ -71,13 +71,13 @@ struct StoreIndex: Sendable {
     for (place, file) in files.enumerated() {
       bytes += file.status.allocatedBytes
       if place >= Self.maximumCount || bytes > byteLimit {
-        TableDirectory.remove(directory.appending(file.name))
+        FileSystem.remove(directory.appending(file.name))
       }
     }
   }
 
   /// All records, and leftovers of killed writers. No files of others.
-  func records() -> [(name: String, status: TableFile.Status)] {
+  func records() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isRecord($0.name) }
   }
 

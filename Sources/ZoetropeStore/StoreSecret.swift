@@ -45,7 +45,7 @@ struct StoreSecret: Sendable {
         try file.write(secret.stored.rawBytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
       } catch {
-        TableDirectory.remove(temporary)
+        FileSystem.remove(temporary)
         throw error
       }
     }

@@ -9,7 +9,7 @@ internal import Glibc
 ///
 /// Unsafe code: every rectangle is checked on entry to lie on the canvas, so each row access stays
 /// within `bytesPerRow * height` bytes.
-package struct Canvas: ~Copyable {
+package struct Canvas: ~Copyable, Sendable {
   package let size: PixelSize
   package let format: PixelFormat
   package let bytesPerRow: Int
@@ -36,8 +36,8 @@ package struct Canvas: ~Copyable {
     self.size = size
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
-    storage = try PixelStorage(asking: max(bytesPerRow * size.height, byteCount), zeroed: zeroed)
-    if !zeroed { storage.clearPadding(of: size, format: format) }
+    storage = try PixelStorage(
+      asking: max(bytesPerRow * size.height, byteCount), for: size, format, zeroed: zeroed)
   }
 
   /// A canvas that starts as `bitmap`, without copying it.
@@ -85,7 +85,7 @@ package struct Canvas: ~Copyable {
         for rect in changes ?? [bounds] { copyPixels(of: rect, to: next) }
       } else if changes == nil {
         // An earlier picture of this canvas has zeros there, and so does a copy of whole rows.
-        next.clearPadding(of: size, format: format)
+        unsafe next.clearPadding(of: size, format: format)
       }
       storage = next
     }

@@ -217,7 +217,8 @@ private final class SpillFile: Sendable {
     var rest = bytes
     do {
       while !rest.isEmpty {
-        let count = try descriptor.writeSome(rest, at: offset + bytes.count - rest.count)
+        let count = try descriptor.writeSome(
+          rest.span.rawBytes, at: offset + bytes.count - rest.count)
         rest = rest.dropFirst(count)
       }
     } catch {

@@ -121,8 +121,8 @@ package struct PixelBuffer: ~Copyable, Sendable {
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
     let (count, isTooMany) = bytesPerRow.multipliedReportingOverflow(by: max(size.height, 0))
-    storage = try PixelStorage(asking: isTooMany ? .max : count, zeroed: zeroed)
-    if !zeroed { storage.clearPadding(of: size, format: format) }
+    storage = try PixelStorage(
+      asking: isTooMany ? .max : count, for: size, format, zeroed: zeroed)
   }
 
   /// The pixels of `bitmap`, which are the caller's alone to change.
@@ -130,12 +130,6 @@ package struct PixelBuffer: ~Copyable, Sendable {
     precondition(bitmap.storage.isWritable, "a lent picture")
     (size, format, bytesPerRow) = (bitmap.size, bitmap.format, bitmap.bytesPerRow)
     storage = bitmap.storage
-  }
-
-  /// Copies `bitmap`, which must have the same size and format.
-  package mutating func copy(_ bitmap: Bitmap) {
-    precondition(bitmap.size == size && bitmap.format == format)
-    storage.store(bitmap.bytes)
   }
 
   /// Finishes drawing and returns the pixels as an immutable bitmap, without a copy.

@@ -71,6 +71,16 @@ package final class PixelStorage: @unchecked Sendable {
     if zeroed { unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
   }
 
+  /// A block for a picture of `size`, of at least `byteCount` bytes.
+  ///
+  /// If not `zeroed`, every pixel is to be drawn; the bytes between the rows are zero all the same.
+  package convenience init(
+    asking byteCount: Int, for size: PixelSize, _ format: PixelFormat, zeroed: Bool
+  ) throws(AnimatedImageError) {
+    try self.init(asking: byteCount, zeroed: zeroed)
+    if !zeroed { unsafe clearPadding(of: size, format: format) }
+  }
+
   private init(
     byteCount: Int, taken: (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)
   ) {
@@ -83,7 +93,7 @@ package final class PixelStorage: @unchecked Sendable {
   /// A read-only block owned by `lender`.
   ///
   /// - Precondition: `bytes` are aligned to 64 and stay in place while `lender` lives.
-  @unsafe init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
+  @unsafe package init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
     guard let start = bytes.baseAddress, UInt(bitPattern: start) % 64 == 0 else {
       preconditionFailure("a lent block that is not aligned")
     }
@@ -129,19 +139,23 @@ package final class PixelStorage: @unchecked Sendable {
   /// Zeroes the bytes between the rows of a picture of `size` that is about to be drawn here.
   ///
   /// The block may have held another picture, and `Bitmap.bytes` exposes these bytes.
-  package func clearPadding(of size: PixelSize, format: PixelFormat) {
+  ///
+  /// - Precondition: The caller is the block's sole owner, and no other thread reads it.
+  @unsafe package func clearPadding(of size: PixelSize, format: PixelFormat) {
     let bytesPerRow = format.bytesPerRow(width: size.width)
     let drawn = size.width * format.bytesPerPixel
     guard drawn >= 0, drawn < bytesPerRow, size.height > 0 else { return }
-    precondition(byteCount >= bytesPerRow * size.height)
+    precondition(isWritable && byteCount >= bytesPerRow * size.height)
     for y in 0..<size.height {
       unsafe memset(base + y * bytesPerRow + drawn, 0, bytesPerRow - drawn)
     }
   }
 
-  /// Copies `bytes` to `offset`. Only the block's sole owner may call this.
-  package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
-    precondition(offset >= 0 && bytes.byteCount <= byteCount - offset)
+  /// Copies `bytes` to `offset`.
+  ///
+  /// - Precondition: The caller is the block's sole owner, and no other thread reads it.
+  @unsafe package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
+    precondition(isWritable && offset >= 0 && bytes.byteCount <= byteCount - offset)
     unsafe bytes.withUnsafeBytes { source in
       guard let from = source.baseAddress else { return }
       unsafe (base + offset).copyMemory(from: from, byteCount: source.count)
@@ -164,6 +178,12 @@ extension PixelBuffer {
         _unsafeStart: storage.baseAddress, byteCount: storage.byteCount)
       return unsafe _overrideLifetime(span, mutating: &self)
     }
+  }
+
+  /// Copies `bitmap`, which must have the same size and format.
+  package mutating func copy(_ bitmap: Bitmap) {
+    precondition(bitmap.size == size && bitmap.format == format)
+    unsafe storage.store(bitmap.bytes)
   }
 
   /// The address of the first byte; valid while this buffer, or the bitmap made of it, lives.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import Zoetrope
 internal import ZoetropeShims
 
 /// The signals that end, stop or resize this process.
@@ -9,8 +10,8 @@ internal import ZoetropeShims
 /// a file system that does not answer, then ends immediately. No handler could achieve that, because the system
 /// lets only fatal signals end such a wait.
 ///
-/// Unsafe code: a handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all state is atomic
-/// and global. No pointer passed here outlives its call.
+/// A handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all state is atomic and
+/// global.
 package enum Signals {
   /// The signals that end an interruptible command.
   private static let endings = [SIGINT, SIGTERM, SIGHUP]
@@ -27,7 +28,7 @@ package enum Signals {
   /// Unblocks SIGINT, SIGTERM and SIGHUP if the parent blocked them. Ignores SIGPIPE and SIGXFSZ, which `write`
   /// reports.
   package static func prepare() {
-    unblock(endings)
+    SignalAction.unblock(endings)
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
@@ -54,7 +55,7 @@ package enum Signals {
   package static func catchForTerminal() {
     guard WakePipe.open() else { return }
     for number in terminal where !isIgnored(number) { handle(number, flags: Int32(SA_RESTART)) }
-    unblock(terminal)
+    SignalAction.unblock(terminal)
   }
 
   /// Catches every signal that a preview handles. Each ends a wait for ``WakePipe/descriptor`` and a blocked
@@ -62,7 +63,7 @@ package enum Signals {
   package static func catchForPreview() {
     guard WakePipe.open() else { return }
     for number in preview where !isIgnored(number) { handle(number, flags: 0) }
-    unblock(preview)
+    SignalAction.unblock(preview)
     signal(SIGTTOU, SIG_IGN)
   }
 
@@ -77,15 +78,13 @@ package enum Signals {
   }
 
   private static func handle(_ number: Int32, flags: Int32) {
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = { number in
+    let handler: @convention(c) (Int32) -> Void = { number in
       let saved = errno
       Signals.came.bitwiseOr(1 << UInt64(number), ordering: .relaxed)
       WakePipe.wake()
       errno = saved
     }
-    action.sa_flags = flags
-    unsafe sigaction(number, &action, nil)
+    SignalAction.set(number, handler, flags: flags)
   }
 
   /// Calls `handler` once, for a signal that would end the process; then the default action is restored.
@@ -96,32 +95,12 @@ package enum Signals {
   {
     let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
     if number == SIGBUS { return zt_set_bus_handler(handler, flags) }
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = handler
-    action.sa_flags = flags
-    unsafe sigaction(number, &action, nil)
+    SignalAction.set(number, handler, flags: flags)
   }
 
   /// Whether signal `number` is ignored. Shells ignore signals for background commands, and such signals stay
   /// ignored.
-  package static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
-    // SIG_IGN is a function pointer of value 1, which cannot be compared as a Swift function.
-    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-    return handler == 1
-  }
-
-  /// Unblocks signals that the parent blocked.
-  ///
-  /// The mask is inherited. A tool that is started from a thread that blocks signals, such as libdispatch's,
-  /// would otherwise never see them.
-  private static func unblock(_ signals: [Int32]) {
-    var set = sigset_t()
-    unsafe sigemptyset(&set)
-    for number in signals { unsafe sigaddset(&set, number) }
-    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-  }
+  package static func isIgnored(_ number: Int32) -> Bool { SignalAction.isIgnored(number) }
 
   // MARK: - What came
 
@@ -166,7 +145,7 @@ package enum Signals {
     default: return
     }
     signal(number, SIG_DFL)
-    unblock([number])
+    SignalAction.unblock([number])
     raise(number)
   }
 

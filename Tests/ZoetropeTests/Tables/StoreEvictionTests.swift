@@ -162,9 +162,9 @@ import Zoetrope
       let store = try open()
       #expect(Film(1, count: 3).hits(in: store) == 3)
       var numbers: [Int32] = []
-      FileSystem.forEachName(in: "/proc/self/fd") { name in
+      for name in try FileSystem.names(in: "/proc/self/fd") {
         let path = FileSystem.destination(ofLink: FilePath("/proc/self/fd").appending(name))
-        guard let path, path.string.hasPrefix(directory.string + "/") else { return }
+        guard let path, path.string.hasPrefix(directory.string + "/") else { continue }
         if let number = Int32(name) { numbers.append(number) }
       }
       // As in a child between `fork` and `exec`.

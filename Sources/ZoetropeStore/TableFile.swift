@@ -5,17 +5,16 @@ internal import ZoetropeShims
 
 extension AnimatedImageError {
   /// A failed system call on a file of a frame store.
-  package static func store(_ number: Int32, _ action: String) -> AnimatedImageError {
+  static func store(_ number: Errno, _ action: String) -> AnimatedImageError {
     let code: Code =
-      switch number {
+      switch number.rawValue {
       case ENOSPC, EDQUOT, EFBIG: .storeFull
       case EROFS, EACCES, EPERM, ELOOP: .storeDenied
       case ENOLCK, ENOTSUP, EINVAL, ENOSYS, ENODEV: .storeUnsupported
       case ENOENT, ESTALE: .storeDamaged
       default: .io
       }
-    let error = Errno(rawValue: number)
-    return AnimatedImageError(code, "cannot \(action): \(error)", systemError: error)
+    return AnimatedImageError(code, "cannot \(action): \(number)", systemError: number)
   }
 }
 
@@ -25,38 +24,9 @@ extension AnimatedImageError {
 /// file description (`F_OFD_SETLK`): they end with the process and, unlike POSIX locks, survive
 /// closing another descriptor of the file. Two of these objects on one file exclude each other; two
 /// threads with one object do not.
-///
-/// Unsafe code: system calls that take addresses, each of a buffer that lives for the call.
-@safe
 package final class TableFile: Sendable {
-  package struct Status: Sendable {
-    package let byteCount: Int
-    /// Bytes allocated on disk, fewer than the size if the file has holes.
-    package let allocatedBytes: Int
-    /// 0 once the file is removed.
-    package let linkCount: Int
-    /// Nanoseconds since 1970.
-    package let modified: Int64
-    private let mode: mode_t
-    private let owner: uid_t
-
-    init(_ status: stat) {
-      byteCount = Int(status.st_size)
-      allocatedBytes = Int(status.st_blocks) * 512
-      linkCount = Int(status.st_nlink)
-      modified = status.st_mtim.nanoseconds
-      (mode, owner) = (status.st_mode, status.st_uid)
-    }
-
-    var isRegular: Bool { mode & S_IFMT == S_IFREG }
-    var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
-    /// Whether it belongs to this user, and nobody else may read or write it.
-    var isPrivate: Bool { owner == geteuid() && mode & 0o077 == 0 }
-    /// Whether nobody but this user and root may write it.
-    var isTrusted: Bool { (owner == 0 || owner == geteuid()) && mode & 0o022 == 0 }
-  }
-
-  package enum Lock { case none, shared, exclusive }
+  /// As `zt_lock_byte` numbers them.
+  package enum Lock: Int32 { case none, shared, exclusive }
 
   /// Bytes in a memory page.
   package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
@@ -84,25 +54,22 @@ package final class TableFile: Sendable {
     var options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
     if creating { options.formUnion([.create, .exclusiveCreate]) }
     let file: TableFile
-    do {
-      file = TableFile(
+    do throws(AnimatedImageError) {
+      let descriptor = try TableCall.open.make("open \(path)") {
         try IdleFiles.shared.makingRoom {
-          if TableCall.open.fails || writes && TableCall.openWriting.fails {
-            throw Errno(rawValue: errno)
-          }
+          try TableCall.open.check()
+          if writes { try TableCall.openWriting.check() }
           return try FileDescriptor.open(
             path, mode, options: options, permissions: creating ? [.ownerReadWrite] : nil)
-        }, isReadOnly: !writes)
-    } catch {
-      guard let error = error as? Errno else { throw .store(EIO, "open \(path)") }
-      if error == .interrupted { return try open(path, creating: creating, mode) }
-      if error == .noSuchFileOrDirectory, !creating { return nil }
-      if writes, !creating,
-        [.readOnlyFileSystem, .permissionDenied, .notPermitted].contains(error)
-      {
-        return try open(path, creating: false, .readOnly)
+        }
       }
-      throw .store(error.rawValue, "open \(path)")
+      file = TableFile(descriptor, isReadOnly: !writes)
+    } catch {
+      guard !creating, let number = error.systemError else { throw error }
+      if number == .noSuchFileOrDirectory { return nil }
+      guard writes, [.readOnlyFileSystem, .permissionDenied, .notPermitted].contains(number)
+      else { throw error }
+      return try open(path, creating: false, .readOnly)
     }
     let status = try file.status
     guard status.isRegular, writes ? status.isPrivate : status.isTrusted else {
@@ -120,13 +87,12 @@ package final class TableFile: Sendable {
 
   deinit { try? descriptor.close() }
 
-  package var status: Status {
+  package var status: FileStatus {
     get throws(AnimatedImageError) {
-      var status = stat()
-      while unsafe TableCall.stat.fails || fstat(descriptor.rawValue, &status) != 0 {
-        if errno != EINTR { throw .store(errno, "stat") }
+      try TableCall.stat.make("stat") {
+        try TableCall.stat.check()
+        return try FileStatus(of: descriptor)
       }
-      return Status(status)
     }
   }
 
@@ -135,16 +101,12 @@ package final class TableFile: Sendable {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
-      let wanted = TableCall.read.granted(count - done)
-      let step = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe wanted < 0
-          ? -1
-          : pread(
-            descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, wanted,
-            off_t(offset + done))
+      let step = try TableCall.read.make("read") {
+        let wanted = try TableCall.read.granted(count - done)
+        return try descriptor.read(at: offset + done, into: &bytes, done..<done + wanted)
       }
       if step == 0 { break }
-      if step > 0 { done += step } else if errno != EINTR { throw .store(errno, "read") }
+      done += step
     }
     bytes.removeLast(count - done)
     return bytes
@@ -155,17 +117,18 @@ package final class TableFile: Sendable {
     try Self.checkSizeLimit(offset + bytes.byteCount)
     var done = 0
     while done < bytes.byteCount {
-      let wanted = TableCall.write.granted(bytes.byteCount - done)
-      let step = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe wanted < 0
-          ? -1
-          : pwrite(
-            descriptor.rawValue, buffer.baseAddress.map { unsafe $0 + done }, wanted,
-            off_t(offset + done))
+      let rest = bytes.extracting(droppingFirst: done)
+      let step: Int
+      do throws(Errno) {
+        let wanted = try TableCall.write.granted(rest.byteCount)
+        step = try descriptor.writeSome(rest.extracting(first: wanted), at: offset + done)
+      } catch {
+        if error == .interrupted { continue }
+        throw .store(error, "write")
       }
       // Nothing written and no error: unexpected, but it must not loop forever.
-      if step == 0 { throw .store(EIO, "write") }
-      if step > 0 { done += step } else if errno != EINTR { throw .store(errno, "write") }
+      if step == 0 { throw .store(.ioError, "write") }
+      done += step
     }
   }
 
@@ -173,22 +136,21 @@ package final class TableFile: Sendable {
   /// for a file that nobody else has open.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
     try Self.checkSizeLimit(byteCount)
-    while TableCall.resize.fails || ftruncate(descriptor.rawValue, off_t(byteCount)) != 0 {
-      if errno != EINTR { throw .store(errno, "resize") }
+    try TableCall.resize.make("resize") {
+      try TableCall.resize.check()
+      try descriptor.resize(to: Int64(byteCount), retryOnInterrupt: false)
     }
-    while true {
-      let error =
-        TableCall.allocate.fails
-        ? errno : posix_fallocate(descriptor.rawValue, 0, off_t(allocated))
-      if error == 0 { return }
-      if error != EINTR { throw .store(error, "allocate") }
+    try TableCall.allocate.make("allocate") {
+      try TableCall.allocate.check()
+      let error = posix_fallocate(descriptor.rawValue, 0, off_t(allocated))
+      if error != 0 { throw Errno(rawValue: error) }
     }
   }
 
   /// Throws if a file of this process may not be `byteCount` bytes long: the system would end the
   /// process with SIGXFSZ.
   private static func checkSizeLimit(_ byteCount: Int) throws(AnimatedImageError) {
-    if byteCount > zt_file_size_limit() { throw .store(EFBIG, "write \(byteCount) bytes") }
+    if byteCount > zt_file_size_limit() { throw .store(.fileTooLarge, "write \(byteCount) bytes") }
   }
 
   /// What punching a hole has done.
@@ -208,12 +170,18 @@ package final class TableFile: Sendable {
   /// would not tell: other processes write to the file, and ZFS counts seconds later.
   package func punchHole(_ range: Range<Int>) -> Hole {
     if punching.load(ordering: .relaxed) == 2 { return .none }
-    let granted = TableCall.punch.granted(2)
-    guard granted > 0 else { return errno == EINTR ? punchHole(range) : .none }
-    let error = zt_punch_hole(descriptor.rawValue, Int64(range.lowerBound), Int64(range.count))
-    guard error == 0 else { return error == EINTR ? punchHole(range) : .none }
+    let start = Int64(range.lowerBound)
+    let granted: Int
+    do throws(AnimatedImageError) {
+      granted = try TableCall.punch.make("punch") {
+        let granted = try TableCall.punch.granted(2)
+        let error = zt_punch_hole(descriptor.rawValue, start, Int64(range.count))
+        if error != 0 { throw Errno(rawValue: error) }
+        return granted
+      }
+    } catch { return .none }
     if punching.load(ordering: .relaxed) == 0 {
-      let hole = zt_find_hole(descriptor.rawValue, Int64(range.lowerBound))
+      let hole = zt_find_hole(descriptor.rawValue, start)
       let isFreed = granted == 2 && (0..<Int64(range.upperBound)).contains(hole)
       punching.store(isFreed ? 1 : 2, ordering: .relaxed)
       if !isFreed { return .kept }
@@ -225,18 +193,12 @@ package final class TableFile: Sendable {
   ///
   /// - Returns: False if another object's lock conflicts.
   package func setLock(_ lock: Lock, at offset: Int) throws(AnimatedImageError) -> Bool {
-    let kind: Int32 =
-      switch lock {
-      case .none: 0
-      case .shared: 1
-      case .exclusive: 2
-      }
-    var error: Int32
-    repeat {
-      error = TableCall.lock.fails ? errno : zt_lock_byte(descriptor.rawValue, Int64(offset), kind)
-    } while error == EINTR
-    guard error == 0 || error == EAGAIN else { throw .store(error, "lock") }
-    return error == 0
+    try TableCall.lock.make("lock") {
+      try TableCall.lock.check()
+      let error = zt_lock_byte(descriptor.rawValue, Int64(offset), lock.rawValue)
+      guard error == 0 || error == EAGAIN else { throw Errno(rawValue: error) }
+      return error == 0
+    }
   }
 }
 
@@ -256,7 +218,7 @@ package final class TableMapping: Sendable {
 
   /// Maps the first `byteCount` bytes of `file`; nil if the system cannot.
   package init?(_ file: TableFile, byteCount: Int) {
-    guard byteCount > 0, !TableCall.map.fails,
+    guard byteCount > 0, (try? TableCall.map.check()) != nil,
       let start = unsafe zt_map(file.descriptor.rawValue, byteCount)
     else {
       return nil

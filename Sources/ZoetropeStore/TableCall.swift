@@ -1,6 +1,5 @@
-#if DEBUG
-  internal import Glibc
-#endif
+internal import Glibc
+internal import SystemPackage
 
 /// The system calls of a frame store's files, each of which a test may let fail.
 ///
@@ -25,23 +24,34 @@ package enum TableCall: Sendable, Hashable, CaseIterable {
     @TaskLocal package static var plan: (@Sendable (TableCall) -> Fault?)?
   #endif
 
-  /// Whether the call fails; `errno` says why.
+  /// Throws if the call is to fail.
   @inline(__always)
-  var fails: Bool { granted(1) < 0 }
+  func check() throws(Errno) { _ = try granted(1) }
 
-  /// How many of `count` bytes the call transfers; -1 if it fails, and `errno` says why.
+  /// How many of `count` bytes the call is to transfer.
   @inline(__always)
-  func granted(_ count: Int) -> Int {
+  func granted(_ count: Int) throws(Errno) -> Int {
     #if DEBUG
       switch Self.plan?(self) {
-      case .error(let number):
-        errno = number
-        return -1
+      case .error(let number): throw Errno(rawValue: number)
       case .short: return max(count / 2, 1)
       case .kill: kill(getpid(), SIGKILL)
       case nil: break
       }
     #endif
     return count
+  }
+
+  /// Makes the call with `body`, again whenever a signal interrupts it; `action` completes "cannot …".
+  @inline(__always)
+  func make<Result>(
+    _ action: @autoclosure () -> String, _ body: () throws -> Result
+  ) throws(AnimatedImageError) -> Result {
+    while true {
+      do { return try body() } catch {
+        let number = error as? Errno ?? .ioError
+        if number != .interrupted { throw .store(number, action()) }
+      }
+    }
   }
 }
