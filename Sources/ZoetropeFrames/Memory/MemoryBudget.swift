@@ -26,6 +26,8 @@ public final class MemoryBudget: Sendable {
   /// Total bytes ever charged. Serves as the clock for members' last uses.
   private let time = Atomic<UInt64>(1)
   private let members = Mutex(Members())
+  /// Held while evicting. Two threads that evict at once would each free what one of them has to.
+  private let evicting = Mutex(())
   private let watch: PressureWatch
   /// Whether this budget decides how much memory for the next frames of players waits, beside what is
   /// charged: at most a quarter of the limit.
@@ -240,7 +242,23 @@ public final class MemoryBudget: Sendable {
   /// Like ``removeAll()``, for one kind.
   package func removeAll(of kind: Kind) { _ = relieve(.max, of: kind) }
 
+  private var exceedsLimits: Bool {
+    usedBytes > effectiveLimit || used(for: .checkpoints) > limit(for: .checkpoints)
+      || used(for: .images) > limit(for: .images)
+  }
+
+  /// Does not wait for a thread that is evicting, which looks once more after it: what it frees may end
+  /// here again.
   private func evict() {
+    while exceedsLimits {
+      let before = usedBytes
+      guard evicting.withLockIfAvailable({ _ in evictExcess() }) != nil else { return }
+      // Only floors are left.
+      if usedBytes >= before { return }
+    }
+  }
+
+  private func evictExcess() {
     for kind in [Kind.checkpoints, .images] {
       while used(for: kind) > limit(for: kind) {
         guard relieve(used(for: kind) - limit(for: kind), of: kind) else { break }
