@@ -8,7 +8,7 @@ import ZoetropeTerminal
 /// it starts at or seeks to.
 ///
 /// Nothing is read, drawn or waited for: time is ``now``.
-struct ModelPlayer {
+final class ModelPlayer {
   private(set) var model: PlayerModel
   var now = ContinuousClock.now
   /// Whether the link has room for pictures.
@@ -62,20 +62,20 @@ struct ModelPlayer {
   }
 
   /// Tells the model what happens, and carries out what it decides.
-  mutating func handle(_ event: PlayerEvent) {
+  func handle(_ event: PlayerEvent) {
     perform(model.handle(event, at: now))
     if let index = wanted.take(), model.file.frameCount > 0 { show(index) }
   }
 
   /// Delivers frame `index`, which is due now.
-  mutating func show(_ index: Int, play: Int = 0) {
+  func show(_ index: Int, play: Int = 0) {
     deliver(index, play: play)
     handle(.room)
     handle(.due)
   }
 
   /// Delivers frame `index` without showing it.
-  mutating func deliver(
+  func deliver(
     _ index: Int, play: Int = 0, dirtyRect: PixelRect? = nil, after time: Duration = .zero
   ) {
     let frame = ScheduledFrame(
@@ -85,33 +85,33 @@ struct ModelPlayer {
   }
 
   /// Types what a terminal sends for keys and the mouse.
-  mutating func type(_ text: String) {
+  func type(_ text: String) {
     var decoder = InputDecoder()
     for event in decoder.feed(Array(text.utf8)) + decoder.flush() { handle(.input(event)) }
   }
 
   /// Types, and returns the effects of that alone.
-  mutating func effects(of keys: String) -> [PlayerEffect] {
+  func effects(of keys: String) -> [PlayerEffect] {
     let count = effects.count
     type(keys)
     return Array(effects.dropFirst(count))
   }
 
   /// Types, and returns whether the status line then holds every one of `texts`.
-  mutating func type(_ keys: String, showing texts: String...) -> Bool {
+  func type(_ keys: String, showing texts: String...) -> Bool {
     type(keys)
     return texts.allSatisfy { status.contains($0) }
   }
 
   /// Lets time pass.
-  mutating func wait(_ time: Duration) {
+  func wait(_ time: Duration) {
     now += time
     handle(.time(isIdle: true))
   }
 
   var status: String { model.statusLine.text(columns: model.stage.screen.columns) }
 
-  private mutating func perform(_ effects: [PlayerEffect]) {
+  private func perform(_ effects: [PlayerEffect]) {
     for effect in effects {
       self.effects.append(effect)
       switch effect {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 import Zoetrope
 import ZoetropePlayer
@@ -42,7 +43,7 @@ import ZoetropeProcess
   func `a number of plays ends the player, unless it is to hold`(
     _ arguments: [String], _ holds: Bool?
   ) throws {
-    var player = try player(arguments)
+    let player = try player(arguments)
     #expect(player.model.settings.holds == holds)
     player.show(4)
     player.handle(.ended(.finished))
