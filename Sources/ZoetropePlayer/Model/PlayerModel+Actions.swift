@@ -106,7 +106,8 @@ extension PlayerModel {
   /// The options of a scheduler that starts at a frame, with motion.
   private func restarting(at index: Int) -> PlaybackOptions {
     var options = options
-    options.startIndex = options.range.map { min(max(index, $0.lowerBound), $0.upperBound - 1) } ?? index
+    options.startIndex =
+      options.range.map { min(max(index, $0.lowerBound), $0.upperBound - 1) } ?? index
     options.reducesMotion = false
     return options
   }

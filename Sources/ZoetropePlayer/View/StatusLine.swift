@@ -52,7 +52,8 @@ struct StatusLine: Sendable {
 
   /// The order in which parts are shown.
   private static let order: [Part] = [
-    .file, .name, .size, .frame, .time, .rate, .normalRate, .loops, .zoom, .section, .stream, .mode, .note,
+    .file, .name, .size, .frame, .time, .rate, .normalRate, .loops, .zoom, .section, .stream, .mode,
+    .note,
     .details,
   ]
 

@@ -116,7 +116,8 @@ final class ModelPlayer {
       self.effects.append(effect)
       switch effect {
       case .start(let options, _):
-        wanted = options.startIndex ?? (options.direction == .forward ? 0 : model.file.frameCount - 1)
+        wanted =
+          options.startIndex ?? (options.direction == .forward ? 0 : model.file.frameCount - 1)
       case .seek(let index, _, _): wanted = index
       case .encode: handle(.encoded(Array("picture".utf8)))
       case .redraw(let picture, _):
@@ -143,7 +144,9 @@ extension [PlayerEffect] {
   var seeks: [Int] { compactMap { if case .seek(let index, _, _) = $0 { index } else { nil } } }
 
   /// The pictures that were encoded, not counting those that were drawn anew.
-  var pictures: [Picture] { compactMap { if case .encode(let picture) = $0 { picture } else { nil } } }
+  var pictures: [Picture] {
+    compactMap { if case .encode(let picture) = $0 { picture } else { nil } }
+  }
 
   /// Whether each redraw erased the screen.
   var redraws: [Bool] { compactMap { if case .redraw(_, let clears) = $0 { clears } else { nil } } }

@@ -32,7 +32,9 @@ import ZoetropeTestSupport
 
   @Test func `a frame that found no room is replaced by the next one that is due`() {
     let player = ModelPlayer()
-    let changes = [PixelRect(x: 0, y: 0, width: 1, height: 1), PixelRect(x: 3, y: 2, width: 1, height: 1)]
+    let changes = [
+      PixelRect(x: 0, y: 0, width: 1, height: 1), PixelRect(x: 3, y: 2, width: 1, height: 1),
+    ]
     player.deliver(1, dirtyRect: changes[0])
     #expect(!player.model.takes(due: player.now + .milliseconds(1), at: player.now))
     #expect(!player.model.takes(due: nil, at: player.now))
@@ -396,7 +398,9 @@ import ZoetropeTestSupport
       case 5:
         let count = player.model.file.frameCount
         let now = player.now
-        if count > 0, player.model.takes(due: now, at: now) { player.deliver(number(0...count - 1)) }
+        if count > 0, player.model.takes(due: now, at: now) {
+          player.deliver(number(0...count - 1))
+        }
       case 6: player.handle(.room)
       case 7: player.handle(.due)
       case 8: player.wait(.milliseconds(number(0...400)))
@@ -422,7 +426,8 @@ import ZoetropeTestSupport
       // What has been done does not end the wait at once.
       player.wait(.zero)
       if player.model.outcome == nil, player.model.overlay == nil, !settings.isInline {
-        #expect(player.model.wakeTime(isIdle: false).map { $0 > player.now } ?? true, "step \(step)")
+        #expect(
+          player.model.wakeTime(isIdle: false).map { $0 > player.now } ?? true, "step \(step)")
       }
       if player.model.outcome != nil { player.handle(.play(player.model.request)) }
     }
