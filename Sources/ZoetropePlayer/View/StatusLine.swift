@@ -52,9 +52,8 @@ struct StatusLine: Sendable {
 
   /// The order in which parts are shown.
   private static let order: [Part] = [
-    .file, .name, .size, .frame, .time, .rate, .normalRate, .loops, .zoom, .section, .stream, .mode,
-    .note,
-    .details,
+    .file, .name, .size, .frame, .time, .rate, .normalRate, .loops, .zoom, .section, .stream,
+    .mode, .note, .details,
   ]
 
   /// Parts that follow the one before without a bar.
