@@ -264,7 +264,7 @@ struct PlayCommand: ZoetropeSubcommand {
     return options
   }
 
-  private func settings(_ store: FrameStore?) -> PlayerSettings {
+  func settings(_ store: FrameStore?) -> PlayerSettings {
     var settings = PlayerSettings()
     settings.mode = drawing.output?.mode
     settings.colors = drawing.colors?.depth
@@ -280,7 +280,9 @@ struct PlayCommand: ZoetropeSubcommand {
     // A file without motion would otherwise end immediately.
     settings.holds =
       playing.hold
-      ? true : playing.once || screen.frame != nil ? false : isStandingStill ? true : nil
+      ? true
+      : playing.once || screen.frame != nil
+        ? false : isStandingStill ? true : playing.loops?.isFinite == true ? false : nil
     settings.wallTime = playing.duration?.time
     settings.start = first
     settings.playback = playback

@@ -232,7 +232,7 @@ extension LoopsArgument {
   static let allValueDescriptions = [
     "file": "as often as the file specifies",
     "inf": "until you quit",
-    "N": "N times in total",
+    "N": "N times in total, then quit",
   ]
 }
 

@@ -91,6 +91,9 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
     if case .count(let count) = self { return count }
     return nil
   }
+
+  /// Whether it is a number of plays, after which the player quits.
+  var isFinite: Bool { if case .count(.finite) = self { true } else { false } }
 }
 
 /// The values of `--start`: a frame, or a time with a unit. Negative frames count from the end.

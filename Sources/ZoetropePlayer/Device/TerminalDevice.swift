@@ -88,7 +88,7 @@ struct TerminalDevice: Sendable {
   }
 
   /// Waits for input, for room to write, for the ``WakePipe`` if it `wakes`, or for `time` to pass; nil
-  /// is without end.
+  /// waits indefinitely.
   func wait(
     forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
   ) -> Readiness {

@@ -10,18 +10,18 @@ package struct PictureDrawing {
   /// What the terminal answered, where it was asked.
   private let probed: TerminalCapabilities?
 
-  /// - Throws: A usage failure if it is not known how to draw.
+  /// - Throws: A usage failure if no drawing mode can be chosen.
   package init(_ settings: PreviewSettings) throws(CommandFailure) {
     self.settings = settings
     guard output.isTerminal || settings.mode != nil else {
       throw .usage(
         "standard output is no terminal: -o writes files, and --protocol says how to draw anyway")
     }
-    // A terminal that shows nothing else yet can be asked; another program's cannot. Also where the protocol
-    // is named: the answers tell colours and the size of a cell.
+    // A terminal that no other program uses can be queried, even if the protocol is given: the answers tell
+    // its colours and the size of a cell.
     let mayAsk = output.isTerminal && settings.place == nil
     probed = mayAsk ? TerminalTakeover.probe() : nil
-    // What can be wrong is found before anything is opened.
+    // Usage errors are found before anything is opened.
     _ = try target()
   }
 
@@ -29,7 +29,7 @@ package struct PictureDrawing {
     try PreviewTarget(settings, isTerminal: output.isTerminal, probed: probed)
   }
 
-  /// Draws `bitmap`. A signal that comes meanwhile removes what is incomplete.
+  /// Draws `bitmap`. A signal removes an incomplete picture.
   package func draw(_ bitmap: Bitmap) throws(CommandFailure) -> Delivery {
     let target = try target()
     var canvas = PreviewCanvas(target)

@@ -73,19 +73,17 @@ import ZoetropeTerminal
   @Test func `only a picture of the same size is replaced without erasing the screen`() {
     var stage = stage(.graphics(.sixel))
     let bitmap = Bitmap(size: PixelSize(width: 160, height: 120)) { _, _ in }
-    _ = stage.draw(bitmap, index: 0, changed: nil)
+    stage.place(bitmap)
     // 800 x 440 pixels have room for 3 times 160 x 120.
     #expect(stage.keepsPlace && stage.shown?.layout.imageSize == PixelSize(width: 480, height: 360))
     // Zoomed, 9 and 11 times fill the same cells, but not the same pixels.
     let zooms = stage.zoom(by: 3)
     #expect(zooms && !stage.keepsPlace)
-    _ = stage.clear()
-    _ = stage.draw(bitmap, index: 0, changed: nil)
+    stage.place(bitmap)
     #expect(stage.shown?.layout.imageSize == PixelSize(width: 792, height: 432))
     let pans = stage.pan(x: 0.125, y: 0)
     #expect(pans && stage.keepsPlace)
-    _ = stage.removePicture()
-    _ = stage.draw(bitmap, index: 0, changed: nil)
+    stage.place(bitmap)
     let zoomsMore = stage.zoom(by: 11.0 / 9)
     #expect(zoomsMore && !stage.keepsPlace)
     // Another file is seen whole.

@@ -84,20 +84,6 @@ import ZoetropeTerminal
     #expect(session.quit() == 0)
   }
 
-  @Test(arguments: [
-    (["--start", "2"], "3/5 4.00/10.50 s"), (["--start", "4.1s"], "3/5"),
-    (["--speed", "2"], "2.00x"),
-    (["--reverse"], "◂ cat.gif"), (["--loops", "3"], "loop 1/3"), (["--loops", "inf"], "loop 1 "),
-    (["--delay", "1000"], "/5.00 s"), (["--protocol", "half"], "| half"),
-    (["--protocol", "braille"], "| braille"), (["--timing", "5000:7000"], "/35.00 s"),
-  ])
-  func `the status line tells what was asked for`(_ arguments: [String], _ text: String) throws {
-    let session = try PlayerSession(arguments, files: ["cat.gif": Self.slow])
-    #expect(session.terminal.waitToShow(text))
-    #expect(session.quit() == 0)
-    #expect(session.terminal.isRestored)
-  }
-
   @Test func `without a status line there is none`() throws {
     let session = try PlayerSession(["--no-status", "--protocol", "half"])
     try #require(session.terminal.wait { !colors(session).isEmpty })
@@ -159,15 +145,6 @@ import ZoetropeTerminal
     session.tool.cleanUp()
   }
 
-  @Test func `the last frame stays when it is to be held`() throws {
-    let longer = SampleGIF(frames: [(0, 30), (1, 30)]).bytes
-    let session = try PlayerSession(["--once", "--hold"], files: ["cat.gif": longer])
-    try #require(session.terminal.waitToShow("q quits, space plays again"))
-    #expect(session.type(" ", expecting: "▸"))
-    #expect(session.terminal.waitToShow("q quits"))
-    #expect(session.quit() == 0)
-  }
-
   @Test func `a trace is written when the terminal has been given back`() throws {
     let session = try PlayerSession(["--once", "--late", "stretch", "--trace", "trace.json"])
     #expect(session.terminal.end() == 0)
@@ -186,7 +163,7 @@ import ZoetropeTerminal
   /// The page of the documentation.
   private static let page: String = {
     var path = FilePath(#filePath)
-    for _ in 0..<4 { path.removeLastComponent() }
+    for _ in 0..<5 { path.removeLastComponent() }
     path.append("Sources/Zoetrope/Zoetrope.docc/TerminalPlayer.md")
     return (try? String(contentsOfFile: path.string, encoding: .utf8)) ?? ""
   }()

@@ -14,8 +14,6 @@ import Testing
     try #require(session.type(" ", expecting: "‖"))
     // Rows and columns are counted from 1: the bar is in row 23.
     #expect(session.type("\u{1B}[<0;50;23M", expecting: "3/5"))
-    #expect(session.type("\u{1B}[<32;95;3M", expecting: "5/5"))
-    #expect(session.type("\u{1B}[<0;95;3m\u{1B}[<65;10;23M", expecting: "4/5"))
     #expect(session.type("\u{1B}[<64;10;10M", expecting: "zoom 125 %"))
     // The larger picture has another place, and the bar is still there.
     #expect(session.terminal.wait { session.terminal.model.text(22).hasPrefix("━━━━") })
@@ -72,16 +70,5 @@ import Testing
     #expect(terminal.model.screen.contains("zoetrope: c.gif: "))
     #expect(terminal.model.state == TerminalState())
     session.tool.cleanUp()
-  }
-
-  @Test func `a file is chosen from the list`() throws {
-    let session = try PlayerSession(
-      ["--hold"], files: ["a.gif": Self.slow, "b.gif": Self.slow, "c.gif": Self.slow])
-    try #require(session.terminal.waitToShow("[1/3]"))
-    session.terminal.type("\t")
-    try #require(session.terminal.waitToShow("Enter plays"))
-    session.terminal.type("jj\r")
-    #expect(session.terminal.waitToShow("[3/3]"))
-    #expect(session.quit() == 0)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerTimingTests {
   private func fixture(_ name: String) throws -> [UInt8] {
     var path = FilePath(#filePath)
-    for _ in 0..<4 { path.removeLastComponent() }
+    for _ in 0..<5 { path.removeLastComponent() }
     let file = try FileDescriptor.open(path.appending("Fixtures/APNG/\(name)"), .readOnly)
     return try file.closeAfter {
       var bytes = [UInt8](repeating: 0, count: 65536)

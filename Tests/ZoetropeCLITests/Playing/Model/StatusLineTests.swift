@@ -47,6 +47,25 @@ import ZoetropeTerminal
     #expect(text.hasSuffix("  ? help"))
   }
 
+  @Test func `80 columns keep the whole name`() {
+    var line = full
+    line.name = "bouncing-ball-of-rubber.gif"
+    (line.file, line.section, line.zoom) = (nil, nil, 1)
+    let wide = line.text(columns: 120)
+    #expect(wide.contains("1920x1080 GIF | 37/100 1.48/4.00 s | 1.10x loop 2/3 | kitty"))
+    #expect(!line.text(columns: 84).contains("kitty"))
+    let text = line.text(columns: 80)
+    #expect(text.contains("bouncing-ball-of-rubber.gif | 37/100 1.48/4.00 s | 1.10x"))
+    #expect(text.hasSuffix("? help") && !text.contains("1920"))
+    // The normal speed says least.
+    line.rate = 1
+    #expect(line.text(columns: 120).contains("| 1.00x loop 2/3 | kitty"))
+    #expect(!line.text(columns: 84).contains("1.00x"))
+    #expect(line.text(columns: 80).contains("bouncing-ball-of-rubber.gif"))
+    line.name = String(repeating: "long", count: 30)
+    #expect(line.text(columns: 80).hasSuffix("… | 37/100 1.48/4.00 s  ? help"))
+  }
+
   @Test func `details that were asked for are shown on 80 columns`() {
     var line = full
     line.details = "1380 B/frame, 0 dropped"
