@@ -102,12 +102,19 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(name: "ZoetropeRemote", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
+    .target(
+      name: "ZoetropeWriting",
+      dependencies: [
+        "ZoetropeFrames", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
     // What users import: all of the above, and loading.
     .target(
       name: "Zoetrope",
       dependencies: [
         "ZoetropeFrames", "ZoetropeCaching", "ZoetropeStore", "ZoetropePlayback",
-        "ZoetropeRemote", "ZoetropeShims", "CDeflate", "CXXHash",
+        "ZoetropeRemote", "ZoetropeWriting", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
@@ -184,7 +191,7 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: [
         "Zoetrope", "ZoetropeFrames", "ZoetropeScaling", "ZoetropeCaching", "ZoetropeStore",
-        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
+        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
         "ZoetropeTestSupport",
         "ZoetropeShims", "TestRunning", "DocumentationSamples", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),

@@ -15,6 +15,8 @@ extension AnimatedImageError.Code {
   public static let outOfMemory = Self("outOfMemory")
   /// A read or write failed; see ``AnimatedImageError/systemError``.
   public static let io = Self("io")
+  /// A file of the format cannot hold what it was given, or cannot be written yet.
+  public static let unwritable = Self("unwritable")
   /// An invalid argument, such as a frame index past the end.
   public static let parameter = Self("parameter")
   /// The operation was cancelled before it finished.
