@@ -102,12 +102,14 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(name: "ZoetropeRemote", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
+    // Animations out: edits that copy compressed frames, and encoders for the others.
+    .target(name: "ZoetropeWriting", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
     // What users import: all of the above, and loading.
     .target(
       name: "Zoetrope",
       dependencies: [
         "ZoetropeFrames", "ZoetropeCaching", "ZoetropeStore", "ZoetropePlayback",
-        "ZoetropeRemote", "ZoetropeShims", "CDeflate", "CXXHash",
+        "ZoetropeRemote", "ZoetropeWriting", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
@@ -184,7 +186,8 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: [
         "Zoetrope", "ZoetropeFrames", "ZoetropeScaling", "ZoetropeCaching", "ZoetropeStore",
-        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
+        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "ZoetropeCodec", "ZoetropeCore",
+        "ZoetropeTerminal",
         "ZoetropeTestSupport",
         "ZoetropeShims", "TestRunning", "DocumentationSamples", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),
@@ -214,4 +217,11 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
     .executableTarget(
       name: "bench-stages", dependencies: ["Zoetrope", "ZoetropeTestSupport"],
       path: "Benchmarks/Sources/StageBench", swiftSettings: settings))
+  package.targets.append(
+    .executableTarget(
+      name: "check-edits",
+      dependencies: [
+        "Zoetrope", "ZoetropeTestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Benchmarks/Sources/CheckEdits", swiftSettings: settings))
 }
