@@ -57,7 +57,7 @@ enum CheckEdits {
     for path in paths {
       let bytes: [UInt8]
       do {
-        bytes = try read(path)
+        bytes = try FixtureFile.read(path)
       } catch {
         print("\(path): \(error)")
         continue
@@ -129,21 +129,6 @@ enum CheckEdits {
     if part > 1 {
       tally.large += 1
       print("\(path) \(range): \(outcome.bytes.count) bytes, share \(Int(share)), full \(fullFrame)")
-    }
-  }
-
-  private static func read(_ path: String) throws -> [UInt8] {
-    let file = try FileDescriptor.open(FilePath(path), .readOnly)
-    defer { try? file.close() }
-    let count = Int(try file.seek(offset: 0, from: .end))
-    try file.seek(offset: 0, from: .start)
-    return try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while unsafe filled < count {
-        let read = try unsafe file.read(
-          into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...]))
-        if read == 0 { return }
-        unsafe filled += read
-      }
     }
   }
 }

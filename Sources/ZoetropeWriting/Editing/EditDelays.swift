@@ -15,6 +15,15 @@ package struct EditDelays: Sendable, Hashable {
   /// Whether every delay is exact; else the ends of frames are rounded.
   package private(set) var isExact = true
 
+  /// Those of a still picture, which stores none.
+  package static func none(_ timeline: EditTimeline) -> EditDelays {
+    var delays = EditDelays()
+    delays.kept = timeline.showings.map {
+      Kept(frame: $0.frame, delay: FrameDelay(centiseconds: 0))
+    }
+    return delays
+  }
+
   /// Whole centiseconds, as GIF stores them.
   package static func centiseconds(
     _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing

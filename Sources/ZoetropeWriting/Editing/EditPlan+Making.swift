@@ -11,9 +11,12 @@ extension EditPlan {
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
     for edit in edits { try timeline.apply(edit) }
     let isGIF = image.header.format == .gif
-    let delays =
-      isGIF
-      ? EditDelays.centiseconds(timeline, options.timing) : EditDelays.fractions(timeline)
+    let delays: EditDelays =
+      switch image.header.format {
+      case .gif: .centiseconds(timeline, options.timing)
+      case .png: .none(timeline)
+      default: .fractions(timeline)
+      }
     try Self.check(timeline, isGIF: isGIF)
     let pictures = SourcePictures(image, isCancelled: isCancelled)
     let steps: [Step]
@@ -112,8 +115,9 @@ extension EditPlan {
   private static func frames(
     _ steps: [Step], _ image: AnimatedImage, isGIF: Bool
   ) -> [Frame] {
-    // As long as nothing came before a frame that was not there, its sequence numbers stay.
-    var isPrefix = true
+    // As long as nothing came before a frame that was not there, its sequence numbers stay. Damaged files may have
+    // chunks that are not copied, with numbers of their own.
+    var isPrefix = image.damage.isEmpty
     return steps.enumerated().map { place, step in
       let source = image.frames[step.source]
       let action: Action
