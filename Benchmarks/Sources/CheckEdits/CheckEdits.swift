@@ -11,12 +11,14 @@ import ZoetropeWriting
 ///     check-edits FILE...                  every kind of edit of every file; fails if a picture or a byte is wrong
 ///     check-edits cut FILE FRAME OUT       keeps the frames from FRAME on
 ///     check-edits speed FILE FACTOR OUT    another speed
+///     check-edits same FILE FRAME OTHER    in how many pictures OTHER differs from FILE from FRAME on
 @main
 enum CheckEdits {
   static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
     switch arguments.first {
     case "cut", "speed": try await edit(Array(arguments))
+    case "same": try compare(Array(arguments))
     default: try check(Array(arguments))
     }
   }
@@ -37,6 +39,20 @@ enum CheckEdits {
     print(
       "\(image.byteCount) -> \(written.byteCount) bytes, \(written.copiedCount) frames copied, "
         + "\(written.encodedCount) encoded, \(written.mergedCount) merged")
+  }
+
+  private static func compare(_ arguments: [String]) throws {
+    guard arguments.count == 4, let first = Int(arguments[2]) else { fatalError("FILE FRAME OTHER") }
+    let source = try AnimatedImage(contentsOf: FilePath(arguments[1]))
+    let other = try AnimatedImage(contentsOf: FilePath(arguments[3]))
+    let (left, right) = (FrameReader(source), FrameReader(other))
+    var different = 0
+    for index in first..<source.frames.count {
+      let wanted = try left.frame(at: index).bitmap
+      let found = try right.next()?.bitmap
+      if found != wanted { different += 1 }
+    }
+    print("\(different) of \(source.frames.count - first) pictures differ, \(other.frames.count) frames")
   }
 
   /// Counts over all files.
