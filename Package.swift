@@ -102,8 +102,14 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(name: "ZoetropeRemote", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
-    // Animations out: edits that copy compressed frames, and encoders for the others.
-    .target(name: "ZoetropeWriting", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
+    // Animations out: a writer of frames, and edits that copy compressed ones.
+    .target(
+      name: "ZoetropeWriting",
+      dependencies: [
+        "ZoetropeFrames", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
     // What users import: all of the above, and loading.
     .target(
       name: "Zoetrope",
@@ -186,8 +192,7 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: [
         "Zoetrope", "ZoetropeFrames", "ZoetropeScaling", "ZoetropeCaching", "ZoetropeStore",
-        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "ZoetropeCodec", "ZoetropeCore",
-        "ZoetropeTerminal",
+        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
         "ZoetropeTestSupport",
         "ZoetropeShims", "TestRunning", "DocumentationSamples", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),

@@ -78,3 +78,111 @@ public final class CallbackSink: AnimationSink {
   /// Does nothing: the closure's owner learns from the writer that the bytes are not complete.
   public func abandon() {}
 }
+
+/// Writes an animation to a file that is there whole or not at all.
+///
+/// The bytes go to a temporary name in the same directory, with the first bytes, and the file is renamed when it is
+/// complete; a process that is killed leaves only the temporary file. A file that is replaced passes its permissions
+/// on, and the target of a link is replaced instead of the link. So the file that is read may be the one that is
+/// written. To a pipe or a device, bytes go straight; a program that writes to pipes has to ignore `SIGPIPE`.
+public final class FileSink: AnimationSink {
+  /// Where the file will be.
+  public let path: FilePath
+  private let isReplacing: Bool
+  private let output = Mutex<Output>(.none)
+
+  private enum Output {
+    case none
+    case file(TemporaryFile)
+    /// A pipe or a device.
+    case stream(FileDescriptor)
+  }
+
+  /// Creates nothing yet.
+  ///
+  /// - Parameter replaces: Whether a file that is there is replaced. Default: true; otherwise writing fails with
+  ///   ``AnimatedImageError/Code/io``.
+  public init(_ path: FilePath, replaces: Bool = true) {
+    self.path = path
+    isReplacing = replaces
+  }
+
+  deinit { abandon() }
+
+  private var isStream: Bool {
+    FileStatus(at: path).map { !$0.isRegular && !$0.isDirectory } ?? false
+  }
+
+  /// Whether it is a file, not a pipe or a device.
+  public var canPatch: Bool { !isStream }
+
+  /// Appends `bytes`.
+  public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    try perform { (output) throws(Errno) in
+      if case .none = output { output = try open() }
+      switch output {
+      case .file(let file): try file.descriptor.writeAll(bytes)
+      case .stream(let descriptor): try descriptor.writeAll(bytes)
+      case .none: break
+      }
+    }
+  }
+
+  private func open() throws(Errno) -> Output {
+    if isStream {
+      do {
+        return .stream(try FileDescriptor.open(path, .writeOnly, options: .closeOnExec))
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+    }
+    // Before any work, although only the end is certain.
+    if !isReplacing, FileStatus(at: path, followsLinks: false) != nil { throw .fileExists }
+    return .file(try TemporaryFile(for: isReplacing ? FileSystem.followingLinks(path) : path))
+  }
+
+  /// Replaces bytes.
+  public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    try perform { (output) throws(Errno) in
+      guard case .file(let file) = output else { throw .illegalSeek }
+      try file.descriptor.writeAll(bytes, at: offset)
+    }
+  }
+
+  /// Gives the file its name.
+  public func finish() throws(AnimatedImageError) {
+    try perform { (output) throws(Errno) in
+      defer { output = .none }
+      switch output {
+      case .file(let file): try file.publish(isReplacing: isReplacing)
+      case .stream(let descriptor):
+        do { try descriptor.close() } catch { throw error as? Errno ?? .ioError }
+      case .none: break
+      }
+    }
+  }
+
+  /// Removes the temporary file.
+  public func abandon() {
+    output.withLock { output in
+      switch output {
+      case .file(let file): file.discard()
+      case .stream(let descriptor): try? descriptor.close()
+      case .none: break
+      }
+      output = .none
+    }
+  }
+
+  private func perform(_ body: (inout Output) throws(Errno) -> Void) throws(AnimatedImageError) {
+    let failure: Errno? = output.withLock { output in
+      do throws(Errno) {
+        try body(&output)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw AnimatedImageError(.io, "\(path): \(failure)", systemError: failure) }
+  }
+}

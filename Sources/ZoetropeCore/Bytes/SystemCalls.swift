@@ -44,6 +44,9 @@ package struct FileStatus {
   /// Whether it is a pipe, a socket or a character device, which can only be read in order.
   package var isPipe: Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind) }
 
+  /// The permission bits.
+  var permissions: mode_t { status.st_mode & 0o7777 }
+
   private var kind: mode_t { status.st_mode & S_IFMT }
 }
 
@@ -133,6 +136,32 @@ extension FileDescriptor {
   /// Writes some of `bytes`; returns how many.
   package func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
+  }
+
+  /// Writes all of `bytes`, through short writes and interruptions.
+  package func writeAll(_ bytes: [UInt8]) throws(Errno) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      do {
+        rest = rest.dropFirst(try writeSome(rest))
+      } catch Errno.interrupted {
+        continue
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+    }
+  }
+
+  /// Writes all of `bytes` to a file at `offset`.
+  package func writeAll(_ bytes: [UInt8], at offset: Int) throws(Errno) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      do {
+        rest = rest.dropFirst(try writeSome(rest, at: offset + bytes.count - rest.count))
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+    }
   }
 
   /// Writes some of `bytes` to a file at `offset`; returns how many.

@@ -13,13 +13,9 @@ extension AnimatedImage {
   public func plan(
     _ edits: [AnimationEdit], options: EditOptions = .init()
   ) async throws(AnimatedImageError) -> EditPlan {
-    let planned = await DecodeThreads.loading.resultUnlessCancelled { [self] flag in
-      Result { () throws(AnimatedImageError) in
-        try EditPlan(self, edits, options) { flag.isRaised }
-      }
+    try await onOwnThread { (flag) throws(AnimatedImageError) in
+      try EditPlan(self, edits, options) { flag.isRaised }
     }
-    guard let planned else { throw AnimatedImageError(.cancelled, "cancelled while planning") }
-    return try planned.get()
   }
 
   /// Writes the animation with `edits` to `sink`, in the format of the source.
@@ -40,27 +36,21 @@ extension AnimatedImage {
     _ edits: [AnimationEdit], options: EditOptions = .init(), to sink: some AnimationSink,
     progress: @escaping @Sendable (EditPlan.Progress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
-    do throws(AnimatedImageError) {
-      return try await plan(edits, options: options).write(to: sink, progress: progress)
-    } catch {
-      throw error
-    }
+    try await plan(edits, options: options).write(to: sink, progress: progress)
   }
 }
 
 extension EditPlan {
   /// Carries the plan out. See ``AnimatedImage/write(_:options:to:progress:)``.
   ///
-  /// Returns when the sink was finished, or abandoned if this throws.
+  /// When the task is cancelled, this throws at once, and the sink is abandoned soon after.
   @discardableResult
   public func write(
     to sink: some AnimationSink,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
-    try await DecodeThreads.loading.cancellableResult { [self] flag in
-      Result { () throws(AnimatedImageError) in
-        try write(to: sink, isCancelled: { flag.isRaised }, progress: progress)
-      }
-    }.get()
+    try await image.onOwnThread { [self] (flag) throws(AnimatedImageError) in
+      try write(to: sink, isCancelled: { flag.isRaised }, progress: progress)
+    }
   }
 }

@@ -135,7 +135,7 @@ package struct EditTimeline: Sendable, Hashable {
   /// A time in ticks; refines the timescale if it has to. Rounded down if that would make it too fine.
   private mutating func tick(at time: Duration) -> (ticks: Int128, timescale: Int128) {
     let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(time))
-    let factor = denominator / Self.divisor(timescale, denominator)
+    let factor = denominator / greatestCommonDivisor(timescale, denominator)
     if timescale * factor <= Self.maximumTimescale { refine(by: factor) }
     return (numerator * timescale / denominator, timescale)
   }
@@ -179,7 +179,7 @@ package struct EditTimeline: Sendable, Hashable {
   private mutating func simplify() {
     var divisor = timescale
     for showing in showings where divisor > 1 {
-      divisor = Self.divisor(divisor, showing.ticks)
+      divisor = greatestCommonDivisor(divisor, showing.ticks)
     }
     timescale /= divisor
     for index in showings.indices { showings[index].ticks /= divisor }
@@ -251,14 +251,7 @@ package struct EditTimeline: Sendable, Hashable {
   /// A time in seconds, as a fraction in lowest terms.
   private static func fraction(_ time: Duration) -> (numerator: Int128, denominator: Int128) {
     let second: Int128 = 1_000_000_000_000_000_000
-    let divisor = divisor(second, time.attoseconds)
+    let divisor = greatestCommonDivisor(second, time.attoseconds)
     return (time.attoseconds / divisor, second / divisor)
-  }
-
-  /// The greatest common divisor; `second` may be 0.
-  package static func divisor(_ first: Int128, _ second: Int128) -> Int128 {
-    var (a, b) = (first, second)
-    while b != 0 { (a, b) = (b, a % b) }
-    return a
   }
 }

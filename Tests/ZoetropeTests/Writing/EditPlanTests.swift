@@ -21,7 +21,7 @@ struct EditPlanTests {
   }
 
   private static let colors = GIFPalette(
-    (0..<16).map { RGBA(red: UInt8($0 * 16), green: UInt8(255 - $0 * 3), blue: UInt8($0)) })
+    (0..<16).map { (place: UInt8) in RGBA(red: place * 16, green: 255 - place * 3, blue: place) })
 
   private func gif(_ patches: [Patch], side: Int = 12) -> [UInt8] {
     var gif = GIFBuilder()

@@ -23,7 +23,7 @@ struct EditTimelineTests {
   /// Each showing as `frame:ticks/timescale`, or with its stored delay.
   private func text(_ timeline: EditTimeline) -> [String] {
     timeline.showings.map {
-      let divisor = max(EditTimeline.divisor(timeline.timescale, $0.ticks), 1)
+      let divisor = max(greatestCommonDivisor(timeline.timescale, $0.ticks), 1)
       return "\($0.frame):"
         + ($0.stored.map { "\($0.numerator)/\($0.denominator)" }
           ?? "=\($0.ticks / divisor)/\(timeline.timescale / divisor)")

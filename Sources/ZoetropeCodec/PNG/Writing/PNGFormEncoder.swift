@@ -9,9 +9,7 @@ package final class PNGFormEncoder {
   private let indices: [UInt32: UInt8]
   /// The sample of grey, or the three of RGB, that are transparent; in the file's depth.
   private let key: [UInt16]
-  private let compressors = CompressorSet()
-  private var lines = PixelStorage(byteCount: 64)
-  private var filtered = PixelStorage(byteCount: 64)
+  private let scanlines = ScanlineCompressor(effort: .balanced)
 
   /// - Parameter header: That of a PNG; its palette may be longer than the file's.
   package init(_ header: ImageHeader) {
@@ -60,53 +58,36 @@ package final class PNGFormEncoder {
     _ bitmap: Bitmap, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt8] {
     precondition(PixelRect(bitmap.size).contains(rect) && !rect.isEmpty)
-    let line = form.rowBytes(width: rect.width) + 1
-    // Each pass has at most a byte of padding and one of a filter more in a row.
-    let room = (line + 16) * (rect.height + 8) * (header.isInterlaced ? 2 : 1)
-    if lines.byteCount < room { lines = try PixelStorage(asking: room, zeroed: false) }
-    var total = line * rect.height
     if header.isInterlaced {
-      total = 0
+      var rows: [UInt8] = []
       for pass in Adam7.passes {
-        total += write(
-          bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep,
-          at: total)
+        rows += self.rows(
+          bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep)
       }
-    } else if isDirect {
-      if form.bitDepth == 16 {
-        PixelPacking.writeDeep(bitmap, rect, as: form.colorType, into: lines)
-      } else {
-        PixelPacking.write(bitmap, rect, as: form.colorType, into: lines)
-      }
-    } else {
-      total = write(bitmap, rect, columns: 0, 1, rows: 0, 1, at: 0)
+      // Filters do little for pixels that are far apart.
+      let bytes = ZlibCompressor(level: 8)?.compress(rows) ?? []
+      if bytes.isEmpty { throw AnimatedImageError(.outOfMemory, "no memory to compress a picture") }
+      return bytes
     }
-    return try deflate(total, rect.size)
+    let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * rect.height)
+    if !isDirect {
+      lines.store(rows(bitmap, rect, columns: 0, 1, rows: 0, 1).rawBytes)
+    } else if form.bitDepth == 16 {
+      PixelPacking.writeDeep(bitmap, rect, as: form.colorType, into: lines)
+    } else {
+      PixelPacking.write(bitmap, rect, as: form.colorType, into: lines)
+    }
+    let count = try scanlines.pack(rect.size, form)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    bytes.append(copying: scanlines.packed.bytes.extracting(first: count))
+    return bytes
   }
 
   /// Whether pixels are stored as they are.
   private var isDirect: Bool {
     key.isEmpty && form.bitDepth >= 8 && form.colorType != .palette
       && (form.colorType != .grey || form.bitDepth == 16)
-  }
-
-  /// Compresses the first `total` bytes of ``lines``, filtered if that is shorter.
-  private func deflate(_ total: Int, _ size: PixelSize) throws(AnimatedImageError) -> [UInt8] {
-    let compressor = try compressors.compressor(level: 6)
-    var target = try PixelStorage(asking: compressor.bound(total), zeroed: false)
-    var count = compressor.compress(lines, range: 0..<total, into: target)
-    if form.canFilter, !header.isInterlaced {
-      if filtered.byteCount < total { filtered = try PixelStorage(asking: total, zeroed: false) }
-      RowFilter(form: form, width: size.width).filter(
-        lines, rows: 0..<size.height, into: filtered)
-      let other = try PixelStorage(asking: compressor.bound(total), zeroed: false)
-      let otherCount = compressor.compress(filtered, range: 0..<total, into: other)
-      if otherCount < count { (target, count) = (other, otherCount) }
-    }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    bytes.append(copying: target.bytes.extracting(first: count))
-    return bytes
   }
 
   /// The samples of a pixel: red, green, blue, alpha, with the file's 8 or 16 bits.
@@ -152,12 +133,12 @@ package final class PNGFormEncoder {
     }
   }
 
-  /// Writes every `columnStep`th pixel of every `rowStep`th row to `place` of ``lines``; returns the bytes.
-  private func write(
+  /// The scanlines of every `columnStep`th pixel of every `rowStep`th row.
+  private func rows(
     _ bitmap: Bitmap, _ rect: PixelRect, columns column: Int, _ columnStep: Int, rows row: Int,
-    _ rowStep: Int, at place: Int
-  ) -> Int {
-    guard column < rect.width else { return 0 }
+    _ rowStep: Int
+  ) -> [UInt8] {
+    guard column < rect.width else { return [] }
     let depth = form.bitDepth
     let channels = form.colorType.channels
     var bytes: [UInt8] = []
@@ -185,8 +166,7 @@ package final class PNGFormEncoder {
       }
       if bits > 0 { bytes.append(UInt8(packed << (8 - bits))) }
     }
-    lines.store(bytes.rawBytes, at: place)
-    return bytes.count
+    return bytes
   }
 }
 

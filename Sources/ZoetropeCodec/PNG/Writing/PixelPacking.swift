@@ -75,21 +75,28 @@ enum PixelPacking {
     return (opaque, grey)
   }
 
-  /// Writes the pixels of 8-bit RGBA in `rect` as RGBA, RGB or grey with alpha.
+  /// Writes the pixels of 8-bit RGBA in `rect` as RGBA, RGB, grey with alpha or grey: rows `first` and on of
+  /// `target`.
   static func write(
-    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage
+    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
+    atRow first: Int = 0
   ) {
     let (width, height) = (rect.width, rect.height)
-    precondition(PixelRect(bitmap.size).contains(rect))
+    precondition(PixelRect(bitmap.size).contains(rect) && bitmap.format.bytesPerPixel == 4)
     let rowBytes = width * type.channels
-    precondition(target.byteCount >= (rowBytes + 1) * height + slack)
+    precondition(first >= 0 && target.byteCount >= (rowBytes + 1) * (first + height) + slack)
     for y in 0..<height {
       let source =
         unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + (rect.y + y) * bitmap.bytesPerRow
         + rect.x * 4
-      let row = unsafe target.baseAddress + y * (rowBytes + 1)
+      let row = unsafe target.baseAddress + (first + y) * (rowBytes + 1)
       unsafe row.storeBytes(of: 0, as: UInt8.self)
       switch type {
+      case .grey, .palette:
+        for x in 0..<width {
+          let level = unsafe source.load(fromByteOffset: x * 4, as: UInt8.self)
+          unsafe row.storeBytes(of: level, toByteOffset: 1 + x, as: UInt8.self)
+        }
       case .rgb:
         for x in 0..<width {
           // Stores four bytes, keeps three: the next pixel or row overwrites the fourth.
@@ -102,18 +109,19 @@ enum PixelPacking {
           let pair = UInt16(truncatingIfNeeded: word & 0xff | word >> 16 & 0xff00)
           unsafe row.storeBytes(of: pair.littleEndian, toByteOffset: 1 + x * 2, as: UInt16.self)
         }
-      default: unsafe memcpy(row + 1, source, width * 4)
+      case .rgba: unsafe memcpy(row + 1, source, width * 4)
       }
     }
   }
 
-  /// Writes the pixels of 16-bit RGBA in `rect`, most significant byte first.
+  /// Writes the pixels of 16-bit RGBA in `rect`, most significant byte first: rows `first` and on of `target`.
   static func writeDeep(
-    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage
+    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
+    atRow first: Int = 0
   ) {
     let (width, height) = (rect.width, rect.height)
     let rowBytes = width * type.channels * 2
-    precondition(target.byteCount >= (rowBytes + 1) * height + slack)
+    precondition(first >= 0 && target.byteCount >= (rowBytes + 1) * (first + height) + slack)
     let channels: [Int]
     switch type {
     case .grey, .palette: channels = [0]
@@ -123,7 +131,7 @@ enum PixelPacking {
     }
     for y in 0..<height {
       let source = bitmap.row(rect.y + y, rect)
-      let row = unsafe target.baseAddress + y * (rowBytes + 1)
+      let row = unsafe target.baseAddress + (first + y) * (rowBytes + 1)
       unsafe row.storeBytes(of: 0, as: UInt8.self)
       var at = 1
       for x in 0..<width {
@@ -151,7 +159,7 @@ extension Bitmap {
   /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
   /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/outOfMemory`` if
   /// allocation fails.
-  func straightRGBA() throws(AnimatedImageError) -> Bitmap {
+  package func straightRGBA() throws(AnimatedImageError) -> Bitmap {
     switch format {
     case .rgba8, .rgbx8: return self
     case .bgra8, .rgb565, .grey8: break
