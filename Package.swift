@@ -102,6 +102,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(name: "ZoetropeRemote", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
+    // Animations out: a writer of frames, and edits that copy compressed ones.
     .target(
       name: "ZoetropeWriting",
       dependencies: [
@@ -221,4 +222,11 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
     .executableTarget(
       name: "bench-stages", dependencies: ["Zoetrope", "ZoetropeTestSupport"],
       path: "Benchmarks/Sources/StageBench", swiftSettings: settings))
+  package.targets.append(
+    .executableTarget(
+      name: "check-edits",
+      dependencies: [
+        "Zoetrope", "ZoetropeTestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Benchmarks/Sources/CheckEdits", swiftSettings: settings))
 }

@@ -86,7 +86,7 @@ extension AnimatedImage {
   }
 
   /// Runs `work` on a thread of its own: the threads for frames and files are for shorter work.
-  private func onOwnThread<Value: Sendable>(
+  func onOwnThread<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     let result = await DecodeThreads.loading.resultUnlessCancelled(mayWaitForEver: { true }) { flag in

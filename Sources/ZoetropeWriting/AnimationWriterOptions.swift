@@ -108,12 +108,26 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let byteCount: Int
   /// Frames of the file.
   public let frameCount: Int
-  /// Frames that were merged into the one before.
+  /// Frames that were merged into others, since they were equal or too short.
   public let mergedCount: Int
+  /// Frames whose compressed pixels were copied from the source of an edit.
+  public let copiedCount: Int
+  /// Whether edited delays are what was asked for to the last digit; else the ends of frames are rounded.
+  public let hasExactDelays: Bool
+  /// Damage that was found in the source of an edit.
+  public let damage: [Damage]
+  /// Frames that were compressed.
+  public var encodedCount: Int { frameCount - copiedCount }
 
-  package init(byteCount: Int, frameCount: Int, mergedCount: Int) {
+  package init(
+    byteCount: Int, frameCount: Int, mergedCount: Int, copiedCount: Int = 0,
+    hasExactDelays: Bool = true, damage: [Damage] = []
+  ) {
     self.byteCount = byteCount
     self.frameCount = frameCount
     self.mergedCount = mergedCount
+    self.copiedCount = copiedCount
+    self.hasExactDelays = hasExactDelays
+    self.damage = damage
   }
 }

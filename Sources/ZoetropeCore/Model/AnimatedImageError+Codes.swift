@@ -23,7 +23,6 @@ extension AnimatedImageError.Code {
   public static let cancelled = Self("cancelled")
   /// A stored ``ImageIndex`` is damaged, of another version, or not of this file.
   public static let invalidIndex = Self("invalidIndex")
-
   /// A frame store is out of space: its disk is full, or its byte limit leaves no room for the
   /// frame.
   public static let storeFull = Self("storeFull")

@@ -91,7 +91,7 @@ struct PNGChunks {
 
 extension UInt32 {
   /// The four bytes, most significant first, as PNG stores numbers.
-  var bigEndianBytes: [UInt8] {
+  package var bigEndianBytes: [UInt8] {
     [
       UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16),
       UInt8(truncatingIfNeeded: self >> 8), UInt8(truncatingIfNeeded: self),
