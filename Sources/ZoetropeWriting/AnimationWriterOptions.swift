@@ -1,6 +1,10 @@
 /// What an ``AnimationWriter`` writes, and how.
 public struct AnimationWriterOptions: Sendable {
-  /// The format of the file. Default: ``AnimationFormat/apng``. No other one can be written yet.
+  /// The format of the file. Default: ``AnimationFormat/apng``.
+  ///
+  /// A ``AnimationFormat/gif`` is exact as well: frames that it cannot hold are refused, those that change more than
+  /// 256 colours or have partly transparent ones. Its delays are rounded to centiseconds without drift, and no frame is
+  /// left out for a short one. It gets no metadata.
   public var format: AnimationFormat
   /// The size of the canvas. Default: nil, that of the first frame. Every frame must have it.
   public var size: PixelSize?

@@ -60,7 +60,7 @@ package struct CentisecondDelays: Sendable {
   }
 
   /// No part is shorter than 2 cs.
-  private static func split(_ frame: (frame: Int, centiseconds: Int128)) -> Kept {
+  fileprivate static func split(_ frame: (frame: Int, centiseconds: Int128)) -> Kept {
     let limit: Int128 = 0xffff
     var rest = frame.centiseconds
     var delays: [UInt16] = []
@@ -70,5 +70,21 @@ package struct CentisecondDelays: Sendable {
       rest -= part
     }
     return Kept(frame: frame.frame, delays: delays + [UInt16(rest)])
+  }
+}
+
+/// Delays in whole centiseconds of frames that are all kept, however short: the running total is rounded.
+struct RoundedDelays: Sendable {
+  private var total = ExactTime.zero
+  private var stored: Int128 = 0
+
+  /// How `delay` is stored: as one delay, or as several for one that is longer than 655.35 s.
+  mutating func store(_ delay: ExactTime) -> [FrameDelay] {
+    total = total + delay
+    let end = total.rounded(to: 100)
+    defer { stored = end }
+    return CentisecondDelays.split((frame: 0, centiseconds: end - stored)).delays.map {
+      FrameDelay(centiseconds: $0)
+    }
   }
 }

@@ -6,6 +6,8 @@ struct FramePlanner: Sendable {
   private var preparation: PicturePreparation
   private var differ: FrameDiffer
   private var delays = FractionDelays()
+  /// Nil for a format that stores fractions.
+  private var centiseconds: RoundedDelays?
   /// The delay of the frame that waits in the differ, and its number.
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
   /// For real trials.
@@ -19,13 +21,15 @@ struct FramePlanner: Sendable {
   ) {
     self.options = options
     self.preparation = preparation
+    centiseconds = options.format == .gif ? RoundedDelays() : nil
     let search: FrameDiffer.Search =
       switch options.effort {
       case .fast: .keep
       case .balanced: .background
-      case .small: .all
+      // Several readers of GIF get the disposal *previous* wrong.
+      case .small: encoder.framesCanClear ? .all : .background
       }
-    differ = FrameDiffer(framesCanClear: true, search: search)
+    differ = FrameDiffer(framesCanClear: encoder.framesCanClear, search: search)
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }
 
@@ -66,7 +70,7 @@ struct FramePlanner: Sendable {
   /// The frames of the file for one that is placed: several for a delay that is too long for one.
   private mutating func jobs(_ placed: FrameDiffer.Placed) -> [EncodingQueue.Job] {
     guard let pending else { return [] }
-    let stored = delays.store(pending.delay)
+    let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)
     let (work, disposal) = (placed.work, placed.disposal)
     // Frames that follow are drawn on the picture itself, and the last one is disposed of as the frame would be;
     // with previous, each is the frame again.

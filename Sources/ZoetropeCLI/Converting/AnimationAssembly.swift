@@ -98,7 +98,7 @@ final class ImagePictures: PictureSupply {
   init(_ image: AnimatedImage, crop: PixelRect, _ rendering: Rendering?) {
     var image = image
     // As deep as the file, so that its pixels are exact.
-    image.options.keeps16Bit = image.format != .gif && image.header.bitDepth == 16
+    image.options.keeps16Bit = image.isDeep
     (self.image, self.crop, self.rendering) = (image, crop, rendering)
     reader = SeekingReader(image)
     renderer = rendering.map { FrameRenderer($0, of: crop.size, options: image.options) }

@@ -56,6 +56,7 @@ struct Conversion {
     var departures = Departure.ofTimes(delays.droppedCount, isExact: delays.isExact)
     if pictures.size != timeline.canvas.size { departures.append(.scaled) }
     if format == .gif {
+      options.keepsHiddenColors = false
       if image.staticImage != nil { departures.append(.staticImage) }
       if image.metadata.hasMoreThanGIF { departures.append(.metadata) }
     } else {

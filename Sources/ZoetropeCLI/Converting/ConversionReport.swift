@@ -32,7 +32,8 @@ struct ConversionReport {
     var line = "\(source)\(output.sanitized), \(format.rawValue.uppercased()), \(size), "
     line += byteCount.map { "\(inputByteCount.byteSize) -> \($0.byteSize)\(change($0)), " } ?? ""
     line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
-    line += "\(copiedCount) copied, \(count(.encoded)) encoded; "
+    if input != nil { line += "\(copiedCount) copied, " }
+    line += "\(count(.encoded)) encoded; "
     line += departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
   }

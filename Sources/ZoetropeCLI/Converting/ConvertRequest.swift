@@ -177,7 +177,9 @@ struct AnimationWriting {
           if failure == .closedPipe { return nil }
           throw failure.commandFailure
         }
-        throw CommandFailure(error, file: name, damage: .salvage)
+        var failure = CommandFailure(error, file: name ?? "", damage: .salvage)
+        failure.file = name
+        throw failure
       }
     }
   }

@@ -33,7 +33,7 @@ struct FrameFiles {
 
   /// Finds the files that `arguments` name: pictures, directories of `.png` files, one manifest, or `-`.
   init(
-    _ arguments: [String], order: FrameOrder, limits: DecodingLimits
+    _ arguments: [String], order: FrameOrder, _ options: DecodingOptions
   ) throws(CommandFailure) {
     let given = try InputFile.all(arguments)
     var files: [InputFile] = []
@@ -49,7 +49,7 @@ struct FrameFiles {
     inputs = files
     if files.contains(where: { $0.path == nil }) {
       guard files.count == 1 else { throw .usage("standard input comes alone, as one picture after another") }
-      sources = try Self.pictures(inStandardInput: limits)
+      sources = try Self.pictures(inStandardInput: options.limits)
       return
     }
     if let list = files.first(where: { $0.path.map(ManifestLines.isManifest) ?? false }),

@@ -98,6 +98,11 @@ package final class GIFFrameEncoder {
       + delay.littleEndianBytes + [transparentIndex ?? 0, 0]
   }
 
+  /// The loop count that Netscape introduced: plays after the first, 0 for endless ones.
+  package static func loopBlock(_ count: UInt16) -> [UInt8] {
+    [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count.littleEndianBytes + [0]
+  }
+
   /// Bits of the indices of a table with `count` colours.
   private static func tableBits(_ count: Int) -> Int {
     max(1, Int.bitWidth - (count - 1).leadingZeroBitCount)
@@ -206,7 +211,7 @@ extension UInt16 {
 
 extension UInt32 {
   /// Red, green and blue of a colour's word.
-  fileprivate var rgbBytes: [UInt8] {
+  var rgbBytes: [UInt8] {
     let color = RGBA(word: self)
     return [color.red, color.green, color.blue]
   }

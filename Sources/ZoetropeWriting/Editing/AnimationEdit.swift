@@ -7,6 +7,7 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Not public: more kinds will come.
   package enum Kind: Sendable, Hashable {
     case frames(Range<Int>)
+    case frameList([Int])
     case time(Range<Duration>)
     case speed(Double)
     case duration(Duration)
@@ -23,6 +24,9 @@ public struct AnimationEdit: Sendable, Hashable {
 
   /// Keeps the frames in `range`, counted from 0; at least one.
   public static func frames(_ range: Range<Int>) -> Self { Self(kind: .frames(range)) }
+
+  /// Keeps the frames at `indices`, counted from 0, in that order; at least one. The time of others goes with them.
+  public static func frames(at indices: [Int]) -> Self { Self(kind: .frameList(indices)) }
 
   /// Keeps what is shown in `range`, counted from the start of the first frame.
   ///
@@ -66,6 +70,7 @@ extension AnimationEdit: CustomStringConvertible {
   public var description: String {
     switch kind {
     case .frames(let range): "frames \(range.lowerBound)..<\(range.upperBound)"
+    case .frameList(let indices): "\(indices.count) of the frames"
     case .time(let range): "time \(range.lowerBound)..<\(range.upperBound)"
     case .speed(let factor): "speed \(factor)"
     case .duration(let duration): "duration \(duration)"

@@ -104,15 +104,10 @@ struct GIFEditWriter: EditWriting {
     try output.copy(13..<map.headCount)
     switch plan.playCount {
     case .once: break
-    case .indefinite: try output.append(Self.loopBlock(0))
-    case .finite(let plays): try output.append(Self.loopBlock(UInt16(clamping: plays - 1)))
+    case .indefinite: try output.append(GIFFrameEncoder.loopBlock(0))
+    case .finite(let plays): try output.append(GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1)))
     }
     try writeExtras(before: 0, &output)
-  }
-
-  /// The loop count that Netscape introduced: plays after the first, 0 for endless ones.
-  private static func loopBlock(_ count: UInt16) -> [UInt8] {
-    [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count.littleEndianBytes + [0]
   }
 
   private mutating func writeExtras(

@@ -59,6 +59,13 @@ package struct EditTimeline: Sendable, Hashable {
         throw Self.refusal("\(edit), there are \(showings.count)")
       }
       showings = Array(showings[range])
+    case .frameList(let indices):
+      guard let least = indices.min(), let greatest = indices.max(), least >= 0,
+        greatest < showings.count
+      else {
+        throw Self.refusal("\(edit), there are \(showings.count)")
+      }
+      showings = indices.map { showings[$0] }
     case .time(let range): try cut(range, edit)
     case .speed(let factor):
       guard factor.isFinite, (0.001...1000).contains(factor) else {

@@ -94,7 +94,7 @@ extension Bitmap {
   }
 
   /// The part of the picture in `rect`, which lies inside.
-  func cropped(to rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
+  package func cropped(to rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
     guard rect != PixelRect(size) else { return self }
     var buffer = try PixelBuffer(asking: rect.size, format: format)
     let (stride, pixel) = (buffer.bytesPerRow, format.bytesPerPixel)

@@ -81,12 +81,12 @@ import ZoetropeTestSupport
     #expect(found == metadata)
   }
 
-  @Test func `GIF cannot be written yet, and the error says so`() {
+  @Test func `a still PNG is no animation to write, and the error says so`() {
     let error = #expect(throws: AnimatedImageError.self) {
-      try AnimationWriter(AnimationWriterOptions(format: .gif), to: MemorySink())
+      try AnimationWriter(AnimationWriterOptions(format: .png), to: MemorySink())
     }
-    #expect(error?.code == .unwritable && error?.format == .gif)
-    #expect(error?.detail.contains("GIF") == true)
+    #expect(error?.code == .unwritable && error?.format == .png)
+    #expect(error?.detail.contains("PNG") == true)
   }
 
   // MARK: Time

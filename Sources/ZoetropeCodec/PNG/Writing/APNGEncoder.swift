@@ -34,6 +34,9 @@ struct APNGEncoder: AnimationEncoding {
     isStatic = !request.hasPoster
   }
 
+  // Frames may replace what is there, alpha included.
+  var framesCanClear: Bool { true }
+
   var isDeep: Bool { storage.form.bitDepth == 16 }
 
   func start(frameCount: Int) -> [UInt8] {

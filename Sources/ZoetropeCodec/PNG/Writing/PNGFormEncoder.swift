@@ -78,9 +78,10 @@ package final class PNGFormEncoder {
       PixelPacking.write(bitmap, rect, as: form.colorType, into: lines)
     }
     let count = try scanlines.pack(rect.size, form)
+    let packed = scanlines.packed
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
-    bytes.append(copying: scanlines.packed.bytes.extracting(first: count))
+    bytes.append(copying: packed.bytes.extracting(first: count))
     return bytes
   }
 
