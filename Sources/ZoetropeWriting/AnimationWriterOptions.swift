@@ -4,7 +4,7 @@ public struct AnimationWriterOptions: Sendable {
   ///
   /// A ``AnimationFormat/gif`` is exact as well: frames that it cannot hold are refused, those that change more than
   /// 256 colours or have partly transparent ones. Its delays are rounded to centiseconds without drift, and no frame is
-  /// left out for a short one. It gets no metadata.
+  /// left out for a short one. Of the metadata it gets comments.
   public var format: AnimationFormat
   /// The size of the canvas. Default: nil, that of the first frame. Every frame must have it.
   public var size: PixelSize?

@@ -58,17 +58,29 @@ struct AnimationAssembly {
       var last: Int?
       for (place, kept) in frames.enumerated() {
         let frame = try picture(place, &last)
-        do throws(AnimatedImageError) {
+        try calling { () throws(AnimatedImageError) in
           try writer.append(frame.picture.bitmap, delay: kept.delay, changed: frame.changed)
-        } catch {
-          throw error.frameIndex == nil ? error.inFrame(kept.frame) : error
         }
         progress(writer.progress)
       }
-      return try writer.finish()
+      return try calling { () throws(AnimatedImageError) in try writer.finish() }
     } catch {
       writer.cancel()
       throw error
+    }
+  }
+
+  /// Calls the writer, whose errors name a frame of the output; those that are thrown name the picture.
+  private func calling<Value>(
+    _ body: () throws(AnimatedImageError) -> Value
+  ) throws(AnimatedImageError) -> Value {
+    do throws(AnimatedImageError) {
+      return try body()
+    } catch {
+      guard let place = error.frameIndex else { throw error }
+      throw AnimatedImageError(
+        error.code, error.detail, format: error.format, frameIndex: frames[place].frame,
+        limit: error.limit, systemError: error.systemError)
     }
   }
 

@@ -202,6 +202,7 @@ extension AnimationMetadata {
   var hasMoreThanGIF: Bool {
     var rest = self
     rest.applicationBlocks = []
+    rest.texts.removeAll { $0.key == "Comment" }
     return rest != AnimationMetadata()
   }
 }

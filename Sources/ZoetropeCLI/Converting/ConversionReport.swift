@@ -30,7 +30,7 @@ struct ConversionReport {
   var text: String {
     let source = input.map { "\($0.name.sanitized): " } ?? ""
     var line = "\(source)\(output.sanitized), \(format.rawValue.uppercased()), \(size), "
-    line += byteCount.map { "\(inputByteCount.byteSize) -> \($0.byteSize)\(change($0)), " } ?? ""
+    line += byteCount.map { "\(inputByteCount) -> \($0) bytes\(change($0)), " } ?? ""
     line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "

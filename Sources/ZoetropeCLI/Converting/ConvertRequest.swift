@@ -66,7 +66,7 @@ struct ConvertRequest: Hashable {
     do throws(AnimatedImageError) {
       conversion = try Conversion(image, edits, self)
     } catch {
-      throw CommandFailure(error, file: input.name, damage: options.damage)
+      throw CommandFailure(planning: error, file: input.name, damage: options.damage)
     }
     var report = ConversionReport(
       input: input, output: destination.name(of: place), format: conversion.format,
@@ -132,6 +132,23 @@ struct WritingChoices: Hashable {
 }
 
 extension CommandFailure {
+  /// Why an output is not written; of a GIF that cannot hold the pictures, with the format that can.
+  init(planning error: AnimatedImageError, file: String, damage: DamagePolicy) {
+    if let status = Signals.ending {
+      self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
+      return
+    }
+    let failure = CommandFailure(error, file: file, damage: damage)
+    guard error.code == .unwritable, error.format == .gif else {
+      self = failure
+      return
+    }
+    self.init(
+      failure.status, code: failure.code,
+      "\(failure.message); an APNG can: a name in .png, or --format apng", file: file)
+    frame = failure.frame
+  }
+
   /// Whether it is the fault of the output, so that a further one would fail as well.
   fileprivate var isOfOutput: Bool { status == .cannotWrite && code != "unwritable" }
 }

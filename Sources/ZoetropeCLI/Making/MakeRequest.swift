@@ -223,13 +223,11 @@ final class FilePictures: PictureSupply {
 
   /// An error of the library that names the file.
   func failure(_ error: AnimatedImageError) -> CommandFailure {
-    if let status = Signals.ending {
-      return CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
-    }
     let index = error.frameIndex.flatMap { sources.indices.contains($0) ? $0 : nil }
     var failure = CommandFailure(
-      error, file: index.map { sources[$0].name } ?? "frames", damage: options.damage)
+      planning: error, file: index.map { sources[$0].name } ?? "", damage: options.damage)
     if index == nil { failure.file = nil }
+    failure.frame = nil
     return failure
   }
 }

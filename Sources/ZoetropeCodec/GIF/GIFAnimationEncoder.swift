@@ -60,6 +60,15 @@ struct GIFAnimationEncoder: AnimationEncoding {
     case .indefinite: bytes += GIFFrameEncoder.loopBlock(0)
     case .finite(let plays): bytes += GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1))
     }
+    for text in request.metadata?.texts ?? [] where text.key == "Comment" {
+      bytes += [0x21, 0xfe]
+      let words = Array(text.value.utf8)
+      for start in stride(from: 0, to: words.count, by: 255) {
+        let part = words[start..<min(start + 255, words.count)]
+        bytes += [UInt8(part.count)] + part
+      }
+      bytes.append(0)
+    }
     return bytes
   }
 
