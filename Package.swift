@@ -103,12 +103,20 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(name: "ZoetropeRemote", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
+    // Animations out: a writer of frames, and edits that copy compressed ones.
+    .target(
+      name: "ZoetropeWriting",
+      dependencies: [
+        "ZoetropeFrames", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
     // The module that users import: all of the above, and loading.
     .target(
       name: "Zoetrope",
       dependencies: [
         "ZoetropeFrames", "ZoetropeCaching", "ZoetropeStore", "ZoetropePlayback",
-        "ZoetropeRemote", "ZoetropeShims", "CDeflate", "CXXHash",
+        "ZoetropeRemote", "ZoetropeWriting", "ZoetropeShims", "CDeflate", "CXXHash",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
@@ -185,7 +193,7 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: [
         "Zoetrope", "ZoetropeFrames", "ZoetropeScaling", "ZoetropeCaching", "ZoetropeStore",
-        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
+        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
         "ZoetropeTestSupport",
         "ZoetropeShims", "TestRunning", "DocumentationSamples", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),
@@ -215,4 +223,11 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
     .executableTarget(
       name: "bench-stages", dependencies: ["Zoetrope", "ZoetropeTestSupport"],
       path: "Benchmarks/Sources/StageBench", swiftSettings: settings))
+  package.targets.append(
+    .executableTarget(
+      name: "check-edits",
+      dependencies: [
+        "Zoetrope", "ZoetropeTestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Benchmarks/Sources/CheckEdits", swiftSettings: settings))
 }

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 time=$1
 shift
 targets=("$@")
-[ $# -gt 0 ] || targets=(FuzzScan FuzzGIF FuzzAPNG FuzzDifferential FuzzStream FuzzCompositor FuzzCursor FuzzArguments)
+[ $# -gt 0 ] || targets=(FuzzScan FuzzGIF FuzzAPNG FuzzDifferential FuzzStream FuzzCompositor FuzzCursor FuzzArguments FuzzEdits FuzzCompressor)
 build=.build-fuzz
 # A trap must end the process: the backtracer would take minutes over the sanitizer's address space.
 export SWIFT_BACKTRACE=enable=no
@@ -29,10 +29,10 @@ for target in "${targets[@]}"; do
   case $target in
     FuzzScan | FuzzGIF) seeds=(Fixtures/GIF Fixtures/Bad -dict=Fuzz/Dictionaries/gif.dict) ;;&
     FuzzScan | FuzzAPNG) seeds+=(Fixtures/APNG Fixtures/Bad -dict=Fuzz/Dictionaries/apng.dict) ;;
-    FuzzDifferential | FuzzStream) seeds=(Fixtures/GIF Fixtures/APNG Fixtures/Bad) ;;
+    FuzzDifferential | FuzzStream | FuzzEdits) seeds=(Fixtures/GIF Fixtures/APNG Fixtures/Bad) ;;
     FuzzArguments) seeds=(-dict=Fuzz/Dictionaries/arguments.dict) ;;
   esac
-  case $target in FuzzAPNG | FuzzDifferential | FuzzStream) length=512 ;; esac
+  case $target in FuzzAPNG | FuzzDifferential | FuzzStream | FuzzEdits) length=512 ;; esac
   log=$build/logs/$target-$(date +%s).log
   started=$SECONDS
   status=0

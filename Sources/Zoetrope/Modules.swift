@@ -4,6 +4,7 @@
 @_exported public import ZoetropePlayback
 @_exported public import ZoetropeRemote
 @_exported public import ZoetropeStore
+@_exported public import ZoetropeWriting
 
 #if SANITIZE_THREAD
   typealias Mutex = PthreadMutex

@@ -99,6 +99,29 @@ extension ExtractionFormat {
   ]
 }
 
+extension AnimationFormatChoice {
+  static let allValueDescriptions = [
+    "gif": "at most 256 colours a frame, hundredths of a second",
+    "apng": "every colour and delay, 16 bits, partial alpha",
+  ]
+}
+
+extension FrameOrder {
+  static let allValueDescriptions = [
+    "natural": "f2 before f10, of all files together",
+    "given": "as they are named; directories in natural order",
+  ]
+}
+
+extension PlaysArgument {
+  static let allValueStrings = ["forever", "N"]
+
+  static let allValueDescriptions = [
+    "forever": "without end",
+    "N": "this often in total",
+  ]
+}
+
 extension CompressionChoice {
   static let allValueDescriptions = [
     "fast": "twice as fast as default, files an eighth larger",

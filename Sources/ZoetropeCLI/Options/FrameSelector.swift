@@ -31,7 +31,7 @@ struct SelectionArguments: ParsableArguments {
     FrameSelection(frames: frames, time: time, every: every, maximum: max ?? .max)
   }
 
-  private static func selector(_ text: String) throws -> FrameSelector {
+  static func selector(_ text: String) throws -> FrameSelector {
     if let selector = FrameSelector(text) { return selector }
     throw ValidationError(
       "select frames as in 0,3-7,-1,10-,::2; they are used in file order, so ranges must ascend")

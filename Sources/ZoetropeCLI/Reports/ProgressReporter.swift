@@ -10,6 +10,8 @@ struct ProgressReporter {
   private let style: ProgressStyle
   /// The total; nil if unknown. A stream knows only the frames so far.
   private let total: Int?
+  /// What is done, in JSON.
+  private let phase: String
   private let start = ContinuousClock.now
   private var lastUpdate: ContinuousClock.Instant?
   /// The width of the line on the terminal; 0 if there is none.
@@ -18,8 +20,8 @@ struct ProgressReporter {
   private let isDumb = ["", "dumb"].contains(environmentVariable("TERM") ?? "")
 
   /// `auto` is a bar if standard error is a terminal, else nothing.
-  init(style: ProgressStyle, total: Int? = nil) {
-    self.total = total
+  init(style: ProgressStyle, total: Int? = nil, phase: String = "extract") {
+    (self.total, self.phase) = (total, phase)
     if style == .auto {
       self.style = isatty(STDERR_FILENO) == 1 ? .bar : .none
     } else {
@@ -34,7 +36,7 @@ struct ProgressReporter {
     // Short commands show no progress.
     guard now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
     lastUpdate = now
-    show(done, stream, elapsed: now - start, phase: "extract")
+    show(done, stream, elapsed: now - start, phase: phase)
   }
 
   /// Removes the bar, or writes the last line of JSON.

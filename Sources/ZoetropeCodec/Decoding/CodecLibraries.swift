@@ -16,7 +16,7 @@ package enum CRC32 {
   }
 
   /// The CRC-32 of `bytes` that follow the bytes with checksum `sum`.
-  static func of(_ bytes: borrowing RawSpan, after sum: UInt32 = 0) -> UInt32 {
+  package static func of(_ bytes: borrowing RawSpan, after sum: UInt32 = 0) -> UInt32 {
     unsafe bytes.withUnsafeBytes { bytes in
       // Given no address, the library returns its start value.
       guard let start = bytes.baseAddress else { return sum }

@@ -46,6 +46,13 @@ package protocol FormatCodec: Sendable {
   func inPlaceLayout(_ header: ImageHeader, _ options: DecodingOptions) -> InPlaceLayout?
   /// How a frame is drawn onto an empty canvas so that its stored pixels appear.
   var storedBlend: BlendOperation { get }
+
+  // MARK: Writing
+
+  /// What makes the encoder of one file of `format`; nil if none can be written.
+  ///
+  /// Throws `limitExceeded` or `unwritable` for what does not fit the format.
+  func encoderMaker(of format: AnimationFormat) -> EncoderMaker?
 }
 
 extension FormatCodec {
@@ -64,6 +71,8 @@ extension FormatCodec {
   }
 
   package var storedBlend: BlendOperation { .source }
+
+  package func encoderMaker(of format: AnimationFormat) -> EncoderMaker? { nil }
 
   /// Whether a file of the format may begin with `start`, which may be shorter than the signature.
   func mayBegin(with start: [UInt8]) -> Bool {

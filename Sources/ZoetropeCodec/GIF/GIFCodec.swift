@@ -50,4 +50,8 @@ struct GIFCodec: FormatCodec {
 
   // Pixels with the transparent index are not stored as colours.
   var storedBlend: BlendOperation { .over }
+
+  func encoderMaker(of format: AnimationFormat) -> EncoderMaker? {
+    { (request) throws(AnimatedImageError) in try GIFAnimationEncoder(request) }
+  }
 }

@@ -60,6 +60,14 @@ struct PNGCodec: FormatCodec {
     else { return nil }
     return InPlaceLayout(header.canvasSize, isOpaque: header.isOpaquePNG)
   }
+
+  // A still PNG is what ``PNGEncoder`` writes.
+
+  // A still PNG is what ``PNGEncoder`` writes.
+  func encoderMaker(of format: AnimationFormat) -> EncoderMaker? {
+    guard format == .apng else { return nil }
+    return { (request) throws(AnimatedImageError) in try APNGEncoder(request) }
+  }
 }
 
 extension ScannedImage {

@@ -215,7 +215,7 @@ extension ImageHeader {
   }
 
   /// Whether all pixels of the file are certain to be opaque.
-  var isOpaquePNG: Bool {
+  package var isOpaquePNG: Bool {
     switch colorType {
     case 0, 2: !hasTransparentColor
     case 3: palette.allSatisfy { $0 >> 24 == 255 }

@@ -59,6 +59,8 @@ package struct FileStatus {
   package var isTrusted: Bool {
     (status.st_uid == 0 || status.st_uid == geteuid()) && status.st_mode & 0o022 == 0
   }
+  /// The permission bits.
+  var permissions: mode_t { status.st_mode & 0o7777 }
 
   private var kind: mode_t { status.st_mode & S_IFMT }
 }
@@ -165,6 +167,29 @@ extension FileDescriptor {
   /// Writes some of `bytes`; returns how many.
   package func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
+  }
+
+  /// Writes all of `bytes`, through short writes and interruptions.
+  package func writeAll(_ bytes: [UInt8]) throws(Errno) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      do {
+        rest = rest.dropFirst(try writeSome(rest))
+      } catch Errno.interrupted {
+        continue
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+    }
+  }
+
+  /// Writes all of `bytes` to a file at `offset`.
+  package func writeAll(_ bytes: [UInt8], at offset: Int) throws(Errno) {
+    var written = 0
+    while written < bytes.count {
+      let rest = unsafe bytes.span.bytes.extracting(written..<bytes.count)
+      written += try writeSome(rest, at: offset + written)
+    }
   }
 
   /// Writes some of `bytes` to a file at `offset`; returns how many.

@@ -15,13 +15,14 @@ extension AnimatedImageError.Code {
   public static let outOfMemory = Self("outOfMemory")
   /// A read or write failed; see ``AnimatedImageError/systemError``.
   public static let io = Self("io")
+  /// A file of the format cannot hold what it was given, or cannot be written yet.
+  public static let unwritable = Self("unwritable")
   /// An invalid argument, such as a frame index past the end.
   public static let parameter = Self("parameter")
   /// The operation was cancelled before it finished.
   public static let cancelled = Self("cancelled")
   /// A stored ``ImageIndex`` is damaged, of another version, or not of this file.
   public static let invalidIndex = Self("invalidIndex")
-
   /// A frame store is out of space: its disk is full, or its byte limit leaves no room for the
   /// frame.
   public static let storeFull = Self("storeFull")

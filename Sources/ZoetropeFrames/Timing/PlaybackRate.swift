@@ -23,7 +23,7 @@ package struct PlaybackRate: Sendable, Hashable {
 }
 
 /// The greatest common divisor of two positive numbers.
-func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
+package func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
   var (a, b) = (first, second)
   while b != 0 { (a, b) = (b, a % b) }
   return a

@@ -16,6 +16,12 @@ package struct InputFile: Hashable {
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
+  /// The file at `path`, which was not named as an argument.
+  package init(path: FilePath) {
+    name = "\(path)"
+    self.path = path
+  }
+
   /// The files of a command that reads all of them, called `names`.
   ///
   /// - Throws: A usage failure if standard input is named twice.

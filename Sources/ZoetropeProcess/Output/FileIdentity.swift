@@ -36,6 +36,13 @@ package struct InputIdentities {
     try check(FileIdentity(at: path), name: "\(path)")
   }
 
+  /// As ``check(_:)``, but `path` may be that of `own`, which is replaced when it has been read.
+  package func check(_ path: FilePath, unless own: InputFile?) throws(CommandFailure) {
+    let identity = FileIdentity(at: path)
+    if let identity, let source = own?.path, identity == FileIdentity(at: source) { return }
+    try check(identity, name: "\(path)")
+  }
+
   /// Throws if `stream` is an input.
   package func check(_ stream: OutputStream) throws(CommandFailure) {
     try check(FileIdentity(of: stream.descriptor), name: stream.name)

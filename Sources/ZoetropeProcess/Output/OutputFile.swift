@@ -1,4 +1,3 @@
-internal import Glibc
 package import SystemPackage
 internal import Zoetrope
 
@@ -23,16 +22,16 @@ package enum OutputFile {
       defer { stream.close() }
       return try stream.write(bytes, stopsOnSignal: stopsOnSignal)
     }
-    let target = isReplacing && followsLinks ? followingLinks(path) : path
-    let file = try TemporaryFile(in: directory(of: target), for: "\(target)")
-    defer { file.release() }
+    let target = isReplacing && followsLinks ? FileSystem.followingLinks(path) : path
+    let file = try temporary(for: target)
     do throws(WriteFailure) {
-      try file.write(bytes, stopsOnSignal: stopsOnSignal)
-      try rename(file.path, to: target, isReplacing: isReplacing)
+      try OutputStream(borrowing: file.descriptor, name: "\(target)")
+        .write(bytes, stopsOnSignal: stopsOnSignal)
     } catch {
-      FileSystem.remove(file.path)
+      file.discard()
       throw error
     }
+    try publish(file, isReplacing: isReplacing)
   }
 
   /// Writes a report to `argument` as named by the user, even after a signal; `-` is standard output.
@@ -47,35 +46,25 @@ package enum OutputFile {
       followsLinks: true, stopsOnSignal: false)
   }
 
-  /// Gives the file its final name. Without `isReplacing` it uses a hard link, which fails if the name is
-  /// taken, even if another process takes it at this moment.
-  fileprivate static func rename(
-    _ temporary: FilePath, to path: FilePath, isReplacing: Bool
-  ) throws(WriteFailure) {
-    if !isReplacing {
-      guard let error = FileSystem.link(temporary, as: path) else {
-        FileSystem.remove(temporary)
-        return
-      }
-      if error == .fileExists { throw .exists("\(path)") }
-      // Without hard links, check first and accept the race.
-      guard error == .notPermitted || error == .notSupported || error == .tooManyLinks else {
-        throw .system(error, "\(path)")
-      }
-      if exists(path) { throw .exists("\(path)") }
+  /// A file that will be called `target`.
+  fileprivate static func temporary(for target: FilePath) throws(WriteFailure) -> TemporaryFile {
+    do throws(Errno) {
+      return try TemporaryFile(for: target)
+    } catch {
+      throw .system(error, "\(target)")
     }
-    if let error = FileSystem.rename(temporary, to: path) { throw .system(error, "\(path)") }
   }
 
-  /// The target of the links at `path`, which need not exist. Follows only the last component, and stops at a
-  /// cycle.
-  fileprivate static func followingLinks(_ path: FilePath) -> FilePath {
-    var path = path
-    for _ in 0..<40 {
-      guard let target = FileSystem.destination(ofLink: path) else { return path }
-      path = target.isAbsolute ? target : directory(of: path).pushing(target)
+  /// Gives the complete file its final name, or removes it and throws.
+  fileprivate static func publish(
+    _ file: TemporaryFile, isReplacing: Bool
+  ) throws(WriteFailure) {
+    do throws(Errno) {
+      try file.publish(isReplacing: isReplacing)
+    } catch {
+      throw error == .fileExists && !isReplacing
+        ? .exists("\(file.target)") : .system(error, "\(file.target)")
     }
-    return path
   }
 
   /// Whether writing to `path` would replace an existing file.
@@ -100,11 +89,8 @@ package enum OutputFile {
     FileStatus(at: path)?.isDirectory ?? false
   }
 
-  /// The directory that contains `path`.
-  package static func directory(of path: FilePath) -> FilePath {
-    let parent = path.removingLastComponent()
-    return parent.isEmpty ? "." : parent
-  }
+  /// The directory that holds `path`.
+  package static func directory(of path: FilePath) -> FilePath { FileSystem.directory(of: path) }
 
   /// Creates `path` and any missing parent directories.
   package static func makeDirectory(_ path: FilePath) throws(WriteFailure) {
@@ -123,7 +109,6 @@ package struct PendingFile {
   package let stream: OutputStream
   /// Nil for a pipe or device, which already has its name.
   private let file: TemporaryFile?
-  private let target: FilePath
   private let isReplacing: Bool
 
   /// Creates it under a temporary name in the directory of `path`; see ``OutputFile``.
@@ -134,138 +119,24 @@ package struct PendingFile {
   ) throws(WriteFailure) {
     self.isReplacing = isReplacing
     if OutputStream.isNeeded(for: path) {
-      (file, target, stream) = (nil, path, try OutputStream(path))
+      (file, stream) = (nil, try OutputStream(path))
       return
     }
-    target = isReplacing && followsLinks ? OutputFile.followingLinks(path) : path
-    let file = try TemporaryFile(in: OutputFile.directory(of: target), for: "\(target)")
+    let target = isReplacing && followsLinks ? FileSystem.followingLinks(path) : path
+    let file = try OutputFile.temporary(for: target)
     self.file = file
-    stream = file.stream
+    stream = OutputStream(borrowing: file.descriptor, name: "\(target)")
   }
 
   /// Gives the file its name, or removes it and throws.
   package func finish() throws(WriteFailure) {
     guard let file else { return stream.close() }
-    defer { file.release() }
-    do throws(WriteFailure) {
-      try file.close()
-      try OutputFile.rename(file.path, to: target, isReplacing: isReplacing)
-    } catch {
-      FileSystem.remove(file.path)
-      throw error
-    }
+    try OutputFile.publish(file, isReplacing: isReplacing)
   }
 
   /// Removes the file.
   package func discard() {
     guard let file else { return stream.close() }
-    FileSystem.remove(file.path)
-    file.release()
-  }
-}
-
-/// A temporary file in the directory of its final name.
-///
-/// It has a random name, and its process holds a lock on it. Process numbers would not work: they are reused,
-/// and containers that share a directory count their own. The system releases the lock when the process dies,
-/// however it dies, so a file that can be locked was left by a dead run.
-package struct TemporaryFile {
-  let path: FilePath
-  private let descriptor: FileDescriptor
-  /// The file's name in errors.
-  private let name: String
-
-  /// Creates a file in `directory` that will get the name `name`.
-  init(in directory: FilePath, for name: String) throws(WriteFailure) {
-    self.name = name
-    var attempts = 0
-    while true {
-      let path = directory.appending(
-        "\(Self.prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))\(Self.suffix)")
-      let descriptor: FileDescriptor
-      do {
-        descriptor = try FileDescriptor.open(
-          path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
-          permissions: FilePermissions(rawValue: 0o666))
-      } catch Errno.fileExists where attempts < 100 {
-        attempts += 1
-        continue
-      } catch {
-        throw .system(error as? Errno ?? .ioError, name)
-      }
-      if Self.lock(descriptor) == .busy || (try? FileStatus(of: descriptor))?.isLinked == false {
-        // A run that sweeps the directory found the file before it was locked, and removed it.
-        try? descriptor.close()
-        attempts += 1
-        guard attempts < 100 else { throw .system(.resourceTemporarilyUnavailable, name) }
-        continue
-      }
-      (self.path, self.descriptor) = (path, descriptor)
-      return
-    }
-  }
-
-  /// Where its bytes can be written in order.
-  var stream: OutputStream { OutputStream(borrowing: descriptor, name: name) }
-
-  /// Writes `bytes`, the whole contents.
-  func write(_ bytes: [UInt8], stopsOnSignal: Bool) throws(WriteFailure) {
-    try stream.write(bytes, stopsOnSignal: stopsOnSignal)
-    try close()
-  }
-
-  /// Closes a duplicate of the descriptor, because some file systems report a full disk only then. The lock
-  /// stays, because the file still has its temporary name.
-  func close() throws(WriteFailure) {
-    do {
-      try descriptor.duplicate().close()
-    } catch {
-      throw .system(error as? Errno ?? .ioError, name)
-    }
-  }
-
-  /// Releases the lock; the file has its final name or is gone.
-  func release() { try? descriptor.close() }
-
-  /// Removes temporary files in `directory` whose processes are gone.
-  ///
-  /// On a file system without locks, nothing is removed.
-  package static func sweep(_ directory: FilePath) {
-    for name in (try? FileSystem.names(in: directory)) ?? [] where isTemporary(name) {
-      removeIfDead(directory.appending(name))
-    }
-  }
-
-  private static func removeIfDead(_ path: FilePath) {
-    // Never through a link, and without waiting in case it is a pipe.
-    guard
-      let descriptor = try? FileDescriptor.open(
-        path, .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])
-    else { return }
-    defer { try? descriptor.close() }
-    if lock(descriptor) == .taken { FileSystem.remove(path) }
-  }
-
-  private static let prefix = ".zoetrope-"
-  private static let suffix = ".tmp"
-
-  /// Whether a file called `name` is one of this tool's temporary files.
-  static func isTemporary(_ name: String) -> Bool {
-    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
-    let middle = name.dropFirst(prefix.count).dropLast(suffix.count)
-    return !middle.isEmpty && middle.allSatisfy { $0 == "-" || $0.isHexDigit }
-  }
-
-  private enum LockOutcome { case taken, busy, unsupported }
-
-  private static func lock(_ descriptor: FileDescriptor) -> LockOutcome {
-    while flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 {
-      switch errno {
-      case EINTR: continue
-      case EWOULDBLOCK: return .busy
-      default: return .unsupported
-      }
-    }
-    return .taken
+    file.discard()
   }
 }

@@ -59,6 +59,7 @@ package struct CommandFailure: Error, Hashable {
     switch error.code {
     case .limitExceeded, .outOfMemory: status = .limit
     case .parameter: status = .usage
+    case .unwritable: status = .cannotWrite
     case .cancelled: status = .interrupted
     case .truncated, .malformed: status = damage == .strict ? .damaged : .undecodable
     default: status = .undecodable

@@ -19,6 +19,23 @@ struct PNGChunks {
     close(count: data.count)
   }
 
+  /// Appends a chunk whose data are `head` and `data`.
+  mutating func append(_ type: StaticString, _ head: [UInt8], _ data: ArraySlice<UInt8>) {
+    open(type, count: head.count + data.count)
+    bytes += head
+    bytes += data
+    close(count: head.count + data.count)
+  }
+
+  /// Appends `data`, at least one byte, in as many chunks as they need.
+  ///
+  /// - Parameter limit: The most bytes in one chunk.
+  mutating func append(_ type: StaticString, _ data: [UInt8], limit: Int) {
+    for start in stride(from: 0, to: data.count, by: limit) {
+      append(type, [], data[start..<min(start + limit, data.count)])
+    }
+  }
+
   /// Appends the first `count` bytes of `storage`, at least one, in as many chunks as they need.
   ///
   /// - Parameter limit: The most bytes in one chunk.
@@ -31,6 +48,31 @@ struct PNGChunks {
       bytes.append(copying: storage.bytes.extracting(start..<start + size))
       close(count: size)
     }
+  }
+
+  /// Appends IHDR.
+  mutating func append(header size: PixelSize, _ form: PNGForm) {
+    append(
+      "IHDR",
+      UInt32(size.width).bigEndianBytes + UInt32(size.height).bigEndianBytes
+        + [UInt8(form.bitDepth), form.colorType.rawValue, 0, 0, 0])
+  }
+
+  /// Appends what stands between IHDR and the first pixels: colour space, palette, transparency, density.
+  ///
+  /// - Parameter key: The data of tRNS for a form without a table.
+  mutating func append(
+    _ metadata: PNGMetadataChunks, _ form: PNGForm, _ table: ColorTable?, key: [UInt8]? = nil
+  ) {
+    append(raw: metadata.color)
+    if form.colorType.isGrey == metadata.profileIsGrey { append(raw: metadata.profile) }
+    if let table, form.colorType == .palette {
+      append("PLTE", table.paletteBytes)
+      if table.translucentCount > 0 { append("tRNS", table.transparencyBytes) }
+    } else if let key {
+      append("tRNS", key)
+    }
+    append(raw: metadata.other)
   }
 
   private mutating func open(_ type: StaticString, count: Int) {
@@ -49,7 +91,7 @@ struct PNGChunks {
 
 extension UInt32 {
   /// The four bytes, most significant first, as PNG stores numbers.
-  var bigEndianBytes: [UInt8] {
+  package var bigEndianBytes: [UInt8] {
     [
       UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16),
       UInt8(truncatingIfNeeded: self >> 8), UInt8(truncatingIfNeeded: self),

@@ -1,0 +1,88 @@
+/// What a file shall be, known before its first frame is encoded.
+package struct AnimationRequest: Sendable {
+  package var canvasSize: PixelSize
+  /// Whether pictures have 16 bits per sample.
+  package var isDeep: Bool
+  package var playCount: PlayCount
+  package var metadata: AnimationMetadata?
+  package var effort: PNGEncoder.Effort
+  /// The colours of all pictures; nil if they are not known.
+  package var survey: ColorSurvey?
+  /// Whether a static image that is no frame comes first.
+  package var hasPoster: Bool
+
+  package init(
+    canvasSize: PixelSize, isDeep: Bool, playCount: PlayCount, metadata: AnimationMetadata?,
+    effort: PNGEncoder.Effort, survey: ColorSurvey?, hasPoster: Bool
+  ) {
+    self.canvasSize = canvasSize
+    self.isDeep = isDeep
+    self.playCount = playCount
+    self.metadata = metadata
+    self.effort = effort
+    self.survey = survey
+    self.hasPoster = hasPoster
+  }
+}
+
+/// A frame to encode: what it draws, and on what.
+package struct FrameWork: Sendable {
+  /// The canvas after the frame.
+  package var picture: Bitmap
+  /// The canvas before it, of the same size and format; nil if that is clear.
+  package var base: Bitmap?
+  /// Covers all pixels in which the two differ; not empty.
+  package var rect: PixelRect
+
+  package init(picture: Bitmap, base: Bitmap?, rect: PixelRect) {
+    self.picture = picture
+    self.base = base
+    self.rect = rect
+  }
+}
+
+/// The compressed pixels of a frame.
+package struct CodedFrame: Sendable {
+  package var bytes: [UInt8]
+  package var blend: BlendOperation
+}
+
+/// Makes the encoder of one file.
+package typealias EncoderMaker =
+  @Sendable (AnimationRequest) throws(AnimatedImageError) -> any AnimationEncoding
+
+/// Makes the bytes of one animation: the calls come in the order of the file, from one thread at a time.
+package protocol AnimationEncoding: Sendable {
+  /// Whether pictures are to be given with 16 bits per sample, otherwise with 8.
+  var isDeep: Bool { get }
+  /// Whether a frame can make pixels transparent by itself; otherwise only the disposal before it can.
+  var framesCanClear: Bool { get }
+  /// The bytes before the first frame of `frameCount`.
+  func start(frameCount: Int) -> [UInt8]
+  /// The bytes in which ``start(frameCount:)`` depends on the number of frames, and where they are.
+  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)
+  /// The bytes of the static image.
+  mutating func poster(_ coded: CodedFrame) -> [UInt8]
+  /// The bytes of the next frame.
+  mutating func frame(
+    _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
+  ) -> [UInt8]
+  /// The bytes after the last frame.
+  var end: [UInt8] { get }
+  /// An encoder for the frames, to be used by one thread at a time.
+  ///
+  /// - Parameter effort: Nil for that of the file; another one for trials, which cost less.
+  func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing
+  /// Bytes of memory that one of these encoders takes for a frame of the size of the canvas.
+  var workingByteCount: Int { get }
+}
+
+/// Encodes frames, each by itself, so that several threads can.
+package protocol FrameCompressing: AnyObject, Sendable {
+  /// Compresses the pixels of a frame. The result depends on nothing but `work`.
+  ///
+  /// - Parameter isCancelled: Polled every few rows.
+  func encode(
+    _ work: FrameWork, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CodedFrame
+}

@@ -1,0 +1,126 @@
+internal import Synchronization
+
+/// Makes the blocks of a GIF from pictures whose colours fit: at most 256 where a frame changes, and none partly
+/// transparent.
+///
+/// The global table has all colours if a survey found few enough; other frames have tables of their own.
+struct GIFAnimationEncoder: AnimationEncoding {
+  private let request: AnimationRequest
+  /// A power of two of them, with one at least that no pixel has; empty without a global table.
+  private let table: [UInt32]
+
+  /// - Throws: `unwritable` for what no GIF can hold.
+  init(_ request: AnimationRequest) throws(AnimatedImageError) {
+    func refusal(_ detail: String) -> AnimatedImageError {
+      AnimatedImageError(.unwritable, detail, format: .gif)
+    }
+    let size = request.canvasSize
+    guard max(size.width, size.height) <= 0xffff else {
+      throw refusal("a canvas of \(size) does not fit a GIF")
+    }
+    if case .finite(let plays) = request.playCount, !(1...65_536).contains(plays) {
+      throw refusal("a GIF cannot be played \(plays) times")
+    }
+    guard !request.hasPoster else { throw refusal("a GIF has no static image besides its frames") }
+    if let survey = request.survey {
+      guard survey.fits8Bits else { throw refusal("a GIF cannot hold colours of 16 bits") }
+      guard survey.isOpaqueOrClear else { throw Self.partialAlpha }
+    }
+    self.request = request
+    var colors: [UInt32] = []
+    if let survey = request.survey, let found = survey.colors {
+      colors = found.filter { color in color >> 24 == 255 }
+    }
+    // The colours themselves, and an index for pixels that stay.
+    guard (1...255).contains(colors.count) else {
+      table = []
+      return
+    }
+    let count = 1 << (Int.bitWidth - colors.count.leadingZeroBitCount)
+    table = colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
+  }
+
+  static let partialAlpha = AnimatedImageError(
+    .unwritable, "a GIF cannot hold partly transparent pixels", format: .gif)
+
+  var isDeep: Bool { false }
+
+  // Only the disposal of the frame before does.
+  var framesCanClear: Bool { false }
+
+  func start(frameCount: Int) -> [UInt8] {
+    var bytes = Array("GIF89a".utf8)
+    bytes += UInt16(request.canvasSize.width).littleEndianBytes
+    bytes += UInt16(request.canvasSize.height).littleEndianBytes
+    let bits = table.isEmpty ? 1 : table.count.trailingZeroBitCount
+    bytes += [(table.isEmpty ? 0 : 0x80) | UInt8(bits - 1), 0, 0]
+    for color in table { bytes += color.rgbBytes }
+    switch request.playCount {
+    case .once: break
+    case .indefinite: bytes += GIFFrameEncoder.loopBlock(0)
+    case .finite(let plays): bytes += GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1))
+    }
+    for text in request.metadata?.texts ?? [] where text.key == "Comment" {
+      bytes += [0x21, 0xfe]
+      let words = Array(text.value.utf8)
+      for start in stride(from: 0, to: words.count, by: 255) {
+        let part = words[start..<min(start + 255, words.count)]
+        bytes += [UInt8(part.count)] + part
+      }
+      bytes.append(0)
+    }
+    return bytes
+  }
+
+  // A GIF does not state it.
+  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int) { ([], 0) }
+
+  func poster(_ coded: CodedFrame) -> [UInt8] { [] }
+
+  func frame(
+    _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
+  ) -> [UInt8] {
+    // The frame was compressed with a graphic control, before its delay and disposal were known.
+    let hasTransparentIndex = coded.bytes[3] & 1 != 0
+    let centiseconds = UInt64(delay.numerator) * 100 / UInt64(delay.denominator)
+    return GIFFrameEncoder.control(
+      delay: UInt16(clamping: centiseconds), disposal: disposal,
+      transparentIndex: hasTransparentIndex ? coded.bytes[6] : nil) + coded.bytes.dropFirst(8)
+  }
+
+  var end: [UInt8] { [0x3b] }
+
+  func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing {
+    GIFFrameCompressor(globalTable: table)
+  }
+
+  // The difference, its indices and the coder's memory.
+  var workingByteCount: Int { 6 * request.canvasSize.area + 1 << 16 }
+}
+
+/// Compresses the frames of a GIF, each with a graphic control that ``GIFAnimationEncoder`` replaces.
+private final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
+  // Sendable: only `encode` uses the encoder, one call at a time, which `isBusy` enforces.
+  private let encoder: GIFFrameEncoder
+  private let isBusy = Atomic<Bool>(false)
+
+  init(globalTable: [UInt32]) { encoder = GIFFrameEncoder(globalTable: globalTable) }
+
+  func encode(
+    _ work: FrameWork, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CodedFrame {
+    precondition(!isBusy.exchange(true, ordering: .acquiring), "two threads use one encoder")
+    defer { isBusy.store(false, ordering: .releasing) }
+    for y in work.rect.y..<work.rect.maxY {
+      let row = work.picture.row(y)
+      for x in work.rect.x..<work.rect.maxX where (1...254).contains(row[x &* 4 &+ 3]) {
+        throw GIFAnimationEncoder.partialAlpha
+      }
+    }
+    var bytes: [UInt8] = []
+    try encoder.append(
+      work.picture, over: work.base, .init(work.rect, disposal: .keep, delay: 0), to: &bytes,
+      isCancelled: isCancelled)
+    return CodedFrame(bytes: bytes, blend: .over)
+  }
+}

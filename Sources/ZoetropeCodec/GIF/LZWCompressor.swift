@@ -1,0 +1,171 @@
+internal import Glibc
+
+/// Compresses palette indices as the image data of a GIF frame (GIF89a section 22 and appendix F).
+///
+/// The phrases written so far form a trie in one flat table: a slot holds `(code << 8 | index) << 12 | next code`, and
+/// 0 if it is free. The table has 8,192 slots of four bytes, which fit a first-level cache, and is at most half full.
+/// When all 4,096 codes are taken, the table is cleared with the next code.
+///
+/// Unsafe code: a slot number has 13 bits; at most 3,838 slots are taken, so every probe ends at a free one. Indices
+/// are read below their count. Bits are stored four bytes at a time before `chunkSize`, in a block that has sixteen bytes
+/// more: the last two codes and the last bits take seven at most.
+package final class LZWCompressor {
+  private static let slotBits = 13
+  /// Bytes that are written at a time: whole sub-blocks.
+  private static let chunkSize = 255 * 256
+  /// Pixels between two checks for cancelling: some ten milliseconds.
+  private static let stretch = 1 << 20
+  private static let codeLimit = 4096
+
+  private let table = PixelStorage(byteCount: 4 << slotBits)
+  private let chunk = PixelStorage(byteCount: chunkSize + 16)
+
+  /// Working memory of 96 KB.
+  package init() {}
+
+  /// The minimum code size for indices up to `greatest`: their bits, but at least two.
+  package static func minimumCodeSize(greatestIndex greatest: UInt8) -> Int {
+    max(2, UInt8.bitWidth - greatest.leadingZeroBitCount)
+  }
+
+  /// Appends the minimum code size, the sub-blocks that stand for `indices`, at least one, and the terminator.
+  ///
+  /// - Precondition: Every index is below `1 << minimumCodeSize`.
+  /// - Parameter isCancelled: Asked after each million of pixels.
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  package func append(
+    _ indices: borrowing RawSpan, minimumCodeSize: Int, to target: inout [UInt8],
+    isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) {
+    let count = indices.byteCount
+    precondition((2...8).contains(minimumCodeSize) && count > 0)
+    precondition(IndexedBlitter.greatestIndex(in: indices) < 1 << minimumCodeSize)
+    target.append(UInt8(minimumCodeSize))
+    var writer = CodeWriter(chunk)
+    let clear = 1 << minimumCodeSize
+    var (width, next) = (minimumCodeSize + 1, clear + 2)
+    writer.put(clear, width)
+    clearTable()
+    var code = Int(indices[0])
+    var start = 1
+    while start < count {
+      if start > 1, isCancelled() {
+        throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .gif)
+      }
+      let end = min(count, start + Self.stretch)
+      unsafe indices.withUnsafeBytes { bytes in
+        unsafe compress(
+          bytes, start..<end, clear: clear, &code, &width, &next, &writer, into: &target)
+      }
+      start = end
+    }
+    writer.put(code, width)
+    // The reader enters the last phrase as any other, and widens its codes by it.
+    if next == 1 << width, width < 12 { width += 1 }
+    writer.put(clear + 1, width)
+    writer.finish(into: &target)
+    target.append(0)
+  }
+
+  /// Continues the phrase `code` with the indices in `range`, at most a million.
+  @inline(__always)
+  private func compress(
+    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, clear: Int, _ code: inout Int,
+    _ width: inout Int, _ next: inout Int, _ writer: inout CodeWriter, into target: inout [UInt8]
+  ) {
+    let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
+    let mask = 1 &<< Self.slotBits &- 1
+    var phrase = code
+    pixels: for place in range {
+      let index = unsafe bytes[place]
+      let key = UInt32(truncatingIfNeeded: phrase &<< 8 | Int(index))
+      var slot = Int((key &* 0x9e37_79b1) &>> UInt32(32 &- Self.slotBits))
+      var entry = unsafe slots[slot]
+      while entry != 0 {
+        if entry &>> 12 == key {
+          phrase = Int(entry & 0xfff)
+          continue pixels
+        }
+        slot = (slot &+ 1) & mask
+        entry = unsafe slots[slot]
+      }
+      writer.put(phrase, width)
+      if next < Self.codeLimit {
+        unsafe slots[slot] = key &<< 12 | UInt32(truncatingIfNeeded: next)
+        // The reader enters this phrase with the next code, and reads the one after that with more bits.
+        if next == 1 &<< width { width &+= 1 }
+        next &+= 1
+      } else {
+        writer.put(clear, width)
+        clearTable()
+        next = clear &+ 2
+        width = clear.trailingZeroBitCount &+ 1
+      }
+      phrase = Int(index)
+      if writer.isFull { writer.drain(into: &target) }
+    }
+    code = phrase
+  }
+
+  private func clearTable() { unsafe memset(table.baseAddress, 0, 4 << Self.slotBits) }
+
+  /// Packs codes, least significant bit first, and splits them into sub-blocks.
+  @safe
+  private struct CodeWriter {
+    private let chunk: PixelStorage
+    private let base: UnsafeMutableRawPointer
+    private var position = 0
+    private var bits: UInt64 = 0
+    private var bitCount = 0
+
+    init(_ chunk: PixelStorage) {
+      self.chunk = chunk
+      unsafe base = chunk.baseAddress
+    }
+
+    /// Whether ``drain(into:)`` is due: two more codes, of at most 24 bits, may fill the chunk.
+    @inline(__always) var isFull: Bool { position >= LZWCompressor.chunkSize &- 4 }
+
+    /// Adds a code of at most 12 bits; fewer than 32 bits wait before it.
+    @inline(__always)
+    mutating func put(_ code: Int, _ width: Int) {
+      bits |= UInt64(truncatingIfNeeded: code) &<< UInt64(bitCount)
+      bitCount &+= width
+      guard bitCount >= 32 else { return }
+      unsafe base.storeBytes(
+        of: UInt32(truncatingIfNeeded: bits).littleEndian, toByteOffset: position, as: UInt32.self)
+      bits &>>= 32
+      bitCount &-= 32
+      position &+= 4
+    }
+
+    /// Moves the whole sub-blocks to `target`, and the rest to the front.
+    @inline(never)
+    mutating func drain(into target: inout [UInt8]) {
+      let whole = position / 255 * 255
+      append(whole, to: &target)
+      unsafe memmove(base, base + whole, position - whole)
+      position -= whole
+    }
+
+    /// Moves everything to `target`, with zero bits to fill the last byte.
+    mutating func finish(into target: inout [UInt8]) {
+      while bitCount > 0 {
+        unsafe base.storeBytes(
+          of: UInt8(truncatingIfNeeded: bits), toByteOffset: position, as: UInt8.self)
+        bits &>>= 8
+        bitCount -= 8
+        position += 1
+      }
+      append(position, to: &target)
+    }
+
+    private func append(_ count: Int, to target: inout [UInt8]) {
+      for start in stride(from: 0, to: count, by: 255) {
+        let size = min(255, count - start)
+        target.append(UInt8(size))
+        target.append(copying: chunk.bytes.extracting(start..<start + size))
+      }
+    }
+  }
+}

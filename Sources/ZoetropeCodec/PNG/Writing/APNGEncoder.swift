@@ -1,0 +1,114 @@
+/// Makes the chunks of an APNG, with one sequence counter (PNG 3rd edition, 4.9.2).
+///
+/// The first fcTL follows PLTE and tRNS, since decoders in the field refuse it before them. Each frame after the
+/// first has one fdAT, which is never empty.
+struct APNGEncoder: AnimationEncoding {
+  private let request: AnimationRequest
+  private let storage: PNGStorage
+  private let metadata: PNGMetadataChunks
+  private var sequence: UInt32 = 0
+  /// Whether the next frame is the static image.
+  private var isStatic: Bool
+  /// The most bytes in one chunk: PNG's limit, which compressed noise may exceed.
+  var dataLimit = 0x7fff_ffff
+
+  /// - Throws: `limitExceeded` for a canvas or a number of plays that does not fit.
+  init(_ request: AnimationRequest) throws(AnimatedImageError) {
+    let mostPixels = 0x7fff_ffff / 8
+    guard request.canvasSize.area <= mostPixels else {
+      throw .exceeding(
+        .pngPixels, asked: request.canvasSize.area, allowed: mostPixels,
+        "a canvas of \(request.canvasSize) does not fit an APNG", format: .apng)
+    }
+    if case .finite(let count) = request.playCount, !(1...0x7fff_ffff).contains(count) {
+      throw AnimatedImageError(
+        .unwritable, "an APNG cannot be played \(count) times", format: .apng)
+    }
+    let metadata = request.metadata.map { PNGMetadataChunks($0) } ?? PNGMetadataChunks()
+    storage =
+      request.survey.map {
+        PNGStorage($0, allowsGrey: metadata.profile.isEmpty || metadata.profileIsGrey)
+      } ?? PNGStorage(isDeep: request.isDeep)
+    self.metadata = metadata
+    self.request = request
+    isStatic = !request.hasPoster
+  }
+
+  // Frames may replace what is there, alpha included.
+  var framesCanClear: Bool { true }
+
+  var isDeep: Bool { storage.form.bitDepth == 16 }
+
+  func start(frameCount: Int) -> [UInt8] {
+    var chunks = PNGChunks(capacity: 4096)
+    chunks.append(raw: PNGChunks.signature)
+    chunks.append(header: request.canvasSize, storage.form)
+    chunks.append(raw: animationControl(frameCount))
+    chunks.append(metadata, storage.form, storage.table, key: storage.keyBytes)
+    return chunks.bytes
+  }
+
+  // Behind the signature and IHDR.
+  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int) {
+    (animationControl(frameCount), 8 + 25)
+  }
+
+  private func animationControl(_ frameCount: Int) -> [UInt8] {
+    let plays: UInt32 =
+      switch request.playCount {
+      case .indefinite: 0
+      case .finite(let count): UInt32(count)
+      }
+    var chunk = PNGChunks()
+    chunk.append("acTL", UInt32(frameCount).bigEndianBytes + plays.bigEndianBytes)
+    return chunk.bytes
+  }
+
+  mutating func poster(_ coded: CodedFrame) -> [UInt8] {
+    var chunks = PNGChunks(capacity: coded.bytes.count + 64)
+    chunks.append("IDAT", coded.bytes, limit: dataLimit)
+    return chunks.bytes
+  }
+
+  mutating func frame(
+    _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
+  ) -> [UInt8] {
+    var chunks = PNGChunks(capacity: coded.bytes.count + 64)
+    let numbers = [nextNumber()] + [rect.width, rect.height, rect.x, rect.y].map { UInt32($0) }
+    let times = [delay.numerator, delay.denominator].flatMap { $0.bigEndianBytes.suffix(2) }
+    chunks.append(
+      "fcTL",
+      numbers.flatMap(\.bigEndianBytes) + times + [disposal.rawValue, coded.blend.rawValue])
+    if isStatic {
+      chunks.append("IDAT", coded.bytes, limit: dataLimit)
+      isStatic = false
+    } else {
+      for start in stride(from: 0, to: coded.bytes.count, by: dataLimit - 4) {
+        let part = coded.bytes[start..<min(start + dataLimit - 4, coded.bytes.count)]
+        chunks.append("fdAT", nextNumber().bigEndianBytes, part)
+      }
+    }
+    return chunks.bytes
+  }
+
+  private mutating func nextNumber() -> UInt32 {
+    defer { sequence += 1 }
+    return sequence
+  }
+
+  var end: [UInt8] {
+    var chunks = PNGChunks()
+    chunks.append(raw: metadata.text)
+    chunks.append("IEND", [])
+    return chunks.bytes
+  }
+
+  func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing {
+    APNGFrameEncoder(storage, effort: effort ?? request.effort)
+  }
+
+  var workingByteCount: Int {
+    let lines = (storage.form.rowBytes(width: request.canvasSize.width) + 1) * request.canvasSize.height
+    return lines * (request.effort == .small ? 4 : 2)
+  }
+}

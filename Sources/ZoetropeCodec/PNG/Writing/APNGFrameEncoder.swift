@@ -1,0 +1,139 @@
+internal import Synchronization
+
+/// Compresses the frames of an APNG, each drawn in the way that takes fewer bytes: replacing what is there, or over
+/// it with its unchanged pixels transparent.
+///
+/// With 16 bits frames always replace: blending rounds, and some decoders cannot do it.
+final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
+  // Sendable: only `encode` touches the stored properties that can change, one call at a time, which `isBusy`
+  // enforces.
+  private let storage: PNGStorage
+  private let effort: PNGEncoder.Effort
+  private let scanlines: ScanlineCompressor
+  private let indexer = ColorIndexer()
+  private let isBusy = Atomic<Bool>(false)
+
+  /// Frames of up to this many bytes are compressed in both ways; of larger ones, a sample is.
+  private static let trialLimit = 1 << 18
+  /// The size of a sample, and of the pieces in which frames are turned into scanlines.
+  private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)
+
+  init(_ storage: PNGStorage, effort: PNGEncoder.Effort) {
+    self.storage = storage
+    self.effort = effort
+    scanlines = ScanlineCompressor(effort: effort)
+    if let table = storage.table { indexer.prepare(table) }
+  }
+
+  func encode(
+    _ work: FrameWork, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CodedFrame {
+    precondition(!isBusy.exchange(true, ordering: .acquiring), "two threads use one encoder")
+    defer { isBusy.store(false, ordering: .releasing) }
+    var blends: [BlendOperation] = [.source]
+    if storage.holdsClear, work.picture.format != .rgba16, let base = work.base,
+      PixelOverlay.isPossible(work.picture, over: base, in: work.rect)
+    {
+      blends.append(.over)
+    }
+    let (size, form) = (work.rect.size, storage.form)
+    if blends.count > 1, effort != .small,
+      form.rowBytes(width: size.width) * size.height > Self.trialLimit
+    {
+      let rows = sampleRows(size)
+      let sampled = PixelSize(width: size.width, height: rows.reduce(0) { $0 + $1.count })
+      var counts: [Int] = []
+      for blend in blends {
+        try fill(work, blend, rows: rows, isCancelled)
+        counts.append(try scanlines.pack(sampled, form))
+      }
+      blends = [blends[counts[1] < counts[0] ? 1 : 0]]
+    }
+    var best: CodedFrame?
+    for blend in blends {
+      try fill(work, blend, rows: [0..<size.height], isCancelled)
+      let count = try scanlines.pack(size, form)
+      if let best, best.bytes.count <= count { continue }
+      try PixelMemory.require(count)
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(count)
+      let packed = scanlines.packed
+      bytes.append(copying: packed.bytes.extracting(0..<count))
+      best = CodedFrame(bytes: bytes, blend: blend)
+    }
+    guard let best else { preconditionFailure("a frame is drawn in some way") }
+    return best
+  }
+
+  /// Three bands of rows, spread over a frame.
+  private func sampleRows(_ size: PixelSize) -> [Range<Int>] {
+    let line = storage.form.rowBytes(width: size.width) + 1
+    let rows = max(1, min(size.height / 3, Self.sampleBytes / line / 3))
+    return (0..<3).map { band in
+      let first = (size.height - rows) * (2 * band + 1) / 6
+      return first..<first + rows
+    }
+  }
+
+  /// Fills the scanlines with `rows` of the frame, one range after another.
+  private func fill(
+    _ work: FrameWork, _ blend: BlendOperation, rows: [Range<Int>], _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    let (rect, form) = (work.rect, storage.form)
+    let height = rows.reduce(0) { $0 + $1.count }
+    // Indices take a byte each before they are packed.
+    let rowBytes = storage.table == nil ? form.rowBytes(width: rect.width) : rect.width
+    let lines = try scanlines.reserve((rowBytes + 1) * height)
+    let bandRows = max(1, Self.bandBytes / (rect.width * work.picture.format.bytesPerPixel))
+    var target = 0
+    for range in rows {
+      for first in stride(from: range.lowerBound, to: range.upperBound, by: bandRows) {
+        if isCancelled() {
+          throw AnimatedImageError(.cancelled, "cancelled while encoding", format: .apng)
+        }
+        let count = min(bandRows, range.upperBound - first)
+        let band = PixelRect(x: rect.x, y: rect.y + first, width: rect.width, height: count)
+        try fill(work, blend, band, into: lines, atRow: target)
+        target += count
+      }
+    }
+    if storage.table != nil, form.bitDepth < 8 {
+      PixelPacking.pack(
+        lines, width: rect.width, height: height, remap: nil, depth: form.bitDepth)
+    }
+  }
+
+  private func fill(
+    _ work: FrameWork, _ blend: BlendOperation, _ band: PixelRect, into lines: PixelStorage,
+    atRow row: Int
+  ) throws(AnimatedImageError) {
+    var (picture, area) = (work.picture, band)
+    let type = storage.form.colorType
+    if storage.table == nil, type != .rgba {
+      let found = PixelPacking.survey(picture, band)
+      guard found.isGrey || !type.isGrey, found.isOpaque || storage.holdsClear else {
+        throw Self.unknownColor
+      }
+    }
+    let clear =
+      storage.table == nil
+      ? storage.key.map { PixelOverlay.word($0, bitDepth: storage.form.bitDepth) } : nil
+    if blend == .over || clear.map({ $0 != 0 }) == true {
+      picture = try PixelOverlay.picture(
+        work.picture, over: blend == .over ? work.base : nil, in: band, clear: clear ?? 0)
+      area = PixelRect(picture.size)
+    }
+    if storage.table != nil {
+      guard indexer.index(picture, area, into: lines, atRow: row) else {
+        throw Self.unknownColor
+      }
+    } else if storage.form.bitDepth == 16 {
+      PixelPacking.writeDeep(picture, area, as: type, into: lines, atRow: row)
+    } else {
+      PixelPacking.write(picture, area, as: type, into: lines, atRow: row)
+    }
+  }
+
+  private static let unknownColor = AnimatedImageError(
+    .parameter, "a frame has a colour that is not in the survey", format: .apng)
+}

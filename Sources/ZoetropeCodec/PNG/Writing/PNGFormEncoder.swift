@@ -1,0 +1,180 @@
+/// Compresses pictures in the form that the frames of a file have: its colour type, depth, palette and interlacing.
+///
+/// One owner at a time. Keeps its working memory, two pictures, for the next one. Takes ``PixelFormat/rgba16`` for 16
+/// bits per sample and ``PixelFormat/rgba8`` else.
+package final class PNGFormEncoder {
+  private let header: ImageHeader
+  private let form: PNGForm
+  /// The first index of each colour of the palette.
+  private let indices: [UInt32: UInt8]
+  /// The sample of grey, or the three of RGB, that are transparent; in the file's depth.
+  private let key: [UInt16]
+  private let scanlines = ScanlineCompressor(effort: .balanced)
+
+  /// - Parameter header: That of a PNG; its palette may be longer than the file's.
+  package init(_ header: ImageHeader) {
+    self.header = header
+    form = PNGForm(
+      colorType: .init(rawValue: header.colorType) ?? .rgba, bitDepth: Int(header.bitDepth))
+    indices = Dictionary(
+      zip(header.palette.prefix(256), (0...255).map { UInt8($0) }),
+      uniquingKeysWith: { first, _ in first })
+    let bytes = header.transparency
+    key = stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.bigEndian16(at: $0) }
+  }
+
+  /// What a picture needs that the form lacks.
+  package enum Fit: Sendable, Hashable {
+    case fits
+    /// These colours are not in the palette.
+    case lacks([UInt32])
+    /// Transparency, or colours that are not grey.
+    case never
+  }
+
+  /// Whether the pixels of `bitmap` in `rect` can be stored.
+  package func fit(_ bitmap: Bitmap, in rect: PixelRect) -> Fit {
+    if form.colorType == .rgba { return .fits }
+    var missing: Set<UInt32> = []
+    var last: Samples?
+    for y in rect.y..<rect.maxY {
+      for x in rect.x..<rect.maxX {
+        let pixel = Self.pixel(bitmap, x, y)
+        if pixel == last { continue }
+        last = pixel
+        guard stored(pixel) == nil else { continue }
+        guard form.colorType == .palette else { return .never }
+        missing.insert(pixel.word)
+        if missing.count > 256 { return .never }
+      }
+    }
+    return missing.isEmpty ? .fits : .lacks(missing.sorted())
+  }
+
+  /// The zlib stream of the pixels of `bitmap` in `rect`, which must fit.
+  ///
+  /// - Throws: `outOfMemory`.
+  package func compress(
+    _ bitmap: Bitmap, in rect: PixelRect
+  ) throws(AnimatedImageError) -> [UInt8] {
+    precondition(PixelRect(bitmap.size).contains(rect) && !rect.isEmpty)
+    if header.isInterlaced {
+      var rows: [UInt8] = []
+      for pass in Adam7.passes {
+        rows += self.rows(
+          bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep)
+      }
+      // Filters do little for pixels that are far apart.
+      let bytes = ZlibCompressor(level: 8)?.compress(rows) ?? []
+      if bytes.isEmpty { throw AnimatedImageError(.outOfMemory, "no memory to compress a picture") }
+      return bytes
+    }
+    let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * rect.height)
+    if !isDirect {
+      // The encoder alone has this memory.
+      unsafe lines.store(rows(bitmap, rect, columns: 0, 1, rows: 0, 1).rawBytes)
+    } else if form.bitDepth == 16 {
+      PixelPacking.writeDeep(bitmap, rect, as: form.colorType, into: lines)
+    } else {
+      PixelPacking.write(bitmap, rect, as: form.colorType, into: lines)
+    }
+    let count = try scanlines.pack(rect.size, form)
+    let packed = scanlines.packed
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    bytes.append(copying: packed.bytes.extracting(first: count))
+    return bytes
+  }
+
+  /// Whether pixels are stored as they are.
+  private var isDirect: Bool {
+    key.isEmpty && form.bitDepth >= 8 && form.colorType != .palette
+      && (form.colorType != .grey || form.bitDepth == 16)
+  }
+
+  /// The samples of a pixel: red, green, blue, alpha, with the file's 8 or 16 bits.
+  private typealias Samples = SIMD4<UInt16>
+
+  private static func pixel(_ bitmap: Bitmap, _ x: Int, _ y: Int) -> Samples {
+    let row = bitmap.row(y)
+    if bitmap.format == .rgba16 {
+      let word = row.load(UInt64.self, at: 8 * x)
+      return Samples(
+        UInt16(truncatingIfNeeded: word), UInt16(truncatingIfNeeded: word >> 16),
+        UInt16(truncatingIfNeeded: word >> 32), UInt16(truncatingIfNeeded: word >> 48))
+    }
+    let word = row.load(UInt32.self, at: 4 * x)
+    return Samples(
+      UInt16(word & 0xff), UInt16(word >> 8 & 0xff), UInt16(word >> 16 & 0xff), UInt16(word >> 24))
+  }
+
+  /// What is stored for a pixel, as many samples as the form has channels; nil if it cannot be.
+  private func stored(_ pixel: Samples) -> Samples? {
+    let full: UInt16 = form.bitDepth == 16 ? 0xffff : 0xff
+    let isGrey = pixel.x == pixel.y && pixel.y == pixel.z
+    switch form.colorType {
+    case .rgba: return pixel
+    case .greyAlpha:
+      // The colour of what is not seen may be any.
+      guard isGrey || pixel.w == 0 else { return nil }
+      return Samples(isGrey ? pixel.x : 0, pixel.w, 0, 0)
+    case .palette: return indices[pixel.word].map { Samples(UInt16($0), 0, 0, 0) }
+    case .rgb:
+      let color = Samples(pixel.x, pixel.y, pixel.z, 0)
+      guard key.count == 3 else { return pixel.w == full ? color : nil }
+      let hidden = Samples(key[0], key[1], key[2], 0)
+      if pixel.w == 0 { return hidden }
+      return pixel.w == full && color != hidden ? color : nil
+    case .grey:
+      if pixel.w == 0 { return key.first.map { Samples($0, 0, 0, 0) } }
+      let step: UInt16 =
+        form.bitDepth < 8 ? 255 / (1 << UInt16(form.bitDepth) - 1) : 1
+      guard isGrey, pixel.w == full, pixel.x % step == 0 else { return nil }
+      let level = pixel.x / step
+      return level == key.first ? nil : Samples(level, 0, 0, 0)
+    }
+  }
+
+  /// The scanlines of every `columnStep`th pixel of every `rowStep`th row.
+  private func rows(
+    _ bitmap: Bitmap, _ rect: PixelRect, columns column: Int, _ columnStep: Int, rows row: Int,
+    _ rowStep: Int
+  ) -> [UInt8] {
+    guard column < rect.width else { return [] }
+    let depth = form.bitDepth
+    let channels = form.colorType.channels
+    var bytes: [UInt8] = []
+    for y in stride(from: row, to: rect.height, by: rowStep) {
+      bytes.append(0)
+      var (packed, bits) = (0, 0)
+      for x in stride(from: column, to: rect.width, by: columnStep) {
+        guard let samples = stored(Self.pixel(bitmap, rect.x + x, rect.y + y)) else {
+          preconditionFailure("a pixel that does not fit")
+        }
+        for channel in 0..<channels {
+          let sample = samples[channel]
+          if depth == 16 { bytes.append(UInt8(sample >> 8)) }
+          if depth >= 8 {
+            bytes.append(UInt8(truncatingIfNeeded: sample))
+            continue
+          }
+          packed = packed << depth | Int(sample)
+          bits += depth
+          if bits == 8 {
+            bytes.append(UInt8(packed))
+            (packed, bits) = (0, 0)
+          }
+        }
+      }
+      if bits > 0 { bytes.append(UInt8(packed << (8 - bits))) }
+    }
+    return bytes
+  }
+}
+
+extension SIMD4<UInt16> {
+  /// An 8-bit pixel as `RGBA.word`.
+  fileprivate var word: UInt32 {
+    UInt32(x) | UInt32(y) << 8 | UInt32(z) << 16 | UInt32(w) << 24
+  }
+}

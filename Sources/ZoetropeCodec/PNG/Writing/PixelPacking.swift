@@ -1,0 +1,197 @@
+internal import Glibc
+
+/// Converts pixels to the samples of a PNG row, each row after its zero filter byte.
+///
+/// Unsafe code: before its first store, every function checks that `target` holds `height` rows of
+/// `rowBytes + 1` bytes, plus the few bytes by which its last wide store may overrun them, and that the
+/// rectangle lies in the bitmap.
+enum PixelPacking {
+  /// Bytes that a buffer of scanlines needs beyond the scanlines.
+  static let slack = 16
+
+  /// Maps indices through `remap` and packs them to `depth` bits, in place.
+  static func pack(
+    _ target: PixelStorage, width: Int, height: Int, remap: [UInt8]?, depth: Int
+  ) {
+    precondition(target.byteCount >= (width + 1) * height)
+    guard remap != nil || depth < 8 else { return }
+    var table = [UInt8](repeating: 0, count: 256)
+    for index in 0..<256 {
+      table[index] = remap.map { index < $0.count ? $0[index] : 0 } ?? UInt8(index)
+    }
+    let rowBytes = (width * depth + 7) / 8
+    let perByte = 8 / depth
+    let base = unsafe target.baseAddress.assumingMemoryBound(to: UInt8.self)
+    // Packed rows are never longer than their source rows, so writing stays behind reading.
+    unsafe table.withUnsafeBufferPointer { table in
+      for y in 0..<height {
+        let source = unsafe base + y * (width + 1) + 1
+        let row = unsafe base + y * (rowBytes + 1)
+        unsafe row[0] = 0
+        if depth == 8 {
+          for x in 0..<width { unsafe row[x + 1] = table[Int(source[x])] }
+          continue
+        }
+        var x = 0
+        for byte in 0..<rowBytes {
+          var packed: UInt8 = 0
+          for place in 0..<perByte where x + place < width {
+            let shift = UInt8(8 - depth * (place + 1))
+            unsafe packed |= table[Int(source[x + place])] << shift
+          }
+          unsafe row[byte + 1] = packed
+          x += perByte
+        }
+      }
+    }
+  }
+
+  /// Whether every pixel of `rect` is opaque, and whether every one is grey.
+  static func survey(_ bitmap: Bitmap, _ rect: PixelRect) -> (isOpaque: Bool, isGrey: Bool) {
+    let isDeep = bitmap.format.bytesPerPixel == 8
+    var (opaque, grey) = (true, true)
+    for y in rect.y..<rect.maxY where opaque || grey {
+      let row = bitmap.row(y, rect)
+      if isDeep {
+        var (alpha, tint): (UInt64, UInt64) = (.max, 0)
+        for x in 0..<rect.width {
+          let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 8, as: UInt64.self)
+          alpha &= word
+          tint |= (word ^ (word >> 16)) & 0xffff_ffff
+        }
+        opaque = opaque && alpha >> 48 == 0xffff
+        grey = grey && tint == 0
+      } else {
+        var (alpha, tint): (UInt32, UInt32) = (.max, 0)
+        for x in 0..<rect.width {
+          let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+          alpha &= word
+          tint |= (word ^ (word >> 8)) & 0xffff
+        }
+        opaque = opaque && alpha >> 24 == 0xff
+        grey = grey && tint == 0
+      }
+    }
+    return (opaque, grey)
+  }
+
+  /// Writes the pixels of 8-bit RGBA in `rect` as RGBA, RGB, grey with alpha or grey: rows `first` and on of
+  /// `target`.
+  static func write(
+    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
+    atRow first: Int = 0
+  ) {
+    let (width, height) = (rect.width, rect.height)
+    precondition(PixelRect(bitmap.size).contains(rect) && bitmap.format.bytesPerPixel == 4)
+    let rowBytes = width * type.channels
+    precondition(first >= 0 && target.byteCount >= (rowBytes + 1) * (first + height) + slack)
+    for y in 0..<height {
+      let source =
+        unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + (rect.y + y) * bitmap.bytesPerRow
+        + rect.x * 4
+      let row = unsafe target.baseAddress + (first + y) * (rowBytes + 1)
+      unsafe row.storeBytes(of: 0, as: UInt8.self)
+      switch type {
+      case .grey, .palette:
+        for x in 0..<width {
+          let level = unsafe source.load(fromByteOffset: x * 4, as: UInt8.self)
+          unsafe row.storeBytes(of: level, toByteOffset: 1 + x, as: UInt8.self)
+        }
+      case .rgb:
+        for x in 0..<width {
+          // Stores four bytes, keeps three: the next pixel or row overwrites the fourth.
+          let word = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+          unsafe row.storeBytes(of: word, toByteOffset: 1 + x * 3, as: UInt32.self)
+        }
+      case .greyAlpha:
+        for x in 0..<width {
+          let word = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+          let pair = UInt16(truncatingIfNeeded: word & 0xff | word >> 16 & 0xff00)
+          unsafe row.storeBytes(of: pair.littleEndian, toByteOffset: 1 + x * 2, as: UInt16.self)
+        }
+      case .rgba: unsafe memcpy(row + 1, source, width * 4)
+      }
+    }
+  }
+
+  /// Writes the pixels of 16-bit RGBA in `rect`, most significant byte first: rows `first` and on of `target`.
+  static func writeDeep(
+    _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
+    atRow first: Int = 0
+  ) {
+    let (width, height) = (rect.width, rect.height)
+    let rowBytes = width * type.channels * 2
+    precondition(first >= 0 && target.byteCount >= (rowBytes + 1) * (first + height) + slack)
+    let channels: [Int]
+    switch type {
+    case .grey, .palette: channels = [0]
+    case .greyAlpha: channels = [0, 3]
+    case .rgb: channels = [0, 1, 2]
+    case .rgba: channels = [0, 1, 2, 3]
+    }
+    for y in 0..<height {
+      let source = bitmap.row(rect.y + y, rect)
+      let row = unsafe target.baseAddress + (first + y) * (rowBytes + 1)
+      unsafe row.storeBytes(of: 0, as: UInt8.self)
+      var at = 1
+      for x in 0..<width {
+        for channel in channels {
+          let sample = unsafe source.unsafeLoadUnaligned(
+            fromByteOffset: x * 8 + channel * 2, as: UInt16.self)
+          unsafe row.storeBytes(of: sample.bigEndian, toByteOffset: at, as: UInt16.self)
+          at += 2
+        }
+      }
+    }
+  }
+}
+
+extension Bitmap {
+  /// The bytes of row `y` between the sides of `rect`.
+  @_lifetime(borrow self)
+  fileprivate borrowing func row(_ y: Int, _ rect: PixelRect) -> RawSpan {
+    let pixel = format.bytesPerPixel
+    return row(y).extracting(rect.x * pixel..<rect.maxX * pixel)
+  }
+
+  /// The same picture in ``PixelFormat/rgba8``; itself if it already is.
+  ///
+  /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
+  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/outOfMemory`` if
+  /// allocation fails.
+  package func straightRGBA() throws(AnimatedImageError) -> Bitmap {
+    switch format {
+    case .rgba8, .rgbx8: return self
+    case .bgra8, .rgb565, .grey8: break
+    default: throw AnimatedImageError(.parameter, "\(format) cannot be written as it is")
+    }
+    var buffer = try PixelBuffer(asking: size)
+    let rowBytes = buffer.bytesPerRow
+    var target = buffer.mutableBytes
+    for y in 0..<height {
+      let source = row(y)
+      for x in 0..<width {
+        target.storeBytes(
+          of: pixel(x, of: source), toByteOffset: y * rowBytes + x * 4, as: UInt32.self)
+      }
+    }
+    return buffer.finish()
+  }
+
+  private func pixel(_ x: Int, of row: borrowing RawSpan) -> UInt32 {
+    func byte(_ offset: Int) -> UInt32 {
+      UInt32(unsafe row.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+    }
+    switch format {
+    case .grey8: return byte(x) &* 0x01_0101 | 0xff00_0000
+    case .rgb565:
+      let word = byte(x * 2) | byte(x * 2 + 1) << 8
+      let (red, green, blue) = (word >> 11, word >> 5 & 63, word & 31)
+      // The top bits are repeated at the bottom: 31 becomes 255 and 0 stays 0.
+      return red << 3 | red >> 2 | (green << 2 | green >> 4) << 8 | (blue << 3 | blue >> 2) << 16
+        | 0xff00_0000
+    default:
+      return byte(x * 4 + 2) | byte(x * 4 + 1) << 8 | byte(x * 4) << 16 | byte(x * 4 + 3) << 24
+    }
+  }
+}

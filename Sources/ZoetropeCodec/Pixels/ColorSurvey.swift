@@ -1,0 +1,143 @@
+/// The colours of all pictures of an animation, found in a first pass, so that it can be written in the smallest
+/// lossless form.
+///
+/// Without one, an ``PixelFormat/rgba8`` animation is written as RGBA of 8 bits. Takes 2 MiB, and 1 to 5 ns for
+/// each changed pixel; a survey with ``isSettled`` has nothing more to learn.
+public struct ColorSurvey: Sendable {
+  /// Whether the colours of transparent pixels count; otherwise all of them are taken for transparent black.
+  public let keepsHiddenColors: Bool
+  /// The colours as words of 8-bit RGBA, in the order of their first appearance; nil if there are more than 256, or
+  /// if one of them does not fit 8 bits.
+  private(set) var colors: [UInt32]? = []
+  /// Whether every pixel is grey.
+  private(set) var isGrey = true
+  /// Whether every pixel is opaque.
+  private(set) var isOpaque = true
+  /// Whether every pixel is opaque, or transparent black.
+  private(set) var isOpaqueOrClear = true
+  /// Whether every sample fits 8 bits.
+  private(set) var fits8Bits = true
+  /// One bit for the high bytes of each colour that an opaque pixel has.
+  private var used: [UInt64]
+  /// A hash table: `1 << 32 | color`, or 0 for a free slot.
+  private var slots: [UInt64]
+  private var last: Bitmap?
+
+  private static let slotBits: UInt32 = 11
+
+  /// Creates a survey of no pictures.
+  ///
+  /// - Parameter keepsHiddenColors: As in the options of the writer. Default: false.
+  public init(keepsHiddenColors: Bool = false) {
+    self.keepsHiddenColors = keepsHiddenColors
+    used = [UInt64](repeating: 0, count: 1 << 18)
+    slots = [UInt64](repeating: 0, count: 1 << Int(Self.slotBits))
+  }
+
+  /// Whether no further picture can change the form: it is RGBA of the greatest depth.
+  public var isSettled: Bool {
+    colors == nil && !isGrey && !isOpaqueOrClear && (!isDeep || !fits8Bits)
+  }
+
+  /// Whether a picture had 16 bits per sample.
+  private(set) var isDeep = false
+
+  /// Adds the pixels of `bitmap`.
+  ///
+  /// - Parameter changed: Pixels outside have been added with the picture before. Default: nil, all pixels are new.
+  /// - Throws: `parameter` for premultiplied alpha; `outOfMemory`.
+  public mutating func add(
+    _ bitmap: Bitmap, changed: PixelRect? = nil
+  ) throws(AnimatedImageError) {
+    if isSettled { return }
+    let all = PixelRect(bitmap.size)
+    let area = changed.map { $0.intersection(all) } ?? all
+    if bitmap.format == .rgba16 {
+      isDeep = true
+      for y in area.y..<area.maxY { addDeep(bitmap, row: y, area.x..<area.maxX) }
+    } else {
+      let bitmap = try bitmap.straightRGBA()
+      for y in area.y..<area.maxY { add(bitmap, row: y, area.x..<area.maxX) }
+    }
+  }
+
+  private mutating func add(_ bitmap: Bitmap, row y: Int, _ columns: Range<Int>) {
+    let row = bitmap.row(y)
+    var before: UInt32?
+    for x in columns {
+      let word = row.load(UInt32.self, at: x &* 4)
+      if word == before { continue }
+      before = word
+      add(word)
+    }
+  }
+
+  private mutating func addDeep(_ bitmap: Bitmap, row y: Int, _ columns: Range<Int>) {
+    let row = bitmap.row(y)
+    var before: UInt64?
+    for x in columns {
+      var word = row.load(UInt64.self, at: x &* 8)
+      if word == before { continue }
+      before = word
+      if !keepsHiddenColors, word >> 48 == 0 { word = 0 }
+      let high = word &>> 8 & 0x00ff_00ff_00ff_00ff
+      if word & 0x00ff_00ff_00ff_00ff != high {
+        fits8Bits = false
+        colors = nil
+      }
+      let samples = (word & 0xffff, word >> 16 & 0xffff, word >> 32 & 0xffff, word >> 48)
+      if samples.0 != samples.1 || samples.1 != samples.2 { isGrey = false }
+      if samples.3 != 0xffff {
+        isOpaque = false
+        if word != 0 { isOpaqueOrClear = false }
+      }
+      let pairs = high | high >> 8
+      addColor(UInt32(truncatingIfNeeded: pairs & 0xffff | pairs >> 16 & 0xffff_0000))
+    }
+  }
+
+  @inline(__always)
+  private mutating func add(_ stored: UInt32) {
+    var word = stored
+    let alpha = word >> 24
+    if alpha != 255 {
+      if alpha == 0, !keepsHiddenColors { word = 0 }
+      isOpaque = false
+      if word != 0 { isOpaqueOrClear = false }
+    }
+    if (word ^ word >> 8) & 0xffff != 0 { isGrey = false }
+    addColor(word)
+  }
+
+  @inline(__always)
+  private mutating func addColor(_ word: UInt32) {
+    if word >> 24 == 255, isOpaqueOrClear {
+      let color = Int(word & 0xff_ffff)
+      used[color >> 6] |= 1 << UInt64(color & 63)
+    }
+    guard let count = colors?.count else { return }
+    let key = UInt64(word) | 1 << 32
+    var slot = Int((word &* 0x9E37_79B1) >> (32 - Self.slotBits))
+    while slots[slot] != 0 {
+      if slots[slot] == key { return }
+      slot = (slot + 1) & (1 << Int(Self.slotBits) - 1)
+    }
+    slots[slot] = key
+    if count == 256 { colors = nil } else { colors?.append(word) }
+  }
+
+  /// The lowest colour that no opaque pixel has, as a word without alpha; its samples of 8 or 16 bits are equal to
+  /// these or multiples of 257. Nil if there is none.
+  var unusedColor: UInt32? {
+    guard let place = used.firstIndex(where: { $0 != .max }) else { return nil }
+    return UInt32(place << 6 | (~used[place]).trailingZeroBitCount)
+  }
+
+  /// The lowest grey level of 8 bits that no opaque pixel has.
+  var unusedGrey: Int? {
+    (0..<256).first { level in
+      let color = level * 0x01_0101
+      return used[color >> 6] >> UInt64(color & 63) & 1 == 0
+    }
+  }
+}

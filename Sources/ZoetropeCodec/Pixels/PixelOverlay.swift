@@ -1,0 +1,69 @@
+/// Pictures that show another one when they are drawn over a canvas.
+///
+/// Only with transparent pixels and with such as replace what is there, so that no decoder has anything to round.
+package enum PixelOverlay {
+  /// Whether a picture drawn over `base` can give `picture` inside `rect` and leave pixels unchanged: each other
+  /// one is opaque, or lies on a transparent one.
+  package static func isPossible(
+    _ picture: Bitmap, over base: Bitmap, in rect: PixelRect
+  ) -> Bool {
+    var unchanged = false
+    for y in rect.y..<rect.maxY {
+      let (row, below) = (picture.row(y), base.row(y))
+      for x in rect.x..<rect.maxX {
+        let word = row.load(UInt32.self, at: x &* 4)
+        let under = below.load(UInt32.self, at: x &* 4)
+        if word == under {
+          unchanged = true
+        } else if word >> 24 != 255, under >> 24 != 0 || word >> 24 == 0 {
+          return false
+        }
+      }
+    }
+    return unchanged
+  }
+
+  /// The pixels of `picture` in `rect`, as a picture of its own, without those that `base` has.
+  ///
+  /// - Parameter clear: What stands for transparent pixels.
+  static func picture(
+    _ picture: Bitmap, over base: Bitmap?, in rect: PixelRect, clear: UInt64
+  ) throws(AnimatedImageError) -> Bitmap {
+    picture.format == .rgba16
+      ? try overlay(picture, base, rect, UInt64.self, clear: clear)
+      : try overlay(picture, base, rect, UInt32.self, clear: UInt32(truncatingIfNeeded: clear))
+  }
+
+  private static func overlay<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ picture: Bitmap, _ base: Bitmap?, _ rect: PixelRect, _ type: Word.Type, clear: Word
+  ) throws(AnimatedImageError) -> Bitmap {
+    var buffer = try PixelBuffer(asking: rect.size, format: picture.format, zeroed: false)
+    let stride = buffer.bytesPerRow
+    let size = MemoryLayout<Word>.size
+    let alpha = Word.max << Word(Word.bitWidth / 4 * 3)
+    var target = buffer.mutableBytes
+    for y in 0..<rect.height {
+      let row = picture.row(rect.y + y)
+      for x in 0..<rect.width {
+        let word = row.load(type, at: (rect.x &+ x) &* size)
+        target.storeBytes(
+          of: word & alpha == 0 ? clear : word, toByteOffset: y &* stride &+ x &* size, as: type)
+      }
+      guard let base else { continue }
+      let below = base.row(rect.y + y)
+      for x in 0..<rect.width
+      where row.load(type, at: (rect.x &+ x) &* size) == below.load(type, at: (rect.x &+ x) &* size) {
+        target.storeBytes(of: clear, toByteOffset: y &* stride &+ x &* size, as: type)
+      }
+    }
+    return buffer.finish()
+  }
+
+  /// The pixel with the samples of a transparent colour: one for grey, three for RGB.
+  static func word(_ key: [UInt16], bitDepth: Int) -> UInt64 {
+    let samples = key.count == 1 ? [key[0], key[0], key[0]] : key
+    return samples.enumerated().reduce(0) {
+      $0 | UInt64($1.element) << ($1.offset * (bitDepth == 16 ? 16 : 8))
+    }
+  }
+}

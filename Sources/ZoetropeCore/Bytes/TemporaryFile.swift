@@ -1,0 +1,151 @@
+internal import Glibc
+package import SystemPackage
+
+/// A file on its way to its final name, in the directory where that will be.
+///
+/// A process that is killed leaves no partial file under a final name, only a temporary one, which ``sweep(_:)``
+/// removes. Its name is random and its process holds a lock on it. Process numbers would say nothing: they
+/// are reused, and containers that share a directory each count their own. The system releases a
+/// lock when its process dies, however it dies, so a file that can be locked was left by a dead
+/// run.
+package struct TemporaryFile: Sendable {
+  package let path: FilePath
+  package let descriptor: FileDescriptor
+  /// The final name.
+  package let target: FilePath
+
+  /// Creates a file that will be called `target`, in the same directory.
+  package init(for target: FilePath) throws(Errno) {
+    self.target = target
+    let directory = FileSystem.directory(of: target)
+    var attempts = 0
+    while true {
+      let path = directory.appending(
+        "\(Self.prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))\(Self.suffix)")
+      let descriptor: FileDescriptor
+      do {
+        descriptor = try FileDescriptor.open(
+          path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
+          permissions: FilePermissions(rawValue: 0o666))
+      } catch Errno.fileExists where attempts < 100 {
+        attempts += 1
+        continue
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+      if Self.lock(descriptor) == .busy || (try? FileStatus(of: descriptor))?.isLinked == false {
+        // A run that sweeps the directory found the file before it was locked, and removes it.
+        try? descriptor.close()
+        attempts += 1
+        guard attempts < 100 else { throw .resourceTemporarilyUnavailable }
+        continue
+      }
+      (self.path, self.descriptor) = (path, descriptor)
+      return
+    }
+  }
+
+  /// Gives the complete file its final name and closes it, or removes it and throws.
+  ///
+  /// A file that is replaced passes its permissions on. Without `isReplacing` the name is given by a link, which
+  /// fails with `fileExists` when the name is taken, even by another process at this moment.
+  package func publish(isReplacing: Bool) throws(Errno) {
+    defer { try? descriptor.close() }
+    do throws(Errno) {
+      // Some file systems report a full disk only when a file is closed. The lock stays, for the file still has
+      // its temporary name.
+      do { try descriptor.duplicate().close() } catch { throw error as? Errno ?? .ioError }
+      try rename(isReplacing: isReplacing)
+    } catch {
+      FileSystem.remove(path)
+      throw error
+    }
+  }
+
+  private func rename(isReplacing: Bool) throws(Errno) {
+    if isReplacing {
+      if let old = FileStatus(at: target, followsLinks: false), old.isRegular {
+        // Without the right to change it, the file has those of a new one.
+        _ = fchmod(descriptor.rawValue, old.permissions)
+      }
+    } else {
+      guard let error = FileSystem.link(path, as: target) else {
+        FileSystem.remove(path)
+        return
+      }
+      // A file system without hard links: look first, and accept the gap.
+      guard error == .notPermitted || error == .notSupported || error == .tooManyLinks else {
+        throw error
+      }
+      if FileStatus(at: target, followsLinks: false) != nil { throw .fileExists }
+    }
+    if let error = FileSystem.rename(path, to: target) { throw error }
+  }
+
+  /// Removes the file.
+  package func discard() {
+    FileSystem.remove(path)
+    try? descriptor.close()
+  }
+
+  /// Removes the temporary files in `directory` whose processes are gone.
+  ///
+  /// Where the file system has no locks, nothing is removed.
+  package static func sweep(_ directory: FilePath) {
+    for name in (try? FileSystem.names(in: directory)) ?? [] where isTemporary(name) {
+      removeIfDead(directory.appending(name))
+    }
+  }
+
+  private static func removeIfDead(_ path: FilePath) {
+    // Never through a link, and without waiting where somebody put a pipe.
+    guard
+      let descriptor = try? FileDescriptor.open(
+        path, .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])
+    else { return }
+    defer { try? descriptor.close() }
+    if lock(descriptor) == .taken { FileSystem.remove(path) }
+  }
+
+  private static let prefix = ".zoetrope-"
+  private static let suffix = ".tmp"
+
+  /// Whether a file called `name` is one of these temporary files.
+  package static func isTemporary(_ name: String) -> Bool {
+    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
+    let middle = name.dropFirst(prefix.count).dropLast(suffix.count)
+    return !middle.isEmpty && middle.allSatisfy { $0 == "-" || $0.isHexDigit }
+  }
+
+  private enum LockOutcome { case taken, busy, unsupported }
+
+  private static func lock(_ descriptor: FileDescriptor) -> LockOutcome {
+    while flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return .busy
+      default: return .unsupported
+      }
+    }
+    return .taken
+  }
+}
+
+extension FileSystem {
+  /// The directory that holds `path`.
+  package static func directory(of path: FilePath) -> FilePath {
+    let parent = path.removingLastComponent()
+    return parent.isEmpty ? "." : parent
+  }
+
+  /// What the links at `path` lead to, whether it is there or not; only the last component is
+  /// followed, and a circle ends where it is noticed.
+  package static func followingLinks(_ path: FilePath) -> FilePath {
+    var path = path
+    for _ in 0..<40 {
+      guard let target = destination(ofLink: path) else { return path }
+      path = target.isAbsolute ? target : directory(of: path).pushing(target)
+    }
+    return path
+  }
+}

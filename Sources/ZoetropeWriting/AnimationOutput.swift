@@ -1,0 +1,69 @@
+/// The bytes of one file on their way to its sink.
+struct AnimationOutput: Sendable {
+  private let sink: any AnimationSink
+  /// Set before the first frame.
+  var encoder: (any AnimationEncoding)?
+  /// The number of frames, if it is known before the first one.
+  private let knownCount: Int?
+  private let canPatch: Bool
+  /// Everything behind the start, if the number of frames has to be known first.
+  private var held: [UInt8]?
+  private var hasStarted = false
+  private(set) var frameCount = 0
+  private(set) var byteCount = 0
+
+  init(_ sink: any AnimationSink, knownCount: Int?) {
+    self.sink = sink
+    self.knownCount = knownCount
+    canPatch = sink.canPatch
+    held = canPatch || knownCount != nil ? nil : []
+  }
+
+  mutating func write(
+    _ coded: CodedFrame, _ job: EncodingQueue.Job
+  ) throws(AnimatedImageError) {
+    try start(knownCount ?? 1)
+    if job.index == nil {
+      if let bytes = encoder?.poster(coded) { try put(bytes) }
+      return
+    }
+    frameCount += 1
+    let bytes = encoder?.frame(
+      coded, rect: job.work.rect, delay: job.delay, disposal: job.disposal)
+    if let bytes { try put(bytes) }
+  }
+
+  private mutating func start(_ count: Int) throws(AnimatedImageError) {
+    guard !hasStarted, held == nil, let encoder else { return }
+    hasStarted = true
+    try put(encoder.start(frameCount: count))
+  }
+
+  private mutating func put(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    if held != nil {
+      held?.append(contentsOf: bytes)
+    } else {
+      try sink.write(bytes)
+      byteCount += bytes.count
+    }
+  }
+
+  mutating func finish() throws(AnimatedImageError) {
+    guard let encoder else { return }
+    if let bytes = held {
+      held = nil
+      try start(frameCount)
+      try put(bytes)
+    } else if frameCount != knownCount ?? 1 {
+      let count = encoder.count(frameCount)
+      try sink.patch(count.bytes, at: count.offset)
+    }
+    try put(encoder.end)
+    try sink.finish()
+  }
+
+  mutating func abandon() {
+    held = nil
+    sink.abandon()
+  }
+}

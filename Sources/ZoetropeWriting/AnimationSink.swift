@@ -1,0 +1,188 @@
+internal import Synchronization
+
+/// Where the bytes of a written animation go.
+///
+/// One thread at a time calls it, not always the same one: a call may block, but must not wait for the writer. After
+/// an error nothing more is written. Either ``finish()`` or ``abandon()`` is called last, and only once.
+public protocol AnimationSink: AnyObject, Sendable {
+  /// Whether ``patch(_:at:)`` can replace bytes that were written.
+  var canPatch: Bool { get }
+  /// Takes the next bytes.
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError)
+  /// Replaces bytes that were written, from `offset` on.
+  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError)
+  /// Called once all bytes are written.
+  func finish() throws(AnimatedImageError)
+  /// Called if the animation is not completed. What was written is of no use.
+  func abandon()
+}
+
+/// Keeps a written animation in memory.
+public final class MemorySink: AnimationSink {
+  private let state = Mutex<(bytes: [UInt8], isComplete: Bool)>(([], false))
+
+  /// Creates an empty one.
+  public init() {}
+
+  /// The bytes of the complete file; empty until it is complete.
+  public var bytes: [UInt8] { state.withLock { $0.isComplete ? $0.bytes : [] } }
+
+  /// Always true.
+  public var canPatch: Bool { true }
+
+  /// Appends `bytes`.
+  public func write(_ bytes: [UInt8]) { state.withLock { $0.bytes += bytes } }
+
+  /// Replaces bytes.
+  public func patch(_ bytes: [UInt8], at offset: Int) {
+    state.withLock { $0.bytes.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
+  }
+
+  /// Makes ``bytes`` available.
+  public func finish() { state.withLock { $0.isComplete = true } }
+
+  /// Drops the bytes.
+  public func abandon() { state.withLock { $0.bytes = [] } }
+}
+
+/// Hands the bytes of a written animation to a closure, in order.
+public final class CallbackSink: AnimationSink {
+  private let take: @Sendable ([UInt8]) throws -> Void
+
+  /// - Parameter take: Receives each chunk; an error that it throws ends the writing. It may block, which holds the
+  ///   writer back.
+  public init(_ take: @escaping @Sendable ([UInt8]) throws -> Void) { self.take = take }
+
+  /// Always false.
+  public var canPatch: Bool { false }
+
+  /// Calls the closure. Errors that are no ``AnimatedImageError`` become ``AnimatedImageError/Code/io``.
+  public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    do {
+      try take(bytes)
+    } catch let error as AnimatedImageError {
+      throw error
+    } catch {
+      throw AnimatedImageError(.io, "\(error)")
+    }
+  }
+
+  /// Never called.
+  public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
+  }
+
+  /// Does nothing.
+  public func finish() {}
+
+  /// Does nothing: the closure's owner learns from the writer that the bytes are not complete.
+  public func abandon() {}
+}
+
+/// Writes an animation to a file that is there whole or not at all.
+///
+/// The bytes go to a temporary name in the same directory, with the first bytes, and the file is renamed when it is
+/// complete; a process that is killed leaves only the temporary file. A file that is replaced passes its permissions
+/// on, and the target of a link is replaced instead of the link. So the file that is read may be the one that is
+/// written. To a pipe or a device, bytes go straight; a program that writes to pipes has to ignore `SIGPIPE`.
+public final class FileSink: AnimationSink {
+  /// Where the file will be.
+  public let path: FilePath
+  private let isReplacing: Bool
+  private let output = Mutex<Output>(.none)
+
+  private enum Output {
+    case none
+    case file(TemporaryFile)
+    /// A pipe or a device.
+    case stream(FileDescriptor)
+  }
+
+  /// Creates nothing yet.
+  ///
+  /// - Parameter replaces: Whether a file that is there is replaced. Default: true; otherwise writing fails with
+  ///   ``AnimatedImageError/Code/io``.
+  public init(_ path: FilePath, replaces: Bool = true) {
+    self.path = path
+    isReplacing = replaces
+  }
+
+  deinit { abandon() }
+
+  private var isStream: Bool {
+    FileStatus(at: path).map { !$0.isRegular && !$0.isDirectory } ?? false
+  }
+
+  /// Whether it is a file, not a pipe or a device.
+  public var canPatch: Bool { !isStream }
+
+  /// Appends `bytes`.
+  public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    try perform { (output) throws(Errno) in
+      if case .none = output { output = try open() }
+      switch output {
+      case .file(let file): try file.descriptor.writeAll(bytes)
+      case .stream(let descriptor): try descriptor.writeAll(bytes)
+      case .none: break
+      }
+    }
+  }
+
+  private func open() throws(Errno) -> Output {
+    if isStream {
+      do {
+        return .stream(try FileDescriptor.open(path, .writeOnly, options: .closeOnExec))
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+    }
+    // Before any work, although only the end is certain.
+    if !isReplacing, FileStatus(at: path, followsLinks: false) != nil { throw .fileExists }
+    return .file(try TemporaryFile(for: isReplacing ? FileSystem.followingLinks(path) : path))
+  }
+
+  /// Replaces bytes.
+  public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    try perform { (output) throws(Errno) in
+      guard case .file(let file) = output else { throw .illegalSeek }
+      try file.descriptor.writeAll(bytes, at: offset)
+    }
+  }
+
+  /// Gives the file its name.
+  public func finish() throws(AnimatedImageError) {
+    try perform { (output) throws(Errno) in
+      defer { output = .none }
+      switch output {
+      case .file(let file): try file.publish(isReplacing: isReplacing)
+      case .stream(let descriptor):
+        do { try descriptor.close() } catch { throw error as? Errno ?? .ioError }
+      case .none: break
+      }
+    }
+  }
+
+  /// Removes the temporary file.
+  public func abandon() {
+    output.withLock { output in
+      switch output {
+      case .file(let file): file.discard()
+      case .stream(let descriptor): try? descriptor.close()
+      case .none: break
+      }
+      output = .none
+    }
+  }
+
+  private func perform(_ body: (inout Output) throws(Errno) -> Void) throws(AnimatedImageError) {
+    let failure: Errno? = output.withLock { output in
+      do throws(Errno) {
+        try body(&output)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw AnimatedImageError(.io, "\(path): \(failure)", systemError: failure) }
+  }
+}

@@ -1,0 +1,276 @@
+internal import Synchronization
+
+/// Writes an animation frame by frame, exactly: pixels of 8 and 16 bits, delays as fractions, the play count.
+///
+/// Frames are compared with the one before, so only what changed is stored, and are encoded on all processors. Their
+/// number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
+/// (``AnimationWriterOptions/memoryLimit``), and ``append(_:)-(WritableFrame)`` waits while enough frames are in
+/// progress.
+///
+/// ```swift
+/// let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
+/// for frame in frames {
+///   try await writer.append(frame, delay: FrameDelay(numerator: 1, denominator: 30))
+/// }
+/// let written = try await writer.finish()
+/// ```
+///
+/// Each call has two forms. In a task, the one that suspends is called: it runs on the library's threads, and
+/// cancelling the task cancels the writer. Elsewhere the calling thread waits, and encodes meanwhile.
+///
+/// A writer that is released before ``finish()-5qd0m`` has completed the file leaves nothing behind, and so does one
+/// that failed: after an error every call throws it again.
+public final class AnimationWriter: Sendable {
+  private let options: AnimationWriterOptions
+  private let queue: EncodingQueue
+  private let front: Mutex<Front>
+
+  /// What happens to frames before they are encoded.
+  private struct Front: Sendable {
+    var planner: FramePlanner?
+    /// The place in its animation of the last ``CompositedFrame``.
+    var lastIndex: Int?
+    var isFinished = false
+  }
+
+  /// How far a writer is.
+  public struct Progress: Sendable, Hashable {
+    /// Frames of the file that were written.
+    public let frameCount: Int
+    /// Bytes that were written to the sink.
+    public let byteCount: Int
+  }
+
+  /// Creates a writer; the sink gets nothing before the first frame.
+  ///
+  /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written.
+  public convenience init(
+    _ options: AnimationWriterOptions, to sink: some AnimationSink
+  ) throws(AnimatedImageError) {
+    try self.init(options, to: sink, flag: CancelFlag())
+  }
+
+  /// - Parameter flag: Raised to end all work within a few rows.
+  package init(
+    _ options: AnimationWriterOptions, to sink: some AnimationSink, flag: CancelFlag
+  ) throws(AnimatedImageError) {
+    _ = try Self.encoderMaker(options)
+    self.options = options
+    queue = EncodingQueue(AnimationOutput(sink, knownCount: options.frameCount), flag: flag)
+    front = Mutex(Front())
+  }
+
+  deinit { queue.fail(EncodingQueue.cancelled) }
+
+  /// The one place that refuses a format.
+  private static func encoderMaker(
+    _ options: AnimationWriterOptions
+  ) throws(AnimatedImageError) -> EncoderMaker {
+    let format = options.format
+    guard let maker = FormatTable.row(of: format)?.encoderMaker(of: format) else {
+      throw AnimatedImageError(
+        .unwritable, "an animation cannot be written as \(format.rawValue.uppercased()) yet",
+        format: format)
+    }
+    return maker
+  }
+
+  /// What has been written so far; may be asked for at any time, on any thread.
+  public var progress: Progress {
+    let (frames, bytes) = queue.progress
+    return Progress(frameCount: frames, byteCount: bytes)
+  }
+
+  /// Stops all work at once, on any thread: the sink is abandoned, and calls that wait throw
+  /// ``AnimatedImageError/Code/cancelled``. A frame that is being compressed ends by itself.
+  ///
+  /// Does nothing after the file is complete.
+  public func cancel() { queue.fail(EncodingQueue.cancelled) }
+
+  // MARK: Frames
+
+  /// Appends a frame; waits while enough frames are in progress.
+  ///
+  /// - Throws: `parameter` for a frame of another size, with premultiplied alpha, with a colour that the survey did
+  ///   not see, or past the number of frames that was promised; the errors of the sink; `outOfMemory`; `cancelled`.
+  public func append(_ frame: WritableFrame) throws(AnimatedImageError) {
+    try change { (front) throws(AnimatedImageError) in
+      front.lastIndex = nil
+      try add(frame, &front)
+    }
+  }
+
+  /// Appends a picture that is shown for `delay`.
+  ///
+  /// - Parameter changed: Where it may differ from the one before. Default: nil, anywhere.
+  /// - Throws: the errors of ``append(_:)-(WritableFrame)``.
+  public func append(
+    _ bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil
+  ) throws(AnimatedImageError) {
+    try append(WritableFrame(bitmap: bitmap, delay: delay, changed: changed))
+  }
+
+  /// Appends a frame of another animation. Its dirty rectangle saves comparing the rest if the frame before it was
+  /// appended last.
+  ///
+  /// - Throws: the errors of ``append(_:)-(WritableFrame)``.
+  public func append(
+    _ frame: CompositedFrame, delay: FrameDelay
+  ) throws(AnimatedImageError) {
+    try change { (front) throws(AnimatedImageError) in
+      let isNext = front.lastIndex == frame.index - 1
+      front.lastIndex = frame.index
+      let changed = isNext ? frame.dirtyRect : nil
+      try add(WritableFrame(bitmap: frame.bitmap, delay: delay, changed: changed), &front)
+    }
+  }
+
+  /// Completes the file: waits for all frames.
+  ///
+  /// - Returns: What was written.
+  /// - Throws: `parameter` if there is no frame, or another number than was promised; the errors of
+  ///   ``append(_:)-(WritableFrame)``.
+  @discardableResult
+  public func finish() throws(AnimatedImageError) -> WrittenAnimation {
+    try change { (front) throws(AnimatedImageError) in
+      guard let appended = front.planner?.frameCount else {
+        throw AnimatedImageError(.parameter, "an animation without frames", format: options.format)
+      }
+      if let promised = options.frameCount, promised != appended {
+        throw AnimatedImageError(
+          .parameter, "\(appended) frames were appended, and \(promised) promised",
+          format: options.format)
+      }
+      for job in front.planner?.finish() ?? [] { try queue.submit(job) }
+      let written = try queue.finish()
+      front.isFinished = true
+      return WrittenAnimation(
+        byteCount: written.bytes, frameCount: written.frames,
+        mergedCount: front.planner?.mergedCount ?? 0)
+    }
+  }
+
+  /// Calls `body` unless the file is complete; an error ends the writer.
+  private func change<Value: Sendable>(
+    _ body: (inout Front) throws(AnimatedImageError) -> Value
+  ) throws(AnimatedImageError) -> Value {
+    try front.withLock { (front) throws(AnimatedImageError) in
+      guard !front.isFinished else {
+        throw AnimatedImageError(.parameter, "the file is complete", format: options.format)
+      }
+      do throws(AnimatedImageError) {
+        try queue.check()
+        return try body(&front)
+      } catch {
+        queue.fail(error)
+        throw error
+      }
+    }
+  }
+
+  private func add(_ frame: WritableFrame, _ front: inout Front) throws(AnimatedImageError) {
+    if front.planner == nil { front.planner = try begin(frame.bitmap) }
+    if let promised = options.frameCount, front.planner?.frameCount == promised {
+      throw AnimatedImageError(
+        .parameter, "more frames than the \(promised) that were promised", format: options.format)
+    }
+    let jobs = try front.planner?.append(frame) { queue.isCancelled } ?? []
+    for job in jobs { try queue.submit(job) }
+  }
+
+  // MARK: Starting
+
+  /// Decides what the file is, and starts with its static image.
+  private func begin(_ bitmap: Bitmap) throws(AnimatedImageError) -> FramePlanner {
+    let size = options.size ?? bitmap.size
+    guard !size.isEmpty else {
+      throw AnimatedImageError(.parameter, "a canvas without pixels", format: options.format)
+    }
+    var survey = options.survey
+    if let poster = options.poster { try survey?.add(poster) }
+    let isDeep = [bitmap.format, options.poster?.format].contains(.rgba16)
+    if let survey, survey.keepsHiddenColors != options.keepsHiddenColors {
+      throw AnimatedImageError(.parameter, "a survey of other colours", format: options.format)
+    }
+    let encoder = try Self.encoderMaker(options)(
+      AnimationRequest(
+        canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
+        effort: options.effort, survey: survey, hasPoster: options.poster != nil))
+    let format: PixelFormat = encoder.isDeep ? .rgba16 : .rgba8
+    let share = share(format.cost(of: size), encoder.workingByteCount)
+    queue.begin(encoder, threads: share.threads, window: share.window)
+    var preparation = PicturePreparation(
+      size: size, format: format, keepsHiddenColors: options.keepsHiddenColors)
+    if let poster = options.poster {
+      let picture = try preparation.prepare(poster, changed: nil)
+      let work = FrameWork(picture: picture, base: nil, rect: PixelRect(size))
+      try queue.submit(
+        EncodingQueue.Job(
+          work: work, delay: FrameDelay(centiseconds: 0), disposal: .keep, index: nil))
+    }
+    return FramePlanner(options, preparation: preparation, encoder)
+  }
+
+  /// How many threads encode, and how many frames may be in progress, within the limit on memory.
+  ///
+  /// - Parameters:
+  ///   - canvas: Bytes of a picture.
+  ///   - working: What a thread takes to encode one.
+  private func share(_ canvas: Int, _ working: Int) -> (threads: Int, window: Int) {
+    let limit = options.memoryLimit ?? 8 * canvas + 16 << 20
+    // The frame that waits, the one that is appended, and what they are drawn on.
+    let room = max(limit - 3 * canvas, 0)
+    let wanted =
+      options.parallelism > 0 ? options.parallelism : DecodeThreads.processorCount
+    let threads = max(1, min(wanted, room / (canvas + working)))
+    return (threads, max(1, min(2 * threads, (room - threads * working) / max(canvas, 1))))
+  }
+}
+
+// MARK: - In a task
+
+extension AnimationWriter {
+  /// Appends a frame; suspends while enough frames are in progress.
+  ///
+  /// - Throws: the errors of the form that blocks; `cancelled` as soon as the task is cancelled.
+  public func append(_ frame: WritableFrame) async throws(AnimatedImageError) {
+    try await onThread { (writer) throws(AnimatedImageError) in try writer.append(frame) }
+  }
+
+  /// Appends a picture that is shown for `delay`; suspends while enough frames are in progress.
+  public func append(
+    _ bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil
+  ) async throws(AnimatedImageError) {
+    try await onThread { (writer) throws(AnimatedImageError) in
+      try writer.append(bitmap, delay: delay, changed: changed)
+    }
+  }
+
+  /// Appends a frame of another animation; suspends while enough frames are in progress.
+  public func append(
+    _ frame: CompositedFrame, delay: FrameDelay
+  ) async throws(AnimatedImageError) {
+    try await onThread { (writer) throws(AnimatedImageError) in
+      try writer.append(frame, delay: delay)
+    }
+  }
+
+  /// Completes the file; suspends until all frames are written.
+  @discardableResult
+  public func finish() async throws(AnimatedImageError) -> WrittenAnimation {
+    try await onThread { (writer) throws(AnimatedImageError) in try writer.finish() }
+  }
+
+  private func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable (AnimationWriter) throws(AnimatedImageError) -> Value
+  ) async throws(AnimatedImageError) -> Value {
+    let result = await DecodeThreads.shared.resultUnlessCancelled { [self] _ in
+      Result { () throws(AnimatedImageError) in try body(self) }
+    }
+    guard let result else {
+      cancel()
+      throw EncodingQueue.cancelled
+    }
+    return try result.get()
+  }
+}

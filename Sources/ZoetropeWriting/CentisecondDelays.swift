@@ -1,0 +1,90 @@
+/// Delays as GIF stores them: whole centiseconds.
+///
+/// The running total is rounded, never each delay, so that a play is as long as it should be to half a centisecond.
+/// Browsers show a delay of 1 cs or less for 10 cs, so none below 2 cs is stored unless asked for: frames that fall
+/// into the same 2 cs are merged, and the one that is shown longest is kept. A delay of zero, "as fast as possible",
+/// counts as the 100 ms for which browsers show it.
+package struct CentisecondDelays: Sendable {
+  /// A frame that is kept: which one, of those that were added, and its delays. There are several for a delay of
+  /// more than 655.35 s; the second and later ones belong to frames that change nothing.
+  package struct Kept: Sendable, Hashable {
+    package var frame: Int
+    package var delays: [UInt16]
+
+    package init(frame: Int, delays: [UInt16]) {
+      self.frame = frame
+      self.delays = delays
+    }
+  }
+
+  private let timing: AnimationWriterOptions.Timing
+  private var frameCount = 0
+  /// The end of the frames that were added.
+  private var total = ExactTime.zero
+  /// Where the stored delays end, in centiseconds.
+  private var stored: Int128 = 0
+  /// The frame of the group that is shown longest, and for how long; nil without a group.
+  private var winner: (frame: Int, time: ExactTime)?
+  /// A frame that is complete unless a last group that is too short is added to it.
+  private var pending: (frame: Int, centiseconds: Int128)?
+
+  package init(_ timing: AnimationWriterOptions.Timing) { self.timing = timing }
+
+  private var least: Int128 { timing == .browser ? 2 : 0 }
+
+  /// Adds a frame; returns the one before that is kept, if that is certain now.
+  package mutating func add(_ delay: ExactTime) -> Kept? {
+    var delay = delay
+    if timing == .browser, delay == .zero { delay = ExactTime(1, 10) }
+    total = total + delay
+    if winner.map({ $0.time < delay }) ?? true { winner = (frameCount, delay) }
+    frameCount += 1
+    let end = total.rounded(to: 100)
+    guard end - stored >= least, let kept = winner?.frame else { return nil }
+    let before = pending
+    pending = (kept, end - stored)
+    stored = end
+    winner = nil
+    return before.map(Self.split)
+  }
+
+  /// The frames that are left; the time of a group that is too short goes to the frame before.
+  package mutating func finish() -> [Kept] {
+    let rest = total.rounded(to: 100) - stored
+    if let winner {
+      if pending != nil { pending?.centiseconds += rest } else { pending = (winner.frame, max(rest, least)) }
+    }
+    winner = nil
+    defer { pending = nil }
+    return pending.map { [Self.split($0)] } ?? []
+  }
+
+  /// No part is shorter than 2 cs.
+  fileprivate static func split(_ frame: (frame: Int, centiseconds: Int128)) -> Kept {
+    let limit: Int128 = 0xffff
+    var rest = frame.centiseconds
+    var delays: [UInt16] = []
+    while rest > limit {
+      let part = rest - limit < 2 ? limit - 2 : limit
+      delays.append(UInt16(part))
+      rest -= part
+    }
+    return Kept(frame: frame.frame, delays: delays + [UInt16(rest)])
+  }
+}
+
+/// Delays in whole centiseconds of frames that are all kept, however short: the running total is rounded.
+struct RoundedDelays: Sendable {
+  private var total = ExactTime.zero
+  private var stored: Int128 = 0
+
+  /// How `delay` is stored: as one delay, or as several for one that is longer than 655.35 s.
+  mutating func store(_ delay: ExactTime) -> [FrameDelay] {
+    total = total + delay
+    let end = total.rounded(to: 100)
+    defer { stored = end }
+    return CentisecondDelays.split((frame: 0, centiseconds: end - stored)).delays.map {
+      FrameDelay(centiseconds: $0)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/// One change to an animation: a cut, another speed, a crop.
+///
+/// Edits are values and combine in order: each applies to what the ones before it leave, so that frames and times count
+/// from there. ``AnimatedImage/plan(_:options:)`` tells what they cost, and ``AnimatedImage/write(_:options:to:progress:)``
+/// carries them out.
+public struct AnimationEdit: Sendable, Hashable {
+  /// Not public: more kinds will come.
+  package enum Kind: Sendable, Hashable {
+    case frames(Range<Int>)
+    case frameList([Int])
+    case time(Range<Duration>)
+    case speed(Double)
+    case duration(Duration)
+    case framesPerSecond(Double)
+    case reverse
+    case backAndForth
+    case crop(PixelRect)
+    case playCount(PlayCount)
+    case delay(FrameDelay)
+    case delays([FrameDelay])
+  }
+
+  package let kind: Kind
+
+  /// Keeps the frames in `range`, counted from 0; at least one.
+  public static func frames(_ range: Range<Int>) -> Self { Self(kind: .frames(range)) }
+
+  /// Keeps the frames at `indices`, counted from 0, in that order; at least one. The time of others goes with them.
+  public static func frames(at indices: [Int]) -> Self { Self(kind: .frameList(indices)) }
+
+  /// Keeps what is shown in `range`, counted from the start of the first frame.
+  ///
+  /// A cut inside a frame's time shortens its delay. Ends past the animation are clamped to it.
+  public static func time(_ range: Range<Duration>) -> Self { Self(kind: .time(range)) }
+
+  /// Plays `factor` times as fast; 0.001 to 1000, rounded to a millionth.
+  public static func speed(_ factor: Double) -> Self { Self(kind: .speed(factor)) }
+
+  /// Scales all delays so that one play takes `duration` exactly.
+  public static func duration(_ duration: Duration) -> Self { Self(kind: .duration(duration)) }
+
+  /// Drops frames so that there are at most `rate` per second; the duration is kept.
+  ///
+  /// Does nothing if no frame is shown for less than 1/`rate` seconds: frames are never doubled.
+  public static func framesPerSecond(_ rate: Double) -> Self { Self(kind: .framesPerSecond(rate)) }
+
+  /// Plays backwards.
+  public static let reverse = Self(kind: .reverse)
+
+  /// Plays forwards, then backwards; the first and the last frame are shown once.
+  public static let backAndForth = Self(kind: .backAndForth)
+
+  /// Keeps the part of the canvas in `rect`, which is clipped to it.
+  public static func crop(_ rect: PixelRect) -> Self { Self(kind: .crop(rect)) }
+
+  /// Sets the total number of plays.
+  ///
+  /// GIF has 1 to 65,536 plays and endless ones, APNG 1 to 2,147,483,647.
+  public static func playCount(_ count: PlayCount) -> Self { Self(kind: .playCount(count)) }
+
+  /// Shows every frame for `delay`.
+  public static func delay(_ delay: FrameDelay) -> Self { Self(kind: .delay(delay)) }
+
+  /// Sets the delay of each frame; one for each.
+  public static func delays(_ delays: [FrameDelay]) -> Self { Self(kind: .delays(delays)) }
+}
+
+extension AnimationEdit: CustomStringConvertible {
+  /// The edit in a few words.
+  public var description: String {
+    switch kind {
+    case .frames(let range): "frames \(range.lowerBound)..<\(range.upperBound)"
+    case .frameList(let indices): "\(indices.count) of the frames"
+    case .time(let range): "time \(range.lowerBound)..<\(range.upperBound)"
+    case .speed(let factor): "speed \(factor)"
+    case .duration(let duration): "duration \(duration)"
+    case .framesPerSecond(let rate): "\(rate) frames per second"
+    case .reverse: "reverse"
+    case .backAndForth: "back and forth"
+    case .crop(let rect): "crop \(rect)"
+    case .playCount(.indefinite): "endless plays"
+    case .playCount(.finite(let count)): "plays \(count)"
+    case .delay(let delay): "delay \(delay)"
+    case .delays(let delays): "\(delays.count) delays"
+    }
+  }
+}
+
+/// How edits are carried out.
+public struct EditOptions: Sendable, Hashable {
+  /// How long a stored delay lasts. Default: ``DelayPolicy/browser``, for which 10 ms or less are 100 ms.
+  ///
+  /// Delays that no edit changes are kept as stored.
+  public var delays: DelayPolicy
+  /// How delays are stored by GIF, which has whole centiseconds. Default: `browser`, which drops frames that would be
+  /// shown for less than 2 cs and keeps the total.
+  public var timing: AnimationWriterOptions.Timing
+
+  /// Creates options; omitted arguments take their defaults.
+  public init(delays: DelayPolicy = .browser, timing: AnimationWriterOptions.Timing = .browser) {
+    self.delays = delays
+    self.timing = timing
+  }
+}

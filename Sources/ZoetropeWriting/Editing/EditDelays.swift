@@ -1,0 +1,90 @@
+/// The delays to be stored for a timeline, and which showings are dropped for them. A pure value.
+///
+/// Delays that no edit changed stay as they are stored.
+package struct EditDelays: Sendable, Hashable {
+  /// A showing that is written.
+  package struct Kept: Sendable, Hashable {
+    package let frame: Int
+    package let delay: FrameDelay
+  }
+
+  /// The showings that are written, in order. A delay that is too long for one frame makes several.
+  package private(set) var kept: [Kept] = []
+  /// Showings too short to be written; others are shown longer for them.
+  package private(set) var droppedCount = 0
+  /// Whether every delay is exact; else the ends of frames are rounded.
+  package private(set) var isExact = true
+
+  /// Those of a still picture, which stores none.
+  package static func none(_ timeline: EditTimeline) -> EditDelays {
+    var delays = EditDelays()
+    delays.kept = timeline.showings.map {
+      Kept(frame: $0.frame, delay: FrameDelay(centiseconds: 0))
+    }
+    return delays
+  }
+
+  /// Whole centiseconds, as GIF stores them.
+  package static func centiseconds(
+    _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
+  ) -> EditDelays {
+    var delays = EditDelays()
+    let showings = timeline.showings
+    func isKept(_ showing: EditTimeline.Showing) -> Bool {
+      showing.stored.map { $0.denominator == 100 && $0.numerator <= 0xffff } ?? false
+    }
+    var place = 0
+    while place < showings.count {
+      if let stored = showings[place].stored, isKept(showings[place]) {
+        delays.kept.append(Kept(frame: showings[place].frame, delay: stored))
+        place += 1
+        continue
+      }
+      let end = showings[place...].firstIndex(where: isKept) ?? showings.count
+      delays.append(showings[place..<end], timeline.timescale, timing)
+      place = end
+    }
+    return delays
+  }
+
+  /// Appends showings whose delays are new.
+  private mutating func append(
+    _ run: ArraySlice<EditTimeline.Showing>, _ timescale: Int128,
+    _ timing: AnimationWriterOptions.Timing
+  ) {
+    var rounding = CentisecondDelays(timing)
+    var ticks: Int128 = 0
+    var groups: [CentisecondDelays.Kept] = []
+    for showing in run {
+      ticks += showing.ticks
+      if ticks * 100 % timescale != 0 { isExact = false }
+      if let group = rounding.add(ExactTime(showing.ticks, timescale)) { groups.append(group) }
+    }
+    groups += rounding.finish()
+    let stored = groups.reduce(0) { $1.delays.reduce($0) { $0 + Int128($1) } }
+    // A run of less than 2 cs is lengthened.
+    if stored * timescale != ticks * 100 { isExact = false }
+    droppedCount += run.count - groups.count
+    for group in groups {
+      let frame = run[run.startIndex + group.frame].frame
+      kept += group.delays.map { Kept(frame: frame, delay: FrameDelay(centiseconds: $0)) }
+    }
+  }
+
+  /// Fractions of two 16-bit numbers, as APNG stores them.
+  package static func fractions(_ timeline: EditTimeline) -> EditDelays {
+    var delays = EditDelays()
+    var rounding = FractionDelays()
+    for showing in timeline.showings {
+      if let stored = showing.stored, max(stored.numerator, stored.denominator) <= 0xffff {
+        delays.kept.append(Kept(frame: showing.frame, delay: stored))
+        continue
+      }
+      let time = ExactTime(showing.ticks, timeline.timescale)
+      let stored = rounding.store(time)
+      if stored.reduce(.zero, { $0 + ExactTime($1) }) != time { delays.isExact = false }
+      delays.kept += stored.map { Kept(frame: showing.frame, delay: $0) }
+    }
+    return delays
+  }
+}

@@ -1,0 +1,82 @@
+/// Bytes on their way to a sink, in large pieces; many of them copied from the source.
+struct EditOutput {
+  private let source: any ByteSource
+  private let sink: any AnimationSink
+  private let isCancelled: @Sendable () -> Bool
+  /// For copying; the bytes around small reads are kept in it.
+  private var buffer = ReadBuffer()
+  private var pending: [UInt8] = []
+  private(set) var byteCount = 0
+
+  /// Bytes that are handed to the sink at a time: large enough to amortise the calls, small enough for a second-level
+  /// cache.
+  private static let pieceSize = 1 << 18
+
+  init(
+    _ source: any ByteSource, _ sink: any AnimationSink,
+    isCancelled: @escaping @Sendable () -> Bool
+  ) {
+    (self.source, self.sink, self.isCancelled) = (source, sink, isCancelled)
+    pending.reserveCapacity(2 * Self.pieceSize)
+  }
+
+  mutating func append(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    pending += bytes
+    if pending.count >= Self.pieceSize { try flush() }
+  }
+
+  /// Appends the bytes of `range` of the source, each piece after `note` has seen it.
+  mutating func copy(
+    _ range: Range<Int>, note: (borrowing RawSpan) -> Void = { _ in }
+  ) throws(AnimatedImageError) {
+    for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.pieceSize) {
+      let piece = start..<min(start + Self.pieceSize, range.upperBound)
+      // Moved out for the call: the closure appends to `self`.
+      var pending: [UInt8] = []
+      swap(&pending, &self.pending)
+      let count = try source.withBytes(in: piece, buffer: &buffer) {
+        (bytes) throws(AnimatedImageError) in
+        note(bytes)
+        pending.append(copying: bytes)
+        return bytes.byteCount
+      }
+      swap(&pending, &self.pending)
+      guard count == piece.count else {
+        throw AnimatedImageError(
+          .io, "the file became shorter while it was copied", byteOffset: start + count)
+      }
+      if self.pending.count >= Self.pieceSize { try flush() }
+    }
+  }
+
+  /// The bytes of a small range of the source.
+  mutating func bytes(_ range: Range<Int>) throws(AnimatedImageError) -> [UInt8] {
+    try source.withBytes(in: range, buffer: &buffer) { (bytes) throws(AnimatedImageError) in
+      guard bytes.byteCount == range.count else {
+        throw AnimatedImageError(
+          .io, "the file became shorter while it was copied", byteOffset: range.lowerBound)
+      }
+      var copy: [UInt8] = []
+      copy.append(copying: bytes)
+      return copy
+    }
+  }
+
+  /// Calls `body` for each chunk of `range`; see ``PNGStructureMap``.
+  mutating func chunks(in range: Range<Int>) throws(AnimatedImageError) -> [PNGStructureMap.Chunk] {
+    var found: [PNGStructureMap.Chunk] = []
+    try PNGStructureMap.forEachChunk(in: range, source, &buffer) { (type, chunk) in
+      found.append(PNGStructureMap.Chunk(type: type, range: chunk))
+      return true
+    }
+    return found
+  }
+
+  mutating func flush() throws(AnimatedImageError) {
+    if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while writing") }
+    guard !pending.isEmpty else { return }
+    byteCount += pending.count
+    try sink.write(pending)
+    pending.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,136 @@
+extension EditPlan {
+  /// Plans `edits` of `image`. Decodes no more than the frames at seams.
+  ///
+  /// - Throws: `parameter` if an edit makes no sense; `unwritable` if the format cannot hold the result; the errors of
+  ///   decoding; `cancelled`.
+  package init(
+    _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(AnimatedImageError) {
+    var timeline = EditTimeline(
+      image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
+    for edit in edits { try timeline.apply(edit) }
+    let isGIF = image.header.format == .gif
+    let delays: EditDelays =
+      switch image.header.format {
+      case .gif: .centiseconds(timeline, options.timing)
+      case .png: .none(timeline)
+      default: .fractions(timeline)
+      }
+    try Self.check(timeline, isGIF: isGIF)
+    let pictures = SourcePictures(image, isCancelled: isCancelled)
+    let steps: [Step]
+    let crop = timeline.canvas
+    let isCropped = crop != PixelRect(image.canvasSize)
+    var header = image.header
+    if isGIF {
+      structure = .gif(try GIFStructureMap(image))
+      let encoder = GIFFrameEncoder(globalTable: header.palette)
+      let planner = EditPlanner(
+        pictures, crop: crop, fillsFirst: true, encodesAll: isCropped ? .crop : nil)
+      steps = try planner.steps(for: delays.kept) {
+        (picture, below, rect, source) throws(AnimatedImageError) in
+        guard try encoder.colorCount(of: picture, over: below, in: rect) != nil else {
+          throw GIFFrameEncoder.tooManyColors.inFrame(source)
+        }
+      }
+    } else {
+      let map = try PNGStructureMap(image)
+      structure = .png(map)
+      (steps, header) = try Self.pngSteps(
+        delays.kept, pictures, crop: crop, isCropped: isCropped, map)
+    }
+    self.header = header
+    self.image = image
+    self.crop = crop
+    self.steps = steps
+    canvasSize = crop.size
+    playCount = timeline.playCount
+    droppedCount = delays.droppedCount
+    hasExactDelays = delays.isExact
+    damage =
+      image.damage
+      + pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }.filter {
+        !image.damage.contains($0)
+      }
+    frames = Self.frames(steps, image, isGIF: isGIF)
+  }
+
+  /// Checks what the format can hold.
+  private static func check(_ timeline: EditTimeline, isGIF: Bool) throws(AnimatedImageError) {
+    let format: AnimationFormat = isGIF ? .gif : .apng
+    if case .finite(let plays) = timeline.playCount, plays > (isGIF ? 65_536 : 0x7fff_ffff) {
+      throw AnimatedImageError(.unwritable, "\(plays) plays do not fit the format", format: format)
+    }
+    let size = timeline.canvas.size
+    if isGIF, max(size.width, size.height) > 0xffff {
+      throw AnimatedImageError(.unwritable, "a canvas of \(size) does not fit a GIF", format: .gif)
+    }
+  }
+
+  /// The steps for a PNG, and the header of the output.
+  ///
+  /// New frames take the form of the file. If they cannot, and not by a longer palette, all frames become RGBA.
+  private static func pngSteps(
+    _ frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, isCropped: Bool,
+    _ map: PNGStructureMap
+  ) throws(AnimatedImageError) -> ([Step], ImageHeader) {
+    let encoder = PNGFormEncoder(pictures.image.header)
+    var header = pictures.image.header
+    header.canvasSize = crop.size
+    let room = 1 << Int(min(header.bitDepth, 8))
+    var missing: Set<UInt32> = []
+    var fits = true
+    func note(_ fit: PNGFormEncoder.Fit) {
+      switch fit {
+      case .fits: break
+      case .lacks(let colors): missing.formUnion(colors)
+      case .never: fits = false
+      }
+      if header.palette.count + missing.count > room, !missing.isEmpty { fits = false }
+    }
+    if isCropped, !map.beginsWithStaticImage {
+      note(encoder.fit(try pictures.image.renderStaticBitmap(), in: crop))
+    }
+    let planner = EditPlanner(
+      pictures, crop: crop, fillsFirst: map.beginsWithStaticImage,
+      encodesAll: isCropped ? .crop : nil)
+    let steps = try planner.steps(for: frames) { (picture, _, rect, _) in
+      if fits { note(encoder.fit(picture, in: rect)) }
+    }
+    if fits {
+      header.palette += missing.sorted()
+      return (steps, header)
+    }
+    header.colorType = 6
+    header.bitDepth = header.bitDepth == 16 ? 16 : 8
+    header.palette = []
+    header.transparency = []
+    header.isInterlaced = false
+    let other = EditPlanner(
+      pictures, crop: crop, fillsFirst: map.beginsWithStaticImage, encodesAll: .form)
+    return (try other.steps(for: frames) { (_, _, _, _) in }, header)
+  }
+
+  private static func frames(
+    _ steps: [Step], _ image: AnimatedImage, isGIF: Bool
+  ) -> [Frame] {
+    // As long as nothing came before a frame that was not there, its sequence numbers stay. Damaged files may have
+    // chunks that are not copied, with numbers of their own.
+    var isPrefix = image.damage.isEmpty
+    return steps.enumerated().map { place, step in
+      let source = image.frames[step.source]
+      let action: Action
+      if let drawing = step.drawing {
+        action = .encoded(drawing.rect, step.reason)
+        isPrefix = false
+      } else {
+        isPrefix = isPrefix && place == step.source
+        action =
+          step.delay == source.delay && (isGIF || isPrefix)
+          ? .copied(source.byteRange) : .patched(source.byteRange)
+      }
+      return Frame(source: step.source, delay: step.delay, action: action)
+    }
+  }
+}

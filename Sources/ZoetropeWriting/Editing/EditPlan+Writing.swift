@@ -1,0 +1,149 @@
+extension EditPlan {
+  /// How far writing is.
+  public struct Progress: Sendable, Hashable {
+    /// Frames written.
+    public let frames: Int
+    /// Frames of the output.
+    public let frameCount: Int
+    /// Bytes handed to the sink.
+    public let byteCount: Int
+  }
+
+  /// Carries the plan out on the calling thread. The sink is finished, or abandoned if this throws.
+  package func write(
+    to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
+    progress: (Progress) -> Void = { _ in }
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    do throws(AnimatedImageError) {
+      let pictures = SourcePictures(image, isCancelled: isCancelled)
+      var output = EditOutput(image.source, sink, isCancelled: isCancelled)
+      switch structure {
+      case .gif(let map):
+        var writer = GIFEditWriter(self, map, isCancelled)
+        try write(&writer, &output, pictures, progress)
+      case .png(let map):
+        var writer = PNGEditWriter(self, map)
+        try write(&writer, &output, pictures, progress)
+      }
+      try output.flush()
+      try sink.finish()
+      return WrittenAnimation(
+        byteCount: output.byteCount, frameCount: steps.count, mergedCount: droppedCount,
+        copiedCount: copiedCount, hasExactDelays: hasExactDelays, damage: damage)
+    } catch {
+      sink.abandon()
+      throw error
+    }
+  }
+
+  private func write(
+    _ writer: inout some EditWriting, _ output: inout EditOutput, _ pictures: SourcePictures,
+    _ progress: (Progress) -> Void
+  ) throws(AnimatedImageError) {
+    try writer.start(&output)
+    var canvas = EditCanvas(pictures, crop)
+    for (place, step) in steps.enumerated() {
+      let source = image.frames[step.source]
+      if let drawing = step.drawing {
+        let picture = try pictures.composite(step.source).cropped(to: crop)
+        let below = try canvas.bitmap()
+        try writer.encode(picture, over: below, drawing, step, &output)
+        try canvas.advance(past: drawing, showing: picture, over: below)
+      } else {
+        try writer.copy(source, step, &output)
+        canvas.advance(pastCopyOf: step.source)
+      }
+      progress(Progress(frames: place + 1, frameCount: steps.count, byteCount: output.byteCount))
+    }
+    try writer.finish(&output)
+  }
+}
+
+/// What writes the frames of one format.
+protocol EditWriting {
+  /// Writes what comes before the first frame.
+  mutating func start(_ output: inout EditOutput) throws(AnimatedImageError)
+  /// Copies a frame's compressed pixels.
+  mutating func copy(
+    _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
+  ) throws(AnimatedImageError)
+  /// Encodes a frame.
+  mutating func encode(
+    _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
+    _ output: inout EditOutput
+  ) throws(AnimatedImageError)
+  /// Writes what comes after the last frame.
+  mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError)
+}
+
+/// Writes an edited GIF. Each frame gets a graphic control; descriptor, colour table and compressed data of a copied
+/// frame stay as they are.
+struct GIFEditWriter: EditWriting {
+  private let plan: EditPlan
+  private let map: GIFStructureMap
+  private let encoder: GIFFrameEncoder
+  private let isCancelled: @Sendable () -> Bool
+  /// Extensions before frames that were not written yet.
+  private var extras: [[Range<Int>]]
+
+  init(_ plan: EditPlan, _ map: GIFStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
+    self.plan = plan
+    self.map = map
+    self.isCancelled = isCancelled
+    encoder = GIFFrameEncoder(globalTable: plan.header.palette)
+    extras = map.extras
+  }
+
+  mutating func start(_ output: inout EditOutput) throws(AnimatedImageError) {
+    let size = plan.canvasSize
+    var head = Array("GIF89a".utf8)
+    head += UInt16(size.width).littleEndianBytes + UInt16(size.height).littleEndianBytes
+    // Flags, background and aspect stay; so does the global table, which copied frames refer to.
+    head += try output.bytes(10..<13)
+    try output.append(head)
+    try output.copy(13..<map.headCount)
+    switch plan.playCount {
+    case .once: break
+    case .indefinite: try output.append(GIFFrameEncoder.loopBlock(0))
+    case .finite(let plays): try output.append(GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1)))
+    }
+    try writeExtras(before: 0, &output)
+  }
+
+  private mutating func writeExtras(
+    before index: Int, _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    for range in extras[index] { try output.copy(range) }
+    extras[index] = []
+  }
+
+  mutating func copy(
+    _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    try writeExtras(before: frame.index, &output)
+    try output.append(
+      GIFFrameEncoder.control(
+        delay: UInt16(clamping: step.delay.numerator), disposal: frame.disposal,
+        transparentIndex: frame.transparentIndex))
+    try output.copy(frame.byteRange)
+  }
+
+  mutating func encode(
+    _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
+    _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    try writeExtras(before: step.source, &output)
+    var bytes: [UInt8] = []
+    try encoder.append(
+      picture, over: below,
+      .init(
+        drawing.rect, disposal: drawing.disposal, delay: UInt16(clamping: step.delay.numerator)),
+      to: &bytes, isCancelled: isCancelled)
+    try output.append(bytes)
+  }
+
+  mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError) {
+    try writeExtras(before: extras.count - 1, &output)
+    try output.append([0x3b])
+  }
+}

@@ -1,0 +1,129 @@
+/// What writing an edited animation will do, frame by frame. Nothing was written yet.
+public struct EditPlan: Sendable {
+  /// How one frame of the output comes about.
+  public struct Frame: Sendable, Hashable {
+    /// The frame of the source that it shows.
+    public let source: Int
+    /// The delay that is stored.
+    public let delay: FrameDelay
+    /// What is done for it.
+    public let action: Action
+  }
+
+  /// What is done for a frame.
+  public enum Action: Sendable, Hashable {
+    /// The bytes of the source in this range are copied, and all that belongs to them is as it was.
+    case copied(Range<Int>)
+    /// The compressed pixels in this range are copied; delay, sequence numbers or chunk types are new.
+    case patched(Range<Int>)
+    /// The pixels of a rectangle are compressed anew, without loss.
+    case encoded(PixelRect, Reason)
+  }
+
+  /// Why a frame cannot be copied. Open: more may be added.
+  public struct Reason: Sendable, Hashable, CustomStringConvertible {
+    /// The reason in a few words.
+    public let description: String
+
+    /// The canvas before it is not what it was: frames before it are gone or come in another order.
+    public static let canvas = Reason(description: "the canvas before it differs")
+    /// It is the first now, and the first frame of the format fills the canvas.
+    public static let firstFrame = Reason(description: "the first frame fills the canvas")
+    /// A later frame needs pixels to be transparent again.
+    public static let transparency = Reason(description: "it has to leave the canvas transparent")
+    /// Its pixels are cropped.
+    public static let crop = Reason(description: "the canvas is cropped")
+    /// All frames get another form, since a new one does not fit the old.
+    public static let form = Reason(description: "a new frame does not fit the file's colours")
+    /// Its data is incomplete.
+    public static let damage = Reason(description: "its data is cut off")
+  }
+
+  /// The frames of the output, in order.
+  public let frames: [Frame]
+  /// The size of the output's canvas.
+  public let canvasSize: PixelSize
+  /// The total number of plays.
+  public let playCount: PlayCount
+  /// Showings that are too short to be written: others are shown longer for them.
+  public let droppedCount: Int
+  /// Whether delays are what the edits ask for to the last digit; else the ends of frames are rounded, and do not drift.
+  public let hasExactDelays: Bool
+  /// Damage of the source that was found: in its structure, and in frames that had to be decoded.
+  public let damage: [Damage]
+
+  package let image: AnimatedImage
+  package let steps: [Step]
+  /// The part of the source's canvas that is kept.
+  package let crop: PixelRect
+  package let structure: Structure
+  /// The source's header; for a PNG, with the size and the colours of the output.
+  package let header: ImageHeader
+
+  /// Where the parts of the source lie.
+  package enum Structure: Sendable {
+    case gif(GIFStructureMap)
+    case png(PNGStructureMap)
+  }
+
+  /// What writes a frame.
+  package struct Step: Sendable {
+    var source: Int
+    var delay: FrameDelay
+    /// Nil if the frame is copied.
+    var drawing: Drawing?
+    var reason = Reason.canvas
+  }
+
+  /// A frame to be encoded.
+  package struct Drawing: Sendable, Hashable {
+    var rect: PixelRect
+    var disposal: DisposalMethod
+    /// The source's frame whose canvas this one leaves; nil if it leaves another.
+    var next: Int?
+  }
+
+  /// Frames that are compressed anew.
+  public var encodedCount: Int { steps.count { $0.drawing != nil } }
+  /// Frames whose compressed pixels are copied.
+  public var copiedCount: Int { steps.count - encodedCount }
+  /// Whether nothing is compressed, only copied and patched.
+  public var isCopy: Bool { encodedCount == 0 }
+}
+
+extension EditPlan: CustomStringConvertible {
+  /// One line for each run of frames with the same treatment, after a line for all.
+  public var description: String {
+    var lines = [
+      "\(image.format), \(canvasSize), \(frames.count) frames: \(copiedCount) copied, \(encodedCount) encoded"
+        + (droppedCount > 0 ? ", \(droppedCount) dropped as too short" : "")
+    ]
+    var start = 0
+    while start < frames.count {
+      let kind = frames[start].kind
+      var end = start + 1
+      while end < frames.count, frames[end].kind == kind,
+        frames[end].source == frames[end - 1].source + 1
+      {
+        end += 1
+      }
+      let (first, last) = (frames[start].source, frames[end - 1].source)
+      lines.append(
+        end == start + 1
+          ? "frame \(start): frame \(first), \(kind)"
+          : "frames \(start) to \(end - 1): frames \(first) to \(last), \(kind)")
+      start = end
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension EditPlan.Frame {
+  fileprivate var kind: String {
+    switch action {
+    case .copied: "copied"
+    case .patched: "pixels copied"
+    case .encoded(_, let reason): "encoded, since \(reason)"
+    }
+  }
+}

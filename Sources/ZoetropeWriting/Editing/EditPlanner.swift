@@ -1,0 +1,184 @@
+/// Decides for each frame of the output whether the source's bytes can stand for it.
+///
+/// A frame can be copied if the canvas before it is the one it was made for. Where it is not, one new frame shows the
+/// same picture, and its disposal is chosen so that it leaves the canvas that the next frame was made for; if no disposal
+/// does, the next frame is encoded as well, as a difference. So a cut costs one frame in most files, and whoever shows
+/// all frames in order copies all of them without looking at a pixel.
+struct EditPlanner {
+  private let pictures: SourcePictures
+  private let image: AnimatedImage
+  /// The part of the canvas that is kept.
+  private let crop: PixelRect
+  private let isGIF: Bool
+  /// Whether the first frame must fill the canvas: it is a static image as well.
+  private let fillsFirst: Bool
+  /// Why no frame is copied; nil if some may be.
+  private let encodesAll: EditPlan.Reason?
+  private let canvasBounds: PixelRect
+  /// Whether the last frame's data ends with the file.
+  private let isCut: Bool
+
+  init(
+    _ pictures: SourcePictures, crop: PixelRect, fillsFirst: Bool, encodesAll: EditPlan.Reason?
+  ) {
+    self.pictures = pictures
+    image = pictures.image
+    self.crop = crop
+    isGIF = image.header.format == .gif
+    self.fillsFirst = fillsFirst || isGIF
+    self.encodesAll = encodesAll
+    canvasBounds = PixelRect(crop.size)
+    isCut = image.damage.contains { $0.kind == .cutBlock }
+      && image.frames.last?.byteRange.upperBound == image.source.byteCount
+  }
+
+  /// Checks that a frame can be encoded.
+  typealias Check = (_ picture: Bitmap, _ canvas: Bitmap, _ rect: PixelRect, _ source: Int)
+    throws(AnimatedImageError) -> Void
+
+  /// The steps that show `frames`.
+  ///
+  /// - Parameter check: Called for each frame that is encoded; throws if it cannot be.
+  func steps(
+    for frames: [EditDelays.Kept], check: Check
+  ) throws(AnimatedImageError) -> [EditPlan.Step] {
+    var steps: [EditPlan.Step] = []
+    steps.reserveCapacity(frames.count)
+    var canvas = EditCanvas(pictures, crop)
+    for (place, kept) in frames.enumerated() {
+      let next = place + 1 < frames.count ? frames[place + 1].frame : nil
+      var step = EditPlan.Step(source: kept.frame, delay: kept.delay)
+      if let reason = try reasonToEncode(kept.frame, isFirst: place == 0, on: canvas, next: next) {
+        step.reason = reason
+        let picture = try self.picture(kept.frame)
+        let below = try canvas.bitmap()
+        let drawing = try drawing(
+          of: picture, over: below, source: kept.frame, next: next, isFirst: place == 0)
+        try check(picture, below, drawing.rect, kept.frame)
+        step.drawing = drawing
+        try canvas.advance(past: drawing, showing: picture, over: below)
+      } else {
+        canvas.advance(pastCopyOf: kept.frame)
+      }
+      steps.append(step)
+    }
+    return steps
+  }
+
+  private func picture(_ index: Int) throws(AnimatedImageError) -> Bitmap {
+    try pictures.composite(index).cropped(to: crop)
+  }
+
+  /// Why frame `index` cannot be copied onto `canvas`; nil if it can.
+  private func reasonToEncode(
+    _ index: Int, isFirst: Bool, on canvas: EditCanvas, next: Int?
+  ) throws(AnimatedImageError) -> EditPlan.Reason? {
+    if let encodesAll { return encodesAll }
+    let frame = image.frames[index]
+    if isCut, index == image.frames.count - 1 { return .damage }
+    if isFirst, index > 0 {
+      // A GIF's first frame would enlarge the canvas; an APNG's is the static image as well.
+      let fits = isGIF ? canvasBounds.contains(frame.rect) : frame.rect == canvasBounds
+      if !fits, fillsFirst { return .firstFrame }
+    }
+    let isAtHome = try canvas.matches(index)
+    if !isAtHome, try !hidesCanvas(index) { return .canvas }
+    // A later frame that is encoded can only add pixels in a GIF.
+    guard isGIF, let next, next != index + 1, try !hidesCanvas(next) else { return nil }
+    let left = try pictures.canvas(before: index + 1)
+    if pictures.isClear[index + 1] { return nil }
+    return try left.pixelsLost(to: pictures.composite(next)).isEmpty ? nil : .transparency
+  }
+
+  /// Whether frame `index` replaces every pixel, and leaves a canvas that does not depend on the one before it.
+  private func hidesCanvas(_ index: Int) throws(AnimatedImageError) -> Bool {
+    let frame = image.frames[index]
+    guard frame.isIndependent, frame.disposal != .previous, frame.rect.contains(canvasBounds)
+    else { return false }
+    let header = image.header
+    let hasAlpha =
+      isGIF
+      ? frame.transparentIndex != nil
+      : frame.blend == .over && !header.isOpaquePNG
+    if hasAlpha { return false }
+    return try pictures.isIntact(index)
+  }
+
+  /// How frame `source` is drawn onto `below`, so that `next` can be copied if possible.
+  private func drawing(
+    of picture: Bitmap, over below: Bitmap, source: Int, next: Int?, isFirst: Bool
+  ) throws(AnimatedImageError) -> EditPlan.Drawing {
+    var changed = PixelDifference.bounds(from: below, to: picture)
+    if isFirst, fillsFirst { changed = canvasBounds }
+    if changed.isEmpty { changed = PixelRect(x: 0, y: 0, width: 1, height: 1) }
+    let keep = EditPlan.Drawing(rect: changed, disposal: .keep)
+    guard let next else { return keep }
+    if encodesAll == nil, !(isCut && next == image.frames.count - 1) {
+      if next == source + 1, image.frames[source].disposal == .keep {
+        return EditPlan.Drawing(rect: changed, disposal: .keep, next: next)
+      }
+      if try hidesCanvas(next) { return keep }
+      let wanted = try pictures.canvas(before: next)
+      let rest = PixelDifference.bounds(from: picture, to: wanted)
+      if rest.isEmpty { return EditPlan.Drawing(rect: changed, disposal: .keep, next: next) }
+      let cleared = changed.union(rest)
+      if wanted.isClear(in: cleared) {
+        return EditPlan.Drawing(rect: cleared, disposal: .background, next: next)
+      }
+      if !isFirst, PixelDifference.bounds(from: below, to: wanted).isEmpty {
+        return EditPlan.Drawing(rect: changed, disposal: .previous, next: next)
+      }
+    }
+    guard isGIF else { return keep }
+    let lost = try picture.pixelsLost(to: self.picture(next))
+    if lost.isEmpty { return keep }
+    return EditPlan.Drawing(rect: changed.union(lost), disposal: .background)
+  }
+}
+
+/// The canvas between two frames of the output.
+struct EditCanvas {
+  private let pictures: SourcePictures
+  private let crop: PixelRect
+  /// The source's frame before which the canvas is the same; nil if it is ``drawn``.
+  private var source: Int? = 0
+  private var drawn: Bitmap?
+
+  /// A clear one.
+  init(_ pictures: SourcePictures, _ crop: PixelRect) {
+    (self.pictures, self.crop) = (pictures, crop)
+  }
+
+  mutating func advance(pastCopyOf index: Int) {
+    source = index + 1
+    drawn = nil
+  }
+
+  mutating func advance(
+    past drawing: EditPlan.Drawing, showing picture: Bitmap, over below: Bitmap
+  ) throws(AnimatedImageError) {
+    source = drawing.next
+    drawn = nil
+    guard source == nil else { return }
+    switch drawing.disposal {
+    case .keep: drawn = picture
+    case .background: drawn = try picture.cleared(in: drawing.rect)
+    case .previous: drawn = below
+    }
+  }
+
+  func bitmap() throws(AnimatedImageError) -> Bitmap {
+    if let drawn { return drawn }
+    return try pictures.canvas(before: source ?? 0).cropped(to: crop)
+  }
+
+  /// Whether it is what frame `index` was made for. Not for a cropped canvas.
+  func matches(_ index: Int) throws(AnimatedImageError) -> Bool {
+    if let source {
+      if source == index || pictures.isClear[source] && pictures.isClear[index] { return true }
+    }
+    return try PixelDifference.bounds(
+      from: bitmap(), to: pictures.canvas(before: index)
+    ).isEmpty
+  }
+}

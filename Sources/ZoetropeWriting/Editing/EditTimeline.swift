@@ -1,0 +1,264 @@
+/// Which frame of the source is shown from when to when, after some edits.
+///
+/// A pure value. Times are whole ticks of one timescale and exact, unless edits ask for a timescale of more than 2⁴⁸
+/// ticks per second; the ends of frames are then rounded, so that errors do not add up.
+package struct EditTimeline: Sendable, Hashable {
+  /// One frame's showing.
+  package struct Showing: Sendable, Hashable {
+    /// The source's frame.
+    package var frame: Int
+    /// How long it is shown.
+    package var ticks: Int128
+    /// The delay to be stored as it is; nil if an edit changed it.
+    package var stored: FrameDelay?
+  }
+
+  /// Ticks per second.
+  package private(set) var timescale: Int128
+  /// In order; at least one.
+  package private(set) var showings: [Showing]
+  /// The part of the source's canvas that is kept.
+  package private(set) var canvas: PixelRect
+  package private(set) var playCount: PlayCount
+
+  /// Beyond this, sums of 2¹⁷ delays of 2³² seconds would no longer fit 127 bits when they are multiplied.
+  private static let maximumTimescale: Int128 = 1 << 48
+
+  /// The unedited timeline of frames with these delays.
+  package init(
+    _ frames: [FrameControl], canvas: PixelSize, playCount: PlayCount, policy: DelayPolicy
+  ) {
+    let timeline = PlaybackTimeline(frames, policy: policy)
+    timescale = timeline.timescale
+    showings = frames.indices.map {
+      Showing(frame: $0, ticks: timeline.ticks($0), stored: frames[$0].delay)
+    }
+    self.canvas = PixelRect(canvas)
+    self.playCount = playCount
+  }
+
+  /// When each showing begins, and when the last one ends, in ticks.
+  package var times: [Int128] {
+    var sum: Int128 = 0
+    return [0] + showings.map { showing in
+      sum += showing.ticks
+      return sum
+    }
+  }
+
+  /// The length of one play in ticks.
+  package var ticks: Int128 { showings.reduce(0) { $0 + $1.ticks } }
+
+  /// Applies `edit` to what the ones before it left.
+  ///
+  /// - Throws: `parameter` if it makes no sense there, or leaves nothing.
+  package mutating func apply(_ edit: AnimationEdit) throws(AnimatedImageError) {
+    switch edit.kind {
+    case .frames(let range):
+      guard range.lowerBound >= 0, range.upperBound <= showings.count, !range.isEmpty else {
+        throw Self.refusal("\(edit), there are \(showings.count)")
+      }
+      showings = Array(showings[range])
+    case .frameList(let indices):
+      guard let least = indices.min(), let greatest = indices.max(), least >= 0,
+        greatest < showings.count
+      else {
+        throw Self.refusal("\(edit), there are \(showings.count)")
+      }
+      showings = indices.map { showings[$0] }
+    case .time(let range): try cut(range, edit)
+    case .speed(let factor):
+      guard factor.isFinite, (0.001...1000).contains(factor) else {
+        throw Self.refusal("\(edit): it lies between 0.001 and 1000")
+      }
+      let rate = PlaybackRate(factor)
+      if rate.numerator != rate.denominator {
+        scaleDelays(by: rate.denominator, over: rate.numerator)
+      }
+    case .duration(let duration):
+      let total = ticks
+      guard duration > .zero, total > 0 else {
+        throw Self.refusal("\(edit) of an animation that takes \(total) ticks")
+      }
+      let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(duration))
+      if numerator * timescale != total * denominator {
+        scaleDelays(to: numerator, over: denominator)
+      }
+    case .framesPerSecond(let rate):
+      guard rate.isFinite, (0.001...1000).contains(rate) else {
+        throw Self.refusal("\(edit): a rate lies between 0.001 and 1000")
+      }
+      limit(to: PlaybackRate(rate))
+    case .reverse: showings.reverse()
+    case .backAndForth:
+      if showings.count > 2 { showings += showings[1..<showings.count - 1].reversed() }
+    case .crop(let rect):
+      let kept = PixelRect(canvas.size).intersection(rect)
+      guard !kept.isEmpty else { throw Self.refusal("\(edit) outside a canvas of \(canvas.size)") }
+      canvas = PixelRect(
+        x: canvas.x + kept.x, y: canvas.y + kept.y, width: kept.width, height: kept.height)
+    case .playCount(let count):
+      if case .finite(let plays) = count, plays < 1 { throw Self.refusal("\(edit)") }
+      playCount = count
+    case .delay(let delay): set([FrameDelay](repeating: delay, count: showings.count))
+    case .delays(let delays):
+      guard delays.count == showings.count else {
+        throw Self.refusal("\(edit) for \(showings.count) frames")
+      }
+      set(delays)
+    }
+  }
+
+  private static func refusal(_ detail: String) -> AnimatedImageError {
+    AnimatedImageError(.parameter, detail)
+  }
+
+  /// Keeps what is shown in `range`.
+  private mutating func cut(
+    _ range: Range<Duration>, _ edit: AnimationEdit
+  ) throws(AnimatedImageError) {
+    let low = tick(at: range.lowerBound)
+    // The timescale may have changed.
+    let high = tick(at: range.upperBound)
+    let first = low.timescale == timescale ? low.ticks : low.ticks * timescale / low.timescale
+    var kept: [Showing] = []
+    var start: Int128 = 0
+    for var showing in showings {
+      let end = start + showing.ticks
+      let from = max(start, first)
+      let to = min(end, high.ticks)
+      // A frame that takes no time is shown if its moment is.
+      if from < to || showing.ticks == 0 && from == start && start < high.ticks {
+        if to - from != showing.ticks { showing.stored = nil }
+        showing.ticks = max(to - from, 0)
+        kept.append(showing)
+      }
+      start = end
+    }
+    guard !kept.isEmpty else { throw Self.refusal("\(edit): nothing is shown then") }
+    showings = kept
+  }
+
+  /// A time in ticks; refines the timescale if it has to. Rounded down if that would make it too fine.
+  private mutating func tick(at time: Duration) -> (ticks: Int128, timescale: Int128) {
+    let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(time))
+    let factor = denominator / greatestCommonDivisor(timescale, denominator)
+    if timescale * factor <= Self.maximumTimescale { refine(by: factor) }
+    return (numerator * timescale / denominator, timescale)
+  }
+
+  /// Multiplies the timescale.
+  private mutating func refine(by factor: Int128) {
+    timescale *= factor
+    for index in showings.indices { showings[index].ticks *= factor }
+  }
+
+  /// Multiplies every delay by a fraction.
+  private mutating func scaleDelays(by numerator: Int128, over denominator: Int128) {
+    timescale *= denominator
+    for index in showings.indices {
+      showings[index].ticks *= numerator
+      showings[index].stored = nil
+    }
+    simplify()
+  }
+
+  /// Makes the total `numerator` / `denominator` seconds, both below 2⁹⁴ in sum.
+  private mutating func scaleDelays(to numerator: Int128, over denominator: Int128) {
+    let total = ticks
+    let (top, bottom) = (numerator, denominator * total)
+    if total < 1 << 60, denominator < 1 << 60, top < 1 << 60 {
+      timescale = bottom
+      for index in showings.indices {
+        showings[index].ticks *= top
+        showings[index].stored = nil
+      }
+      simplify()
+      return
+    }
+    // Only crafted delays come here: nanoseconds, each end rounded.
+    let nanoseconds = numerator * 1_000_000_000 / denominator
+    setEnds(timescale: 1_000_000_000) { Self.scaled($0, nanoseconds, over: total) }
+    for index in showings.indices { showings[index].stored = nil }
+  }
+
+  /// Divides by common factors, and rounds what stays too fine.
+  private mutating func simplify() {
+    var divisor = timescale
+    for showing in showings where divisor > 1 {
+      divisor = greatestCommonDivisor(divisor, showing.ticks)
+    }
+    timescale /= divisor
+    for index in showings.indices { showings[index].ticks /= divisor }
+    guard timescale > Self.maximumTimescale else { return }
+    let old = timescale
+    setEnds(timescale: 1_000_000_000) { Self.scaled($0, 1_000_000_000, over: old) }
+  }
+
+  /// Sets the timescale, and the end of each showing from its old one.
+  private mutating func setEnds(timescale: Int128, _ convert: (Int128) -> Int128) {
+    var (old, new): (Int128, Int128) = (0, 0)
+    for index in showings.indices {
+      old += showings[index].ticks
+      let end = convert(old)
+      showings[index].ticks = end - new
+      new = end
+    }
+    self.timescale = timescale
+  }
+
+  /// `value * numerator / denominator`, rounded; the quotient and the remainder apart, so that the product fits.
+  private static func scaled(
+    _ value: Int128, _ numerator: Int128, over denominator: Int128
+  ) -> Int128 {
+    let (whole, rest) = value.quotientAndRemainder(dividingBy: denominator)
+    // A remainder that needs more than 90 bits loses its last ones, far below a nanosecond.
+    let shift = max(0, 128 - rest.leadingZeroBitCount - 66)
+    let part = ((rest >> Int128(shift)) * numerator * 2 / max(denominator >> Int128(shift), 1) + 1) / 2
+    return whole * numerator + part
+  }
+
+  /// Shows only the frames in which a slot of the rate's length begins.
+  private mutating func limit(to rate: PlaybackRate) {
+    // In units of which a slot is `denominator * timescale` long.
+    let slot = rate.denominator * timescale
+    guard showings.contains(where: { $0.ticks * rate.numerator < slot }) else { return }
+    timescale *= rate.numerator
+    for index in showings.indices { showings[index].ticks *= rate.numerator }
+    let total = ticks
+    var kept: [(showing: Showing, start: Int128)] = []
+    var start: Int128 = 0
+    for showing in showings {
+      let first = (start + slot - 1) / slot
+      start += showing.ticks
+      // The first frame begins the first slot, however short it is.
+      if first * slot < start || kept.isEmpty { kept.append((showing, first * slot)) }
+    }
+    for index in kept.indices {
+      let end = index + 1 < kept.count ? kept[index + 1].start : total
+      let ticks = end - kept[index].start
+      if ticks != kept[index].showing.ticks { kept[index].showing.stored = nil }
+      kept[index].showing.ticks = ticks
+    }
+    showings = kept.map(\.showing)
+    simplify()
+  }
+
+  /// Sets all delays as they are to be stored.
+  private mutating func set(_ delays: [FrameDelay]) {
+    let frames = delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }
+    let timeline = PlaybackTimeline(frames, policy: .exact)
+    timescale = timeline.timescale
+    for index in showings.indices {
+      showings[index].ticks = timeline.ticks(index)
+      showings[index].stored = delays[index]
+    }
+  }
+
+  /// A time in seconds, as a fraction in lowest terms.
+  private static func fraction(_ time: Duration) -> (numerator: Int128, denominator: Int128) {
+    let second: Int128 = 1_000_000_000_000_000_000
+    let divisor = greatestCommonDivisor(second, time.attoseconds)
+    return (time.attoseconds / divisor, second / divisor)
+  }
+}

@@ -1,0 +1,64 @@
+/// Where the blocks of a GIF lie that are copied apart from its frames.
+package struct GIFStructureMap: Sendable {
+  /// Version, screen and global table.
+  let headCount: Int
+  /// Comments and other extensions before each frame, and after the last; not those that are written anew: graphic
+  /// controls and loop counts, nor plain text.
+  let extras: [[Range<Int>]]
+
+  /// Bytes between two frames beyond which they are not looked at.
+  private static let gapLimit = 1 << 24
+
+  init(_ image: AnimatedImage) throws(AnimatedImageError) {
+    headCount = 13 + 3 * image.header.palette.count
+    var extras: [[Range<Int>]] = []
+    extras.reserveCapacity(image.frames.count + 1)
+    var buffer = ReadBuffer()
+    var end = headCount
+    for frame in image.frames {
+      extras.append(try Self.extensions(in: end..<frame.byteRange.lowerBound, image, &buffer))
+      end = max(end, frame.byteRange.upperBound)
+    }
+    let rest = image.source.byteCount
+    extras.append(
+      try Self.extensions(in: end..<max(end, min(rest, end + Self.gapLimit)), image, &buffer))
+    self.extras = extras
+  }
+
+  /// The extensions to be kept of those that `range` begins with, joined where they adjoin.
+  private static func extensions(
+    in range: Range<Int>, _ image: AnimatedImage, _ buffer: inout ReadBuffer
+  ) throws(AnimatedImageError) -> [Range<Int>] {
+    guard !range.isEmpty, range.count <= gapLimit else { return [] }
+    return try image.source.withBytes(in: range, buffer: &buffer) {
+      (bytes) throws(AnimatedImageError) in
+      var found: [Range<Int>] = []
+      var place = 0
+      while place + 2 < bytes.byteCount, bytes[place] == 0x21 {
+        let start = place
+        let label = bytes[place + 1]
+        place += 2
+        while place < bytes.byteCount, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
+        // Cut off, like everything behind it.
+        guard place < bytes.byteCount else { break }
+        place += 1
+        let isLoop = label == 0xff && isLoopBlock(bytes, at: start + 2)
+        guard label != 0xf9, label != 0x01, !isLoop else { continue }
+        let piece = range.lowerBound + start..<range.lowerBound + place
+        if let last = found.last, last.upperBound == piece.lowerBound {
+          found[found.count - 1] = last.lowerBound..<piece.upperBound
+        } else {
+          found.append(piece)
+        }
+      }
+      return found
+    }
+  }
+
+  private static func isLoopBlock(_ bytes: borrowing RawSpan, at place: Int) -> Bool {
+    guard bytes[place] == 11, place + 12 <= bytes.byteCount else { return false }
+    let name = bytes.extracting(place + 1..<place + 12)
+    return name.hasSameBytes(as: Array("NETSCAPE2.0".utf8).rawBytes)
+      || name.hasSameBytes(as: Array("ANIMEXTS1.0".utf8).rawBytes)
+  }
+}

@@ -1,0 +1,188 @@
+/// Writes an edited APNG, or PNG. The compressed data of copied frames stays as it is; chunks get other types, sequence
+/// numbers and checksums where they need them.
+struct PNGEditWriter: EditWriting {
+  private let plan: EditPlan
+  private let map: PNGStructureMap
+  private let encoder: PNGFormEncoder
+  private var sequence: UInt32 = 0
+  /// Whether the next frame is the static image.
+  private var isStatic: Bool
+  /// A still picture has no chunks of an animation.
+  private let isAnimated: Bool
+  /// The most bytes in one chunk.
+  private static let dataLimit = 0x7fff_ff00
+
+  init(_ plan: EditPlan, _ map: PNGStructureMap) {
+    self.plan = plan
+    self.map = map
+    encoder = PNGFormEncoder(plan.header)
+    isStatic = map.beginsWithStaticImage
+    isAnimated = plan.header.format == .apng
+  }
+
+  mutating func start(_ output: inout EditOutput) throws(AnimatedImageError) {
+    let (header, source) = (plan.header, plan.image.header)
+    try output.append(PNGScanner.signature)
+    if header.canvasSize == source.canvasSize, header.colorType == source.colorType {
+      try output.copy(8..<33)
+    } else {
+      let size = header.canvasSize
+      try append(
+        "IHDR",
+        [UInt32(size.width), UInt32(size.height)].flatMap(\.bigEndianBytes)
+          + [header.bitDepth, header.colorType, 0, 0, header.isInterlaced ? 1 : 0], &output)
+    }
+    if isAnimated {
+      var plays: UInt32 = 0
+      if case .finite(let count) = plan.playCount { plays = UInt32(clamping: count) }
+      try append(
+        "acTL", UInt32(plan.steps.count).bigEndianBytes + plays.bigEndianBytes, &output)
+    }
+    for chunk in map.head where keeps(chunk) {
+      if chunk.type.elementsEqual("PLTE".utf8), header.palette != source.palette {
+        try appendPalette(&output)
+      } else {
+        try output.copy(chunk.range)
+      }
+    }
+    if let poster = plan.image.staticImage {
+      if plan.header == source {
+        for chunk in try output.chunks(in: poster.byteRange)
+        where chunk.type.elementsEqual("IDAT".utf8) {
+          try output.copy(chunk.range)
+        }
+      } else {
+        var image = plan.image
+        image.options.keeps16Bit = source.bitDepth == 16
+        let picture = try image.renderStaticBitmap()
+        try append("IDAT", try encoder.compress(picture, in: plan.crop), &output)
+      }
+    }
+  }
+
+  /// Whether a chunk still says something of the output.
+  private func keeps(_ chunk: PNGStructureMap.Chunk) -> Bool {
+    let (header, source) = (plan.header, plan.image.header)
+    let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains {
+      chunk.type.elementsEqual($0.utf8)
+    }
+    if header.colorType != source.colorType {
+      return !dependsOnColors && !chunk.type.elementsEqual("PLTE".utf8)
+    }
+    // Written with the longer palette.
+    return header.palette == source.palette || !chunk.type.elementsEqual("tRNS".utf8)
+  }
+
+  private mutating func appendPalette(_ output: inout EditOutput) throws(AnimatedImageError) {
+    let colors = plan.header.palette.map { RGBA(word: $0) }
+    try append("PLTE", colors.flatMap { [$0.red, $0.green, $0.blue] }, &output)
+    guard let last = colors.lastIndex(where: { $0.alpha < 255 }) else { return }
+    try append("tRNS", colors[...last].map(\.alpha), &output)
+  }
+
+  mutating func copy(
+    _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    try control(frame.rect, step.delay, frame.disposal, frame.blend, &output)
+    // Chunks that stay as they are, one behind the other.
+    var whole = 0..<0
+    for chunk in try output.chunks(in: frame.byteRange) {
+      let isSequenced = chunk.type.elementsEqual("fdAT".utf8)
+      guard isSequenced || chunk.type.elementsEqual("IDAT".utf8) else { continue }
+      let data = chunk.range.lowerBound + (isSequenced ? 12 : 8)..<chunk.range.upperBound - 4
+      guard data.lowerBound <= data.upperBound else { continue }
+      var stays = isStatic && !isSequenced
+      if isSequenced, !isStatic {
+        stays = try output.bytes(data.lowerBound - 4..<data.lowerBound) == sequence.bigEndianBytes
+      }
+      if stays {
+        if isSequenced { sequence &+= 1 }
+        if whole.upperBound == chunk.range.lowerBound {
+          whole = whole.lowerBound..<chunk.range.upperBound
+        } else {
+          try output.copy(whole)
+          whole = chunk.range
+        }
+        continue
+      }
+      try output.copy(whole)
+      whole = 0..<0
+      try convert(chunk, data, &output)
+    }
+    try output.copy(whole)
+    isStatic = false
+  }
+
+  /// Copies the data of a chunk into one of the type that it has to have now.
+  ///
+  /// A wrong checksum stays wrong: damage must not become invisible.
+  private mutating func convert(
+    _ chunk: PNGStructureMap.Chunk, _ data: Range<Int>, _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    let isSequenced = !isStatic
+    // An fdAT without data is useless, and some decoders refuse it.
+    if isSequenced, data.isEmpty { return }
+    let number = isSequenced ? nextNumber().bigEndianBytes : []
+    let type = Array((isSequenced ? "fdAT" : "IDAT").utf8) + number
+    try output.append(UInt32(data.count + number.count).bigEndianBytes + type)
+    let oldStart = try output.bytes(chunk.range.lowerBound + 4..<data.lowerBound)
+    let stored = try output.bytes(data.upperBound..<data.upperBound + 4)
+    var (old, new) = (CRC32.of(oldStart[...]), CRC32.of(type[...]))
+    try output.copy(data) { bytes in
+      old = CRC32.of(bytes, after: old)
+      new = CRC32.of(bytes, after: new)
+    }
+    let error = zip(stored, old.bigEndianBytes).map { $0 ^ $1 }
+    try output.append(zip(new.bigEndianBytes, error).map { $0 ^ $1 })
+  }
+
+  mutating func encode(
+    _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
+    _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    try control(drawing.rect, step.delay, drawing.disposal, .source, &output)
+    let bytes = try encoder.compress(picture, in: drawing.rect)
+    for start in stride(from: 0, to: bytes.count, by: Self.dataLimit) {
+      let part = bytes[start..<min(start + Self.dataLimit, bytes.count)]
+      if isStatic {
+        try append("IDAT", Array(part), &output)
+      } else {
+        try append("fdAT", nextNumber().bigEndianBytes + part, &output)
+      }
+    }
+    isStatic = false
+  }
+
+  /// The frame control (PNG 3rd edition, 11.3.6.2).
+  private mutating func control(
+    _ rect: PixelRect, _ delay: FrameDelay, _ disposal: DisposalMethod, _ blend: BlendOperation,
+    _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    guard isAnimated else { return }
+    let numbers = [rect.width, rect.height, rect.x, rect.y].map { UInt32($0) }
+    let times = [delay.numerator, delay.denominator].flatMap { $0.bigEndianBytes.suffix(2) }
+    try append(
+      "fcTL",
+      nextNumber().bigEndianBytes + numbers.flatMap(\.bigEndianBytes) + times
+        + [disposal.rawValue, blend.rawValue], &output)
+  }
+
+  private mutating func nextNumber() -> UInt32 {
+    defer { sequence &+= 1 }
+    return sequence
+  }
+
+  mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError) {
+    for chunk in map.tail { try output.copy(chunk.range) }
+    try append("IEND", [], &output)
+  }
+
+  /// Appends a chunk: length, type, data and checksum.
+  private func append(
+    _ type: String, _ data: [UInt8], _ output: inout EditOutput
+  ) throws(AnimatedImageError) {
+    let body = Array(type.utf8) + data
+    try output.append(
+      UInt32(data.count).bigEndianBytes + body + CRC32.of(body[...]).bigEndianBytes)
+  }
+}

@@ -1,0 +1,62 @@
+/// Where the chunks of a PNG lie that are copied apart from its frames.
+package struct PNGStructureMap: Sendable {
+  /// A chunk that is copied.
+  struct Chunk: Sendable {
+    let type: [UInt8]
+    /// With length and checksum.
+    let range: Range<Int>
+  }
+
+  /// The chunks between IHDR and the first IDAT, but for those of the animation.
+  private(set) var head: [Chunk] = []
+  /// Those behind it that a reader may ignore.
+  private(set) var tail: [Chunk] = []
+  /// Whether the first frame is the static image.
+  let beginsWithStaticImage: Bool
+
+  init(_ image: AnimatedImage) throws(AnimatedImageError) {
+    beginsWithStaticImage = image.staticImage == nil
+    var buffer = ReadBuffer()
+    // After the signature and IHDR.
+    var end = 33
+    var isHead = true
+    let pictures = (image.staticImage.map { [$0] } ?? []) + image.frames
+    for range in pictures.map(\.byteRange) + [image.source.byteCount..<image.source.byteCount] {
+      let gap = end..<max(end, range.lowerBound)
+      try Self.forEachChunk(in: gap, image.source, &buffer) { (type, chunk) in
+        let isOwn = ["acTL", "fcTL", "fdAT", "IDAT", "IEND"].contains { type.elementsEqual($0.utf8) }
+        if isOwn { return !type.elementsEqual("IEND".utf8) }
+        if isHead {
+          head.append(Chunk(type: type, range: chunk))
+        } else if type[0] & 0x20 != 0 {
+          tail.append(Chunk(type: type, range: chunk))
+        }
+        return true
+      }
+      isHead = false
+      end = max(end, range.upperBound)
+    }
+  }
+
+  /// Calls `body` with the type and the range of each whole chunk in `range`, until it returns false.
+  static func forEachChunk(
+    in range: Range<Int>, _ source: any ByteSource, _ buffer: inout ReadBuffer,
+    _ body: (_ type: [UInt8], _ chunk: Range<Int>) throws(AnimatedImageError) -> Bool
+  ) throws(AnimatedImageError) {
+    // A gap of one fcTL is by far the most common.
+    var place = range.lowerBound
+    while place + 12 <= range.upperBound {
+      let (length, type) = try source.withBytes(in: place..<place + 8, buffer: &buffer) {
+        (bytes) throws(AnimatedImageError) -> (Int, [UInt8]) in
+        guard bytes.byteCount == 8 else { return (-1, []) }
+        return (
+          Int(UInt32(bigEndian: bytes.load(UInt32.self, at: 0))), (4..<8).map { bytes[$0] }
+        )
+      }
+      guard length >= 0, length <= range.upperBound - place - 12 else { return }
+      let chunk = place..<place + length + 12
+      guard try body(type, chunk) else { return }
+      place = chunk.upperBound
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/// The composited frames of an image, in any order, and the canvases on which frames are drawn.
+///
+/// One owner at a time. Keeps the last few pictures.
+final class SourcePictures {
+  let image: AnimatedImage
+  private let reader: SeekingReader
+  private let isCancelled: @Sendable () -> Bool
+  private var kept: [CompositedFrame] = []
+  private static let keptCount = 3
+  /// Whether the canvas before each frame, and after the last, is known to be transparent.
+  let isClear: [Bool]
+  /// For each frame, and the end, the last frame before that changes the canvas for good; -1 for none.
+  private let changer: [Int]
+  /// The damage of frames that were decoded.
+  private(set) var damage: [Int: Damage] = [:]
+
+  init(_ image: AnimatedImage, isCancelled: @escaping @Sendable () -> Bool) {
+    var image = image
+    // As deep as the file, so that its pixels are exact.
+    image.options.keeps16Bit = image.header.format != .gif && image.header.bitDepth == 16
+    image = image.charged(to: .shared)
+    self.image = image
+    self.isCancelled = isCancelled
+    reader = SeekingReader(image)
+    let canvas = PixelRect(image.canvasSize)
+    var isClear = [true]
+    isClear.reserveCapacity(image.frames.count + 1)
+    var changer = [-1]
+    var isStillClear = true
+    for frame in image.frames {
+      switch frame.disposal {
+      case .keep: isStillClear = isStillClear && frame.rect.intersection(canvas).isEmpty
+      case .background: isStillClear = isStillClear || frame.rect.contains(canvas)
+      case .previous: break
+      }
+      isClear.append(isStillClear)
+      // A frame with *previous* leaves what it found; before the first one that is a clear canvas.
+      changer.append(frame.disposal == .previous ? changer[frame.index] : frame.index)
+    }
+    self.isClear = isClear
+    self.changer = changer
+  }
+
+  /// Frame `index` as it is shown.
+  func composite(_ index: Int) throws(AnimatedImageError) -> Bitmap { try frame(index).bitmap }
+
+  /// Whether all pixels of frame `index` could be decoded.
+  func isIntact(_ index: Int) throws(AnimatedImageError) -> Bool {
+    try frame(index).damage == nil && damage[index] == nil
+  }
+
+  private func frame(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    if let frame = kept.last(where: { $0.index == index }) { return frame }
+    // Freed first, so that the reader does not have to copy its canvas for them.
+    if kept.count == Self.keptCount { kept.removeFirst() }
+    let frame = try reader.frame(at: index, isCancelled: isCancelled)
+    if isCancelled() {
+      throw AnimatedImageError(.cancelled, "between frames", format: image.format)
+    }
+    if let found = frame.damage, damage.count < 1000 { damage[index] = found }
+    kept.append(frame)
+    return frame
+  }
+
+  /// The canvas on which frame `index` is drawn; for the number of frames, what the last one leaves.
+  func canvas(before index: Int) throws(AnimatedImageError) -> Bitmap {
+    guard !isClear[index], changer[index] >= 0 else { return try clearCanvas() }
+    let last = image.frames[changer[index]]
+    let picture = try composite(last.index)
+    return last.disposal == .keep ? picture : try picture.cleared(in: last.rect)
+  }
+
+  private func clearCanvas() throws(AnimatedImageError) -> Bitmap {
+    try PixelBuffer(asking: image.canvasSize, format: image.options.canvasFormat).finish()
+  }
+}
+
+extension Bitmap {
+  /// The picture with the pixels of `rect` transparent.
+  func cleared(in rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
+    var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
+    buffer.copy(self)
+    let area = rect.intersection(PixelRect(size))
+    let (stride, pixel) = (buffer.bytesPerRow, format.bytesPerPixel)
+    for y in area.y..<area.maxY {
+      var bytes = buffer.mutableBytes
+      var row = bytes._mutatingExtracting(
+        y * stride + area.x * pixel..<y * stride + area.maxX * pixel)
+      for place in Swift.stride(from: 0, to: area.width * pixel, by: 4) {
+        row.storeBytes(of: 0, toByteOffset: place, as: UInt32.self)
+      }
+    }
+    return buffer.finish()
+  }
+
+  /// The part of the picture in `rect`, which lies inside.
+  package func cropped(to rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
+    guard rect != PixelRect(size) else { return self }
+    var buffer = try PixelBuffer(asking: rect.size, format: format)
+    let (stride, pixel) = (buffer.bytesPerRow, format.bytesPerPixel)
+    for y in 0..<rect.height {
+      let source = row(rect.y + y).extracting(rect.x * pixel..<rect.maxX * pixel)
+      var bytes = buffer.mutableBytes
+      for place in Swift.stride(from: 0, to: rect.width * pixel, by: 4) {
+        bytes.storeBytes(
+          of: source.load(UInt32.self, at: place), toByteOffset: y * stride + place, as: UInt32.self)
+      }
+    }
+    return buffer.finish()
+  }
+
+  /// Whether no pixel of `rect` has anything in it.
+  func isClear(in rect: PixelRect) -> Bool {
+    let pixel = format.bytesPerPixel
+    for y in rect.y..<rect.maxY {
+      let row = row(y)
+      for place in stride(from: rect.x * pixel, to: rect.maxX * pixel, by: 4)
+      where row.load(UInt32.self, at: place) != 0 {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// The smallest rectangle with all pixels that are transparent in `next` and not here; both ``PixelFormat/rgba8``.
+  func pixelsLost(to next: Bitmap) -> PixelRect {
+    if storage === next.storage { return .empty }
+    var bounds = PixelRect.empty
+    for y in 0..<height {
+      let (old, new) = (row(y), next.row(y))
+      if old.hasSameBytes(as: new) { continue }
+      var (first, last) = (width, -1)
+      for x in 0..<width
+      where new.load(UInt32.self, at: 4 * x) >> 24 == 0 && old.load(UInt32.self, at: 4 * x) >> 24 != 0 {
+        first = min(first, x)
+        last = x
+      }
+      if last >= first {
+        bounds = bounds.union(PixelRect(x: first, y: y, width: last + 1 - first, height: 1))
+      }
+    }
+    return bounds
+  }
+}

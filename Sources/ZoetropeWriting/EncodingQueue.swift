@@ -1,0 +1,222 @@
+internal import DequeModule
+internal import Synchronization
+
+/// Encodes frames on several threads and writes them in order.
+///
+/// Whoever submits a frame while enough are in progress encodes one itself, so it never waits for threads that are
+/// busy with other work. Threads of ``DecodeThreads`` help. Whichever thread completes the frame that the file waits
+/// for writes it, and those behind it.
+final class EncodingQueue: Sendable {
+  /// A frame of the file.
+  struct Job: Sendable {
+    var work: FrameWork
+    var delay: FrameDelay
+    var disposal: DisposalMethod
+    /// The frame as it was appended, from 0; nil for the static image, which is no frame.
+    var index: Int?
+  }
+
+  fileprivate struct State {
+    var waiting: Deque<(place: Int, job: Job)> = []
+    var ready: [Int: (coded: CodedFrame, job: Job)] = [:]
+    /// Jobs submitted so far.
+    var submitted = 0
+    /// The job that the file waits for.
+    var next = 0
+    var isEmitting = false
+    /// Threads that help, besides those that submit.
+    var helperCount = 0
+    var helperLimit = 0
+    /// The most jobs in progress.
+    var window = 1
+    var idle: [any FrameCompressing] = []
+    var encoder: (any AnimationEncoding)?
+    var failure: AnimatedImageError?
+    var isAbandoned = false
+    var isFinished = false
+    var frameCount = 0
+    var byteCount = 0
+  }
+
+  private let state = Monitor(State())
+  /// Polled every few rows. Raised from outside too.
+  private let flag: CancelFlag
+  private let output: Mutex<AnimationOutput>
+
+  init(_ output: AnimationOutput, flag: CancelFlag) {
+    self.output = Mutex(output)
+    self.flag = flag
+  }
+
+  /// Sets the encoder, before the first job.
+  ///
+  /// - Parameters:
+  ///   - threads: Threads that encode at a time.
+  ///   - window: Jobs that may be in progress.
+  func begin(_ encoder: any AnimationEncoding, threads: Int, window: Int) {
+    output.withLock { $0.encoder = encoder }
+    state.update { state in
+      state.encoder = encoder
+      state.helperLimit = threads - 1
+      state.window = max(window, 1)
+    }
+  }
+
+  /// Frames and bytes written so far.
+  var progress: (frames: Int, bytes: Int) { state.update { ($0.frameCount, $0.byteCount) } }
+
+  /// Whether the work has ended early.
+  var isCancelled: Bool { flag.isRaised }
+
+  /// Throws if the work has ended early.
+  func check() throws(AnimatedImageError) {
+    if let failure = state.update({ $0.failure }) { throw failure }
+    if flag.isRaised { throw Self.cancelled }
+  }
+
+  /// Submits a frame; returns once there is room for another one.
+  func submit(_ job: Job) throws(AnimatedImageError) {
+    let needsHelper = state.update { state in
+      guard state.failure == nil else { return false }
+      state.waiting.append((state.submitted, job))
+      state.submitted += 1
+      guard state.helperCount < min(state.helperLimit, state.waiting.count) else { return false }
+      state.helperCount += 1
+      return true
+    }
+    if needsHelper { DecodeThreads.shared.run(isOptional: true) { [self] in help() } }
+    try work { $0.submitted - $0.next < $0.window }
+  }
+
+  /// Encodes until `isDone`, and waits for other threads if there is nothing to encode.
+  private func work(until isDone: (State) -> Bool) throws(AnimatedImageError) {
+    while true {
+      let step: Result<(place: Int, job: Job)?, AnimatedImageError> = state.wait { state in
+        if let failure = state.failure { return .failure(failure) }
+        if isDone(state) { return .success(nil) }
+        return state.waiting.popFirst().map { .success($0) }
+      }
+      guard let (place, job) = try step.get() else { return }
+      encode(job, place)
+    }
+  }
+
+  /// A helper's loop: ends when nothing waits.
+  private func help() {
+    while let (place, job) = state.update({ state in
+      let next = state.waiting.popFirst()
+      if next == nil { state.helperCount -= 1 }
+      return next
+    }) {
+      encode(job, place)
+    }
+  }
+
+  private func encode(_ job: Job, _ place: Int) {
+    let found = state.update { state in
+      state.idle.popLast() ?? state.encoder?.makeFrameEncoder(effort: nil)
+    }
+    guard let encoder = found else { preconditionFailure("a frame before the first one") }
+    do throws(AnimatedImageError) {
+      let coded = try encoder.encode(job.work) { flag.isRaised }
+      let mayEmit = state.update { state in
+        state.idle.append(encoder)
+        state.ready[place] = (coded, job)
+        return state.startEmitting()
+      }
+      if mayEmit { emit() }
+    } catch {
+      fail(job.index.map { error.inFrame($0) } ?? error)
+    }
+  }
+
+  /// Writes the frames that are next and ready.
+  private func emit() {
+    while let (coded, job) = state.update({ $0.takeNext() }) {
+      do throws(AnimatedImageError) {
+        let count = try output.withLock { (output) throws(AnimatedImageError) in
+          try output.write(coded, job)
+          return (output.frameCount, output.byteCount)
+        }
+        state.update { state in
+          state.next += 1
+          (state.frameCount, state.byteCount) = count
+        }
+      } catch {
+        fail(error)
+      }
+    }
+    abandonIfFailed()
+  }
+
+  /// Waits for all frames and completes the file.
+  ///
+  /// - Returns: Its frames and bytes.
+  func finish() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
+    try work { $0.next == $0.submitted && !$0.isEmitting }
+    let isMine = state.update { state in
+      state.isEmitting = state.failure == nil
+      return state.isEmitting
+    }
+    guard isMine else { throw state.update { $0.failure } ?? Self.cancelled }
+    do throws(AnimatedImageError) {
+      let count = try output.withLock { (output) throws(AnimatedImageError) in
+        try output.finish()
+        return (frames: output.frameCount, bytes: output.byteCount)
+      }
+      // Cancelled meanwhile, it is complete all the same.
+      state.update { state in
+        state.isFinished = true
+        state.byteCount = count.bytes
+        state.idle = []
+      }
+      return count
+    } catch {
+      state.update { $0.isEmitting = false }
+      fail(error)
+      throw error
+    }
+  }
+
+  static let cancelled = AnimatedImageError(.cancelled, "writing was cancelled")
+
+  /// Ends all work with `error`, unless something else did before. Does not wait for other threads.
+  func fail(_ error: AnimatedImageError) {
+    flag.raise()
+    state.update { state in
+      if state.failure == nil { state.failure = error }
+      state.waiting = []
+      state.ready = [:]
+      state.idle = []
+    }
+    abandonIfFailed()
+  }
+
+  /// Abandons the output after a failure, when nobody writes to it.
+  private func abandonIfFailed() {
+    let isMine = state.update { state in
+      guard state.failure != nil, !state.isEmitting, !state.isAbandoned, !state.isFinished else {
+        return false
+      }
+      state.isAbandoned = true
+      return true
+    }
+    if isMine { output.withLock { $0.abandon() } }
+  }
+}
+
+extension EncodingQueue.State {
+  /// Whether the calling thread is to write: the next frame is ready, and no other thread writes.
+  fileprivate mutating func startEmitting() -> Bool {
+    guard !isEmitting, failure == nil, ready[next] != nil else { return false }
+    isEmitting = true
+    return true
+  }
+
+  /// The frame to write; nil ends the writing.
+  fileprivate mutating func takeNext() -> (coded: CodedFrame, job: EncodingQueue.Job)? {
+    let frame = failure == nil ? ready.removeValue(forKey: next) : nil
+    if frame == nil { isEmitting = false }
+    return frame
+  }
+}

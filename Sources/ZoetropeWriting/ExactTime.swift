@@ -1,0 +1,53 @@
+/// An exact number of seconds, zero or more.
+///
+/// A fraction whose denominator stays below 2³⁶: sums that would need a greater one are rounded to a ten-thousandth
+/// of a microsecond. Only crafted delays need that.
+package struct ExactTime: Sendable, Hashable {
+  /// Reduced; the denominator is positive.
+  package private(set) var numerator: Int128
+  package private(set) var denominator: Int128
+
+  package static let zero = ExactTime(0, 1)
+  private static let greatestDenominator: Int128 = 1 << 36
+  private static let unit: Int128 = 10_000_000_000
+
+  package init(_ numerator: Int128, _ denominator: Int128) {
+    let divisor = greatestCommonDivisor(denominator, abs(numerator))
+    self.numerator = numerator / divisor
+    self.denominator = denominator / divisor
+    guard self.denominator > Self.greatestDenominator else { return }
+    // A million delays of 2³² seconds are less than 2⁵² seconds, so a numerator is below 2⁸⁸, and below 2¹²⁴ over
+    // the product of two denominators.
+    let whole = self.numerator / self.denominator
+    let rest = self.numerator % self.denominator
+    let part = (2 * rest * Self.unit + self.denominator) / (2 * self.denominator)
+    self = ExactTime(whole * Self.unit + part, Self.unit)
+  }
+
+  package init(_ delay: FrameDelay) {
+    self.init(Int128(delay.numerator), Int128(delay.denominator))
+  }
+
+  package static func + (left: Self, right: Self) -> Self {
+    let divisor = greatestCommonDivisor(left.denominator, right.denominator)
+    return Self(
+      left.numerator * (right.denominator / divisor)
+        + right.numerator * (left.denominator / divisor),
+      left.denominator / divisor * right.denominator)
+  }
+
+  package static func - (left: Self, right: Self) -> Self {
+    left + Self(-right.numerator, right.denominator)
+  }
+
+  /// This many units, of which a second has `unit`, rounded to nearest, half up.
+  func rounded(to unit: Int128) -> Int128 {
+    (2 * numerator * unit + denominator) / (2 * denominator)
+  }
+}
+
+extension ExactTime: Comparable {
+  package static func < (left: Self, right: Self) -> Bool {
+    left.numerator * right.denominator < right.numerator * left.denominator
+  }
+}

@@ -1,0 +1,63 @@
+/// Delays as APNG stores them: fractions of a second with 16 bits above and below the line.
+///
+/// A delay that fits is stored exactly, reduced. Of any other the best approximation is stored, and its error added
+/// to the next delay that does not fit either: in total a play is wrong by no more than the last such error.
+package struct FractionDelays: Sendable {
+  /// What the stored delays lack so far; negative if they are too long.
+  private var error = ExactTime.zero
+  private static let limit: Int128 = 0xffff
+
+  package init() {}
+
+  /// How `delay` is stored: as one delay, or as several for one that is longer than 65,535 s.
+  package mutating func store(_ delay: ExactTime) -> [FrameDelay] {
+    if let exact = Self.exact(delay) { return [exact] }
+    var rest = delay + error
+    if rest < .zero { rest = .zero }
+    var delays: [FrameDelay] = []
+    while rest > ExactTime(Self.limit, 1) {
+      delays.append(FrameDelay(numerator: UInt32(Self.limit), denominator: 1))
+      rest = rest - ExactTime(Self.limit, 1)
+    }
+    let last = Self.nearest(rest)
+    delays.append(last)
+    error = rest - ExactTime(last)
+    return delays
+  }
+
+  private static func exact(_ time: ExactTime) -> FrameDelay? {
+    guard time.numerator <= limit, time.denominator <= limit else { return nil }
+    return FrameDelay(
+      numerator: UInt32(time.numerator), denominator: UInt32(time.denominator))
+  }
+
+  /// The fraction nearest to `time`, which is at most 65,535 s, by the convergents and semiconvergents of its
+  /// continued fraction.
+  static func nearest(_ time: ExactTime) -> FrameDelay {
+    if let exact = exact(time) { return exact }
+    // The convergents before the last one and the last one.
+    var (p0, q0, p1, q1): (Int128, Int128, Int128, Int128) = (0, 1, 1, 0)
+    var (numerator, denominator) = (time.numerator, time.denominator)
+    while denominator != 0 {
+      let term = numerator / denominator
+      let (p2, q2) = (term * p1 + p0, term * q1 + q0)
+      guard p2 <= limit, q2 <= limit else {
+        // The longest step towards the next convergent that fits.
+        let most = min(
+          p1 > 0 ? (limit - p0) / p1 : .max, q1 > 0 ? (limit - q0) / q1 : .max, term)
+        let (p, q) = (most * p1 + p0, most * q1 + q0)
+        let candidates = [(p, q), (p1, q1)].filter { $0.1 > 0 }
+        let best = candidates.min { distance(time, $0) < distance(time, $1) } ?? (p, q)
+        return FrameDelay(numerator: UInt32(best.0), denominator: UInt32(best.1))
+      }
+      (p0, q0, p1, q1) = (p1, q1, p2, q2)
+      (numerator, denominator) = (denominator, numerator % denominator)
+    }
+    return FrameDelay(numerator: UInt32(p1), denominator: UInt32(q1))
+  }
+
+  private static func distance(_ time: ExactTime, _ other: (Int128, Int128)) -> ExactTime {
+    let fraction = ExactTime(other.0, other.1)
+    return time < fraction ? fraction - time : time - fraction
+  }
+}

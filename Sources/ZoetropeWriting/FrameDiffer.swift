@@ -1,0 +1,164 @@
+/// Decides what each frame of a file draws and what becomes of it afterwards: one differ for all formats.
+///
+/// A frame is placed when the next one is known, since its disposal is chosen so that the next one costs least.
+/// Whether unchanged pixels inside the rectangle are drawn again is left to the encoder.
+package struct FrameDiffer: Sendable {
+  /// A frame whose place in the file is decided.
+  package struct Placed: Sendable {
+    package var work: FrameWork
+    package var disposal = DisposalMethod.keep
+  }
+
+  /// Which disposals are tried.
+  package enum Search: Sendable {
+    /// Only what is needed.
+    case keep
+    /// Background, where pixels become transparent.
+    case background
+    /// Background and previous.
+    case all
+  }
+
+  /// Whether a frame can make pixels transparent by itself, as in APNG; in GIF only the disposal before can.
+  private let framesCanClear: Bool
+  private let search: Search
+  /// The frame that waits for the next one.
+  package private(set) var last: Placed?
+
+  package init(framesCanClear: Bool, search: Search) {
+    self.framesCanClear = framesCanClear
+    self.search = search
+  }
+
+  /// Where `picture` differs from the last frame; empty if nowhere, the whole canvas for the first frame.
+  ///
+  /// - Parameter hint: Where it may differ. Debug builds check it.
+  package func changes(to picture: Bitmap, within hint: PixelRect?) -> PixelRect {
+    guard let last = last?.work.picture else { return PixelRect(picture.size) }
+    let changes = PixelDifference.bounds(from: last, to: picture, within: hint)
+    assert(
+      hint == nil || changes.union(PixelDifference.bounds(from: last, to: picture)) == changes,
+      "a frame differs outside the rectangle that was said to have changed")
+    return changes
+  }
+
+  /// Takes the next frame, which differs from the last one in `changes`; returns the last one, placed.
+  ///
+  /// - Parameter cost: What encoding a frame costs, in any unit.
+  package mutating func add(
+    _ picture: Bitmap, changes: PixelRect,
+    cost: (FrameWork) throws(AnimatedImageError) -> Int
+  ) throws(AnimatedImageError) -> Placed? {
+    guard var before = last else {
+      last = Placed(work: FrameWork(picture: picture, base: nil, rect: changes))
+      return nil
+    }
+    let (shown, area) = (before.work.picture, before.work.rect)
+    var best = Self.work(picture, on: shown, changes)
+    let vanished = Self.vanished(from: shown, to: picture, in: changes)
+    if !framesCanClear, !vanished.isEmpty {
+      // What becomes transparent must be covered by the frame that is disposed of.
+      before.work.rect = area.union(vanished)
+      before.disposal = .background
+      best = try Self.work(picture, on: Self.cleared(shown, before.work.rect))
+    } else {
+      var candidates: [(work: FrameWork, disposal: DisposalMethod)] = []
+      if search != .keep, !vanished.intersection(area).isEmpty {
+        candidates.append((try Self.work(picture, on: Self.cleared(shown, area)), .background))
+      }
+      if search == .all, let base = before.work.base {
+        let work = Self.work(picture, on: base)
+        if work.rect.size.area < best.rect.size.area { candidates.append((work, .previous)) }
+      }
+      if !candidates.isEmpty {
+        var least = try cost(best)
+        for candidate in candidates {
+          let cost = try cost(candidate.work)
+          guard cost < least else { continue }
+          (least, best, before.disposal) = (cost, candidate.work, candidate.disposal)
+        }
+      }
+    }
+    last = Placed(work: best)
+    return before
+  }
+
+  /// The last frame, placed.
+  package mutating func finish() -> Placed? {
+    defer { last = nil }
+    return last
+  }
+
+  /// What draws `picture` on `base`; one pixel that changes nothing if they are equal.
+  private static func work(
+    _ picture: Bitmap, on base: Bitmap, _ changes: PixelRect? = nil
+  ) -> FrameWork {
+    let rect = changes ?? PixelDifference.bounds(from: base, to: picture)
+    return FrameWork(
+      picture: picture, base: base,
+      rect: rect.isEmpty ? PixelRect(x: 0, y: 0, width: 1, height: 1) : rect)
+  }
+
+  /// The bounds of pixels inside `rect` that are visible in `old` and transparent in `new`.
+  private static func vanished(from old: Bitmap, to new: Bitmap, in rect: PixelRect) -> PixelRect {
+    let size = new.format.bytesPerPixel
+    let isDeep = size == 8
+    var (left, right, top, bottom) = (rect.maxX, rect.x, rect.maxY, rect.y)
+    func isClear(_ row: borrowing RawSpan, _ x: Int) -> Bool {
+      isDeep ? row.load(UInt16.self, at: x &* 8 &+ 6) == 0 : row[x &* 4 &+ 3] == 0
+    }
+    for y in rect.y..<rect.maxY {
+      let (before, after) = (old.row(y), new.row(y))
+      for x in rect.x..<rect.maxX where isClear(after, x) && !isClear(before, x) {
+        (left, right) = (min(left, x), max(right, x + 1))
+        (top, bottom) = (min(top, y), y + 1)
+      }
+    }
+    guard left < right else { return .empty }
+    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+  }
+
+  /// `picture` with the pixels in `rect` transparent.
+  private static func cleared(
+    _ picture: Bitmap, _ rect: PixelRect
+  ) throws(AnimatedImageError) -> Bitmap {
+    var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
+    buffer.copy(picture)
+    let (bytesPerRow, size) = (buffer.bytesPerRow, picture.format.bytesPerPixel)
+    var bytes = buffer.mutableBytes
+    for start in (rect.y..<rect.maxY).map({ $0 * bytesPerRow }) {
+      for place in stride(from: start + rect.x * size, to: start + rect.maxX * size, by: 4) {
+        bytes.storeBytes(of: 0, toByteOffset: place, as: UInt32.self)
+      }
+    }
+    return buffer.finish()
+  }
+}
+
+extension FrameWork {
+  /// An estimate of what the frame costs: pixels that neither the one to the left nor the one above predicts, with
+  /// unchanged pixels drawn or left out, whichever is less.
+  package var estimatedCost: Int {
+    picture.format == .rgba16 ? estimate(UInt64.self) : estimate(UInt32.self)
+  }
+
+  private func estimate<Word: FixedWidthInteger & BitwiseCopyable>(_ type: Word.Type) -> Int {
+    guard let base else { return rect.size.area }
+    let size = MemoryLayout<Word>.size
+    var (drawn, left) = (0, 0)
+    var above: [(Word, Word)] = Array(repeating: (0, 0), count: rect.width)
+    for y in rect.y..<rect.maxY {
+      let (row, below) = (picture.row(y), base.row(y))
+      var before: (Word, Word) = (0, 0)
+      for x in 0..<rect.width {
+        let word = row.load(type, at: (rect.x &+ x) &* size)
+        let change = word == below.load(type, at: (rect.x &+ x) &* size) ? 0 : word
+        if word != before.0, word != above[x].0 { drawn += 1 }
+        if change != before.1, change != above[x].1 { left += 1 }
+        before = (word, change)
+        above[x] = before
+      }
+    }
+    return min(drawn, left) + rect.size.area / 64
+  }
+}

@@ -1,0 +1,90 @@
+/// Turns frames as they are appended into frames of the file: merges equal ones, places them, and stores delays.
+///
+/// A value that does no work of its own except comparing pixels; its jobs come in the order of the file.
+struct FramePlanner: Sendable {
+  private let options: AnimationWriterOptions
+  private var preparation: PicturePreparation
+  private var differ: FrameDiffer
+  private var delays = FractionDelays()
+  /// Nil for a format that stores fractions.
+  private var centiseconds: RoundedDelays?
+  /// The delay of the frame that waits in the differ, and its number.
+  private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
+  /// For real trials.
+  private let trial: (any FrameCompressing)?
+  private(set) var frameCount = 0
+  private(set) var mergedCount = 0
+
+  init(
+    _ options: AnimationWriterOptions, preparation: PicturePreparation,
+    _ encoder: any AnimationEncoding
+  ) {
+    self.options = options
+    self.preparation = preparation
+    centiseconds = options.format == .gif ? RoundedDelays() : nil
+    let search: FrameDiffer.Search =
+      switch options.effort {
+      case .fast: .keep
+      case .balanced: .background
+      // Several readers of GIF get the disposal *previous* wrong.
+      case .small: encoder.framesCanClear ? .all : .background
+      }
+    differ = FrameDiffer(framesCanClear: encoder.framesCanClear, search: search)
+    trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
+  }
+
+  /// Takes the next frame; returns what it completes.
+  mutating func append(
+    _ frame: WritableFrame, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
+    let picture = try preparation.prepare(frame.bitmap, changed: frame.changed)
+    let changes = differ.changes(to: picture, within: frame.changed)
+    defer { frameCount += 1 }
+    if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {
+      let sum = before.delay + ExactTime(frame.delay)
+      pending = (sum, before.stored, before.index)
+      mergedCount += 1
+      return []
+    }
+    let trial = trial
+    let placed = try differ.add(picture, changes: changes) { (work) throws(AnimatedImageError) in
+      try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
+    }
+    let jobs = placed.map { self.jobs($0) } ?? []
+    pending = (ExactTime(frame.delay), frame.delay, frameCount)
+    return jobs
+  }
+
+  /// Whether the time of a frame that equals the one before is added to it.
+  private func merges(_ before: FrameDelay, _ delay: FrameDelay) -> Bool {
+    guard options.identicalFrames == .merge, options.frameCount == nil else { return false }
+    // Otherwise browsers would show the sum for another time than the two frames.
+    return [before, delay].allSatisfy {
+      DelayPolicy.browser.shownDuration(of: $0) == $0.duration
+    }
+  }
+
+  /// The jobs that are left.
+  mutating func finish() -> [EncodingQueue.Job] { differ.finish().map { jobs($0) } ?? [] }
+
+  /// The frames of the file for one that is placed: several for a delay that is too long for one.
+  private mutating func jobs(_ placed: FrameDiffer.Placed) -> [EncodingQueue.Job] {
+    guard let pending else { return [] }
+    let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)
+    let (work, disposal) = (placed.work, placed.disposal)
+    // Frames that follow are drawn on the picture itself, and the last one is disposed of as the frame would be;
+    // with previous, each is the frame again.
+    let again =
+      disposal == .previous
+      ? work
+      : FrameWork(
+        picture: work.picture, base: work.picture,
+        rect: disposal == .keep ? PixelRect(x: 0, y: 0, width: 1, height: 1) : work.rect)
+    return stored.enumerated().map { place, delay in
+      EncodingQueue.Job(
+        work: place == 0 ? work : again, delay: delay,
+        disposal: place == stored.count - 1 || disposal == .previous ? disposal : .keep,
+        index: pending.index)
+    }
+  }
+}

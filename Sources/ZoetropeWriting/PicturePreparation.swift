@@ -1,0 +1,102 @@
+/// Brings pictures to the form in which they are compared and encoded: RGBA of one depth, with transparent pixels
+/// of no colour.
+struct PicturePreparation: Sendable {
+  let size: PixelSize
+  /// RGBA of 8 or 16 bits.
+  let format: PixelFormat
+  let keepsHiddenColors: Bool
+  /// Whether the last picture lost hidden colours, so that the same ones lie outside the next hint.
+  private var lostColors = false
+
+  init(size: PixelSize, format: PixelFormat, keepsHiddenColors: Bool) {
+    self.size = size
+    self.format = format
+    self.keepsHiddenColors = keepsHiddenColors
+  }
+
+  /// The picture to write for `bitmap`.
+  ///
+  /// - Parameter changed: Where it may differ from the bitmap before.
+  mutating func prepare(
+    _ bitmap: Bitmap, changed: PixelRect?
+  ) throws(AnimatedImageError) -> Bitmap {
+    guard bitmap.size == size else {
+      throw AnimatedImageError(
+        .parameter, "a frame of \(bitmap.size) does not fit a canvas of \(size)")
+    }
+    let picture = try Self.converted(bitmap, to: format)
+    if keepsHiddenColors { return picture }
+    let all = PixelRect(size)
+    let area = lostColors ? all : changed.map { $0.intersection(all) } ?? all
+    lostColors =
+      format == .rgba16
+      ? Self.hasHiddenColors(picture, area, UInt64.self)
+      : Self.hasHiddenColors(picture, area, UInt32.self)
+    guard lostColors else { return picture }
+    return format == .rgba16
+      ? try Self.cleared(picture, UInt64.self) : try Self.cleared(picture, UInt32.self)
+  }
+
+  static func converted(
+    _ bitmap: Bitmap, to format: PixelFormat
+  ) throws(AnimatedImageError) -> Bitmap {
+    if bitmap.format == format { return bitmap }
+    let isDeep = bitmap.format == .rgba16
+    let source = try isDeep ? bitmap : bitmap.straightRGBA()
+    if isDeep == (format == .rgba16) { return source }
+    var buffer = try PixelBuffer(asking: bitmap.size, format: format, zeroed: false)
+    let stride = buffer.bytesPerRow
+    var target = buffer.mutableBytes
+    for y in 0..<bitmap.height {
+      let row = source.row(y)
+      for sample in 0..<bitmap.width * 4 {
+        if isDeep {
+          guard row[sample &* 2] == row[sample &* 2 &+ 1] else {
+            throw AnimatedImageError(
+              .parameter, "a frame of 16 bits does not fit a file of 8, as its first frame or survey made it")
+          }
+          target.storeBytes(
+            of: row[sample &* 2], toByteOffset: y &* stride &+ sample, as: UInt8.self)
+        } else {
+          target.storeBytes(
+            of: UInt16(row[sample]) &* 257, toByteOffset: y &* stride &+ sample &* 2, as: UInt16.self)
+        }
+      }
+    }
+    return buffer.finish()
+  }
+
+  private static func hasHiddenColors<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ picture: Bitmap, _ area: PixelRect, _ type: Word.Type
+  ) -> Bool {
+    let size = MemoryLayout<Word>.size
+    let colors = Word.max >> Word(Word.bitWidth / 4)
+    for y in area.y..<area.maxY {
+      let row = picture.row(y)
+      var found = false
+      // 0 wraps around, and a word with any alpha is greater than all colours.
+      for x in area.x..<area.maxX where row.load(type, at: x &* size) &- 1 < colors { found = true }
+      if found { return true }
+    }
+    return false
+  }
+
+  private static func cleared<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ picture: Bitmap, _ type: Word.Type
+  ) throws(AnimatedImageError) -> Bitmap {
+    let size = MemoryLayout<Word>.size
+    let colors = Word.max >> Word(Word.bitWidth / 4)
+    var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
+    let stride = buffer.bytesPerRow
+    var target = buffer.mutableBytes
+    for y in 0..<picture.height {
+      let row = picture.row(y)
+      for x in 0..<picture.width {
+        let word = row.load(type, at: x &* size)
+        target.storeBytes(
+          of: word <= colors ? 0 : word, toByteOffset: y &* stride &+ x &* size, as: type)
+      }
+    }
+    return buffer.finish()
+  }
+}

@@ -1,0 +1,338 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCodec
+@testable import ZoetropeWriting
+
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct AnimationWriterTests {
+  private static let red = picture(RGBA(red: 255, green: 0, blue: 0))
+  private static let green = picture(RGBA(red: 0, green: 255, blue: 0))
+
+  private static func picture(_ color: RGBA) -> Bitmap { Pictures.make(8, 6) { _, _ in color } }
+
+  private static func delay(_ milliseconds: UInt32) -> FrameDelay {
+    FrameDelay(numerator: milliseconds, denominator: 1000)
+  }
+
+  /// The file of `frames` with delays in milliseconds.
+  private static func write(
+    _ frames: [(Bitmap, UInt32)], _ options: AnimationWriterOptions = .init()
+  ) throws -> (bytes: [UInt8], written: WrittenAnimation) {
+    let sink = MemorySink()
+    let writer = try AnimationWriter(options, to: sink)
+    for (bitmap, milliseconds) in frames {
+      try writer.append(bitmap, delay: delay(milliseconds))
+    }
+    let written = try writer.finish()
+    return (sink.bytes, written)
+  }
+
+  // MARK: Structure
+
+  @Test func `chunks stand in the order of the specification, with one sequence counter`() throws {
+    var options = AnimationWriterOptions()
+    var survey = ColorSurvey()
+    for picture in [Self.red, Self.green] { try survey.add(picture) }
+    options.survey = survey
+    let chunks = PNGChunkList(try Self.write([(Self.red, 100), (Self.green, 50)], options).bytes)
+      .chunks
+    #expect(
+      chunks.map(\.type) == [
+        "IHDR", "acTL", "PLTE", "tRNS", "fcTL", "IDAT", "fcTL", "fdAT", "IEND",
+      ])
+    let numbers = chunks.filter { ["fcTL", "fdAT"].contains($0.type) }.map { $0.data.prefix(4) }
+    #expect(numbers == [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 2]])
+    #expect(chunks[1].data == [0, 0, 0, 2, 0, 0, 0, 0])
+  }
+
+  @Test(arguments: [
+    (PlayCount.once, 1), (.finite(2), 2), (.finite(65_536), 65_536), (.indefinite, 0),
+  ] as [(PlayCount, UInt32)])
+  func `the number of plays is stored as it is`(plays: PlayCount, stored: UInt32) throws {
+    let file = try Self.write([(Self.red, 100)], AnimationWriterOptions(playCount: plays)).bytes
+    let image = try AnimatedImage(bytes: file)
+    #expect(image.playCount == plays && image.storedLoopCount == stored)
+  }
+
+  @Test(arguments: [0, -1, 1 << 31]) func `plays that do not fit are refused`(count: Int) {
+    let error = #expect(throws: AnimatedImageError.self) {
+      try Self.write([(Self.red, 100)], AnimationWriterOptions(playCount: .finite(count)))
+    }
+    #expect(error?.code == .unwritable)
+  }
+
+  @Test func `a static image that is no frame is hidden from players`() throws {
+    let options = AnimationWriterOptions(poster: Self.green)
+    let image = try AnimatedImage(bytes: try Self.write([(Self.red, 100)], options).bytes)
+    #expect(image.frames.count == 1 && image.staticImage != nil)
+    #expect(try image.renderStaticBitmap() == Self.green)
+    #expect(try FrameReader(image).frame(at: 0).bitmap == Self.red)
+  }
+
+  @Test func `metadata is written as PNGEncoder writes it`() throws {
+    var metadata = AnimationMetadata()
+    metadata.gamma = 45_455
+    metadata.texts = [AnimationMetadata.Text(key: "Title", value: "Über")]
+    metadata.xmp = "<x/>"
+    let file = try Self.write([(Self.red, 100)], AnimationWriterOptions(metadata: metadata)).bytes
+    let found = try AnimatedImage(bytes: file).metadata
+    #expect(found == metadata)
+  }
+
+  @Test func `a still PNG is no animation to write, and the error says so`() {
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimationWriter(AnimationWriterOptions(format: .png), to: MemorySink())
+    }
+    #expect(error?.code == .unwritable && error?.format == .png)
+    #expect(error?.detail.contains("PNG") == true)
+  }
+
+  // MARK: Time
+
+  @Test func `frames that are equal are merged and their time is kept`() throws {
+    let (a, b) = (Self.red, Self.green)
+    let films: [([(Bitmap, UInt32)], [UInt32])] = [
+      ([(a, 100), (a, 50), (b, 70)], [150, 70]), ([(a, 100), (b, 50), (a, 70)], [100, 50, 70]),
+      ([(a, 100), (a, 50), (a, 70)], [220]), ([(a, 100), (b, 50), (b, 70)], [100, 120]),
+    ]
+    for (frames, delays) in films {
+      let (bytes, written) = try Self.write(frames)
+      let image = try AnimatedImage(bytes: bytes)
+      #expect(image.format == .apng)
+      #expect(image.frames.map { $0.delay.duration } == delays.map { .milliseconds(Int($0)) })
+      #expect(written.mergedCount == frames.count - delays.count)
+      #expect(written.frameCount == delays.count && written.byteCount == bytes.count)
+    }
+  }
+
+  @Test func `equal frames are kept on request`() throws {
+    let frames = [(Self.red, 100), (Self.red, 50), (Self.red, 70)] as [(Bitmap, UInt32)]
+    let file = try Self.write(frames, AnimationWriterOptions(identicalFrames: .keep)).bytes
+    let image = try AnimatedImage(bytes: file)
+    #expect(image.frames.map { $0.delay.milliseconds } == [100, 50, 70])
+    #expect(image.frames[1].rect.size.area == 1)
+  }
+
+  @Test func `delays that browsers replace are not merged into others`() throws {
+    let frames = [(Self.red, 100), (Self.red, 5), (Self.red, 70)] as [(Bitmap, UInt32)]
+    let image = try AnimatedImage(bytes: try Self.write(frames).bytes)
+    #expect(image.duration() == .milliseconds(270))
+    #expect(image.duration(policy: .exact) == .milliseconds(175))
+  }
+
+  @Test func `a delay of days takes several frames, whatever becomes of them`() throws {
+    let day = FrameDelay(numerator: 86_400, denominator: 1)
+    let sprite = Pictures.make(8, 6) { x, y in x < 3 && y < 3 ? .black : .clear }
+    let moved = Pictures.make(8, 6) { x, y in x > 4 && y > 2 ? .black : .clear }
+    for effort in [PNGEncoder.Effort.fast, .balanced, .small] {
+      let sink = MemorySink()
+      let writer = try AnimationWriter(AnimationWriterOptions(effort: effort), to: sink)
+      for picture in [Self.red, sprite, moved, sprite] { try writer.append(picture, delay: day) }
+      try writer.finish()
+      let image = try AnimatedImage(bytes: sink.bytes)
+      #expect(image.frames.count == 8)
+      #expect(image.duration(policy: .exact) == .seconds(4 * 86_400))
+      let reader = FrameReader(image)
+      for index in 0..<8 {
+        let expected = [Self.red, sprite, moved, sprite][index / 2]
+        #expect(try reader.frame(at: index).bitmap == expected, "\(effort), \(index)")
+      }
+    }
+  }
+
+  // MARK: Colours
+
+  private static func header(_ file: [UInt8]) -> (depth: UInt8, type: UInt8) {
+    let data = PNGChunkList(file).chunks[0].data
+    return (data[8], data[9])
+  }
+
+  /// Colour type and depth with a survey of these pictures.
+  private static func form(_ pictures: [Bitmap]) throws -> [UInt8] {
+    var survey = ColorSurvey()
+    for picture in pictures { try survey.add(picture) }
+    let file = try write(
+      pictures.map { ($0, 100) }, AnimationWriterOptions(identicalFrames: .keep, survey: survey)
+    ).bytes
+    let reader = FrameReader(
+      try AnimatedImage(bytes: file, options: DecodingOptions(keeps16Bit: pictures[0].format == .rgba16)))
+    for (index, picture) in pictures.enumerated() {
+      #expect(try reader.frame(at: index).bitmap == picture)
+    }
+    let (depth, type) = header(file)
+    return [type, depth]
+  }
+
+  @Test func `the file takes the smallest form that holds the colours of all frames`() throws {
+    func many(_ count: Int, clear: Bool = false, grey: Bool = false) -> Bitmap {
+      Pictures.make(40, 40) { x, y in
+        if clear, x == 0, y == 0 { return .clear }
+        let value = (y * 40 + x) % count
+        return grey
+          ? RGBA(red: UInt8(value & 255), green: UInt8(value & 255), blue: UInt8(value & 255))
+          : RGBA(red: UInt8(value & 255), green: UInt8(value >> 8), blue: 77)
+      }
+    }
+    #expect(try Self.form([Self.red, Self.green]) == [3, 2])
+    // Four colours need two bits, with a transparent one for what stays they would need four.
+    #expect(try Self.form([many(4)]) == [3, 2])
+    #expect(try Self.form([many(255)]) == [3, 8])
+    #expect(try Self.form([many(256)]) == [3, 8])
+    #expect(try Self.form([many(257)]) == [2, 8])
+    #expect(try Self.form([many(255, clear: true)]) == [3, 8])
+    #expect(try Self.form([many(256, clear: true)]) == [2, 8])
+    // 300 colours in the file, 200 in a frame.
+    #expect(try Self.form([many(200), Pictures.make(40, 40) { x, _ in
+      RGBA(red: UInt8(x), green: 200, blue: 3)
+    }, many(190), Pictures.make(40, 40) { x, y in RGBA(red: UInt8(x), green: UInt8(y), blue: 4) }]) == [2, 8])
+    #expect(try Self.form([many(100, grey: true)]) == [0, 8])
+    #expect(try Self.form([many(256, grey: true)]) == [0, 8])
+    #expect(try Self.form([Pictures.photograph(40, 40, alpha: true)]) == [6, 8])
+  }
+
+  @Test func `sixteen bits are kept unless eight hold them`() throws {
+    let deep = Pictures.makeDeep(20, 20) { x, y in [UInt16(x * 999), UInt16(y * 99), 7, 65_535] }
+    let clear = Pictures.makeDeep(20, 20) { x, y in
+      x == y ? [0, 0, 0, 0] : [UInt16(x * 999), UInt16(y * 99), 7, 65_535]
+    }
+    let grey = Pictures.makeDeep(20, 20) { x, y in
+      [UInt16(x * 999 + y), UInt16(x * 999 + y), UInt16(x * 999 + y), 65_535]
+    }
+    let narrow = Pictures.makeDeep(20, 20) { x, y in [UInt16(x * 257), UInt16(y * 257), 0, 65_535] }
+    #expect(try Self.form([deep]) == [2, 16])
+    #expect(try Self.form([deep, clear]) == [2, 16])
+    #expect(try Self.form([grey]) == [0, 16])
+    #expect(try Self.form([narrow]) == [2, 8])
+  }
+
+  @Test func `a red scene and then a green one keep their colours`() throws {
+    func scene(_ channel: Int) -> Bitmap {
+      Pictures.make(32, 32) { x, y in
+        let value = UInt8((x * 8 + y * 3) & 255)
+        return channel == 0
+          ? RGBA(red: value, green: 0, blue: 0) : RGBA(red: 0, green: value, blue: 0)
+      }
+    }
+    #expect(try Self.form([scene(0), scene(0), scene(1), scene(1)]) == [2, 8])
+  }
+
+  @Test func `colours that the survey did not see are refused`() throws {
+    var survey = ColorSurvey()
+    try survey.add(Self.red)
+    for other in [Self.green, Pictures.photograph(8, 6, alpha: true)] {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try Self.write([(Self.red, 100), (other, 100)], AnimationWriterOptions(survey: survey))
+      }
+      #expect(error?.code == .parameter)
+    }
+  }
+
+  @Test func `colours of transparent pixels are dropped unless they are asked for`() throws {
+    let hidden = Pictures.make(8, 6) { x, _ in RGBA(red: 1, green: 2, blue: 3, alpha: x < 4 ? 0 : 255) }
+    for keeps in [false, true] {
+      let file = try Self.write([(hidden, 100)], AnimationWriterOptions(keepsHiddenColors: keeps)).bytes
+      let found = try FrameReader(AnimatedImage(bytes: file)).frame(at: 0).bitmap
+      #expect(found[0, 0] == (keeps ? RGBA(red: 1, green: 2, blue: 3, alpha: 0) : .clear))
+      #expect(found[5, 0] == hidden[5, 0])
+    }
+  }
+
+  // MARK: Transparency
+
+  @Test func `what moves over transparent ground leaves neither trails nor holes`() throws {
+    let size = 24
+    func frame(_ step: Int) -> Bitmap {
+      Pictures.make(size, size) { x, y in
+        let inside = (step * 3..<step * 3 + 6).contains(x) && (4..<10).contains(y)
+        return inside ? RGBA(red: 200, green: UInt8(x * 9), blue: UInt8(y * 9), alpha: x % 2 == 0 ? 255 : 90) : .clear
+      }
+    }
+    let clear = Self.picture(.clear)
+    let films = [
+      (0..<6).map(frame), [frame(0), Pictures.make(size, size) { _, _ in .clear }, frame(0)],
+      [Self.red, clear, Self.red], [Pictures.photograph(9, 9, alpha: true), Pictures.photograph(9, 9)],
+    ]
+    for film in films {
+      for effort in [PNGEncoder.Effort.fast, .balanced, .small] {
+        let file = try Self.write(film.map { ($0, 100) }, AnimationWriterOptions(effort: effort)).bytes
+        for decoder in [PixelDecoder.fast, .reference] {
+          let reader = FrameReader(try AnimatedImage(bytes: file, options: DecodingOptions(decoder: decoder)))
+          for (index, picture) in film.enumerated() {
+            let found = try reader.frame(at: index).bitmap
+            for y in 0..<picture.height {
+              for x in 0..<picture.width {
+                let wanted = picture[x, y].alpha == 0 ? .clear : picture[x, y]
+                if found[x, y] != wanted { Issue.record("\(effort) \(decoder) \(index): \(x), \(y)") }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a frame in which 8x8 pixels change takes few bytes`() throws {
+    let still = Pictures.photograph(200, 200)
+    let film = (0..<20).map { step in
+      Pictures.make(200, 200) { x, y in
+        (step * 8..<step * 8 + 8).contains(x) && y < 8 ? RGBA.black : still[x, y]
+      }
+    }
+    let one = try Self.write([(film[0], 100)]).bytes.count
+    let all = try Self.write(film.map { ($0, 100) }).bytes.count
+    #expect((all - one) / 19 < 400)
+  }
+
+  // MARK: Arguments
+
+  @Test func `frames of another size and premultiplied ones are refused, and so is everything after`() throws {
+    let writer = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    try writer.append(Self.red, delay: Self.delay(10))
+    for _ in 0..<2 {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try writer.append(Pictures.make(3, 3) { _, _ in .black }, delay: Self.delay(10))
+      }
+      #expect(error?.code == .parameter)
+    }
+    #expect(throws: AnimatedImageError.self) { try writer.finish() }
+    let other = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    let error = #expect(throws: AnimatedImageError.self) {
+      try other.append(Self.red.converted(to: .rgba8Premultiplied), delay: Self.delay(10))
+    }
+    #expect(error?.code == .parameter)
+  }
+
+  @Test(arguments: [1, 2, 4]) func `the number of frames must be as promised`(promised: Int) throws {
+    let writer = try AnimationWriter(AnimationWriterOptions(frameCount: promised), to: MemorySink())
+    let error = #expect(throws: AnimatedImageError.self) {
+      for picture in [Self.red, Self.green, Self.red] { try writer.append(picture, delay: Self.delay(10)) }
+      try writer.finish()
+    }
+    #expect(error?.code == .parameter)
+  }
+
+  @Test func `no frames are no animation, and a complete file takes no more`() throws {
+    let empty = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    #expect(throws: AnimatedImageError.self) { try empty.finish() }
+    let writer = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    try writer.append(Self.red, delay: Self.delay(10))
+    try writer.finish()
+    #expect(throws: AnimatedImageError.self) { try writer.append(Self.red, delay: Self.delay(10)) }
+    #expect(throws: AnimatedImageError.self) { try writer.finish() }
+  }
+
+  @Test func `the dirty rectangle counts only after the frame before it`() throws {
+    // Frame 1 is left out: the rectangle of frame 2 says too little.
+    let frames = [Self.red, Self.green, Self.green].enumerated().map { index, bitmap in
+      CompositedFrame(index: index, bitmap: bitmap, dirtyRect: index == 2 ? .empty : nil)
+    }
+    let sink = MemorySink()
+    let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
+    try writer.append(frames[0], delay: Self.delay(50))
+    try writer.append(frames[2], delay: Self.delay(50))
+    try writer.finish()
+    #expect(try FrameReader(AnimatedImage(bytes: sink.bytes)).frame(at: 1).bitmap == Self.green)
+  }
+}

@@ -1,0 +1,173 @@
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCore
+@testable import ZoetropeFrames
+@testable import ZoetropeWriting
+
+@Suite("The timeline of edits")
+struct EditTimelineTests {
+  private func timeline(
+    _ delays: [FrameDelay], policy: DelayPolicy = .browser
+  ) -> EditTimeline {
+    EditTimeline(
+      delays.enumerated().map { FrameControl(index: $0, rect: .empty, delay: $1) },
+      canvas: PixelSize(width: 40, height: 30), playCount: .indefinite, policy: policy)
+  }
+
+  private func centiseconds(_ delays: UInt16...) -> EditTimeline {
+    timeline(delays.map { FrameDelay(centiseconds: $0) })
+  }
+
+  /// Each showing as `frame:ticks/timescale`, or with its stored delay.
+  private func text(_ timeline: EditTimeline) -> [String] {
+    timeline.showings.map {
+      let divisor = max(greatestCommonDivisor(timeline.timescale, $0.ticks), 1)
+      return "\($0.frame):"
+        + ($0.stored.map { "\($0.numerator)/\($0.denominator)" }
+          ?? "=\($0.ticks / divisor)/\(timeline.timescale / divisor)")
+    }
+  }
+
+  private func edited(_ timeline: EditTimeline, _ edits: AnimationEdit...) throws -> [String] {
+    var timeline = timeline
+    for edit in edits { try timeline.apply(edit) }
+    return text(timeline)
+  }
+
+  @Test("Without edits all delays are as stored")
+  func none() throws {
+    #expect(try edited(centiseconds(0, 1, 10)) == ["0:0/100", "1:1/100", "2:10/100"])
+  }
+
+  @Test("A cut by frames keeps their delays")
+  func frames() throws {
+    #expect(try edited(centiseconds(5, 6, 7, 8), .frames(1..<3)) == ["1:6/100", "2:7/100"])
+    #expect(try edited(centiseconds(5, 6, 7), .frames(1..<3), .frames(1..<2)) == ["2:7/100"])
+  }
+
+  @Test("A cut inside a frame's time shortens its delay")
+  func time() throws {
+    let source = centiseconds(10, 20, 30)
+    #expect(
+      try edited(source, .time(.milliseconds(150)..<(.milliseconds(400))))
+        == ["1:=3/20", "2:=1/10"])
+    #expect(
+      try edited(source, .time(.milliseconds(100)..<(.seconds(99)))) == ["1:20/100", "2:30/100"])
+  }
+
+  @Test("A cut between frames at a time of many digits is exact")
+  func fineTime() throws {
+    let thirds = timeline([FrameDelay](repeating: FrameDelay(numerator: 1, denominator: 3), count: 3))
+    #expect(
+      try edited(thirds, .time(.milliseconds(500)..<(.seconds(1)))) == ["1:=1/6", "2:1/3"])
+  }
+
+  @Test("Delays that browsers replace count as what browsers show")
+  func browserDelays() throws {
+    #expect(try edited(centiseconds(0, 1), .speed(2)) == ["0:=1/20", "1:=1/20"])
+    #expect(
+      try edited(
+        timeline([FrameDelay(centiseconds: 1)], policy: .exact), .speed(2)) == ["0:=1/200"])
+  }
+
+  @Test("A speed divides delays exactly, and speed one changes nothing")
+  func speed() throws {
+    #expect(try edited(centiseconds(10, 5), .speed(3)) == ["0:=1/30", "1:=1/60"])
+    #expect(try edited(centiseconds(10, 5), .speed(1)) == ["0:10/100", "1:5/100"])
+    #expect(try edited(centiseconds(10), .speed(2), .speed(0.5)) == ["0:=1/10"])
+  }
+
+  @Test("A duration is met exactly")
+  func duration() throws {
+    let source = centiseconds(10, 20, 40)
+    #expect(try edited(source, .duration(.seconds(1))) == ["0:=1/7", "1:=2/7", "2:=4/7"])
+    #expect(
+      try edited(source, .duration(.milliseconds(700))) == ["0:10/100", "1:20/100", "2:40/100"])
+  }
+
+  @Test("Fewer frames per second keep the total, and more change nothing")
+  func framesPerSecond() throws {
+    let source = centiseconds(5, 5, 5, 5, 5)
+    #expect(try edited(source, .framesPerSecond(10)) == ["0:=1/10", "2:=1/10", "4:5/100"])
+    #expect(try edited(source, .framesPerSecond(60)) == text(source))
+    #expect(try edited(source, .framesPerSecond(1)) == ["0:=1/4"])
+  }
+
+  @Test("Back and forth shows the ends once")
+  func backAndForth() throws {
+    #expect(
+      try edited(centiseconds(1, 2, 3, 4), .backAndForth).map { $0.prefix(1) }
+        == ["0", "1", "2", "3", "2", "1"])
+    #expect(try edited(centiseconds(1, 2), .backAndForth) == ["0:1/100", "1:2/100"])
+    #expect(try edited(centiseconds(1, 2, 3), .reverse) == ["2:3/100", "1:2/100", "0:1/100"])
+  }
+
+  @Test("Edits apply in order")
+  func order() throws {
+    let source = centiseconds(10, 10, 10, 10)
+    #expect(
+      try edited(source, .reverse, .frames(0..<1), .delay(FrameDelay(centiseconds: 7)))
+        == ["3:7/100"])
+    #expect(
+      try edited(source, .speed(2), .time(.zero..<(.milliseconds(75)))) == ["0:=1/20", "1:=1/40"])
+  }
+
+  @Test("Crops add up, and are clipped to the canvas")
+  func crop() throws {
+    var source = centiseconds(1)
+    try source.apply(.crop(PixelRect(x: 10, y: 5, width: 100, height: 10)))
+    #expect(source.canvas == PixelRect(x: 10, y: 5, width: 30, height: 10))
+    try source.apply(.crop(PixelRect(x: 1, y: 2, width: 3, height: 4)))
+    #expect(source.canvas == PixelRect(x: 11, y: 7, width: 3, height: 4))
+  }
+
+  @Test(
+    "An edit that leaves nothing is refused",
+    arguments: [
+      .frames(1..<1), .frames(0..<9), .frames(-1..<1), .time(.seconds(9)..<(.seconds(10))),
+      .speed(0), .speed(.nan), .duration(.zero), .framesPerSecond(0), .playCount(.finite(0)),
+      .crop(PixelRect(x: 40, y: 0, width: 5, height: 5)), .delays([]),
+    ] as [AnimationEdit])
+  func refusals(_ edit: AnimationEdit) {
+    #expect(throws: AnimatedImageError.self) { try edited(centiseconds(10, 10), edit) }
+  }
+
+  @Test("Delays that cannot be summed exactly do not drift")
+  func crafted() throws {
+    let delays = (0..<2000).map {
+      FrameDelay(numerator: 65_521, denominator: UInt32(65_535 - $0 % 700))
+    }
+    var source = timeline(delays)
+    let before = Double(source.ticks) / Double(source.timescale)
+    for factor in [1.000_001, 0.999_983, 1.371_131, 0.729_317] { try source.apply(.speed(factor)) }
+    let after = Double(source.ticks) / Double(source.timescale)
+    #expect(abs(after * 1.000_001 * 0.999_983 * 1.371_131 * 0.729_317 - before) < 1e-6)
+    try source.apply(.duration(.seconds(7)))
+    #expect(source.ticks == 7 * source.timescale)
+  }
+
+  @Test("Sixty frames per second make a GIF of fifty at most, and the total stays")
+  func shortDelays() throws {
+    var source = timeline(
+      [FrameDelay](repeating: FrameDelay(numerator: 1, denominator: 30), count: 60))
+    try source.apply(.speed(2))
+    let delays = EditDelays.centiseconds(source, .browser)
+    #expect(delays.kept.allSatisfy { $0.delay.numerator >= 2 })
+    #expect(delays.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
+    #expect(delays.droppedCount == 60 - delays.kept.count)
+    let exact = EditDelays.centiseconds(source, .exact)
+    #expect(exact.kept.count == 60 && exact.droppedCount == 0)
+    #expect(exact.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
+  }
+
+  @Test("A delay too long for one frame makes several")
+  func longDelays() throws {
+    var source = centiseconds(60_000)
+    try source.apply(.speed(0.5))
+    let delays = EditDelays.centiseconds(source, .browser)
+    #expect(delays.kept.map(\.frame) == [0, 0])
+    #expect(delays.kept.reduce(0) { $0 + Int($1.delay.numerator) } == 120_000)
+  }
+}
