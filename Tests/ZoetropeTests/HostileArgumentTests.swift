@@ -140,10 +140,10 @@ import ZoetropeTestSupport
 
   @Test func `a path may be a string`() async throws {
     let path = "/no/such/file.gif"
-    let wanted = #expect(throws: AnimatedImageError.self) {
+    let wanted = try #require(throws: AnimatedImageError.self) {
       try AnimatedImage(contentsOf: FilePath(path))
     }
-    #expect(wanted?.code == .io)
+    #expect(wanted.code == .io)
     #expect(throws: wanted) { try AnimatedImage(contentsOf: path) }
     #expect(throws: wanted) { try AnimatedImage(contentsOf: .init(path)) }
     await #expect(throws: wanted) { try await AnimatedImage.open(path) }
