@@ -9,7 +9,7 @@ enum EvenFrames {
     guard arguments.count == 3, let count = Int(arguments[1]), (1...1000).contains(count) else {
       throw Usage("even-frames FILE COUNT DIRECTORY")
     }
-    let image = try await AnimatedImage.open(FilePath(arguments[0]))
+    let image = try await AnimatedImage.open(arguments[0])
     let directory = URL(filePath: arguments[2], directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let wanted = indices(of: image, count: count)
@@ -17,7 +17,7 @@ enum EvenFrames {
     // One pass over the animation, decoded ahead; skipped frames are not scaled.
     for try await frame in image.bitmaps(0...wanted[wanted.count - 1])
     where wanted.contains(frame.index) {
-      let picture = frame.bitmap.scaled(to: TargetSize(width: 224, height: 224), fit: .fill)
+      let picture = try frame.bitmap.scaled(to: TargetSize(width: 224, height: 224), fit: .fill)
       let file = directory.appending(path: "frame-\(frame.index).png")
       try Data(encoder.encode(picture)).write(to: file, options: .atomic)
     }

@@ -34,7 +34,7 @@ final class Player: Sendable {
     shown: @escaping @Sendable (borrowing ScheduledFrame) -> Bool,
     ended: @escaping @Sendable (AnimatedImageError?) -> Void
   ) {
-    let frames = scheduler.frames()
+    let frames = scheduler.play()
     // Not on the cooperative pool, which callbacks that block would starve.
     Task.detached(executorPreference: thread) { [self] in
       let error = await play(frames, shown)

@@ -108,7 +108,7 @@ extension CacheTable {
     var cost = 0
     var slot = groups[group].frames.newest
     for _ in 0..<Self.floor where slot >= 0 {
-      cost += slots[slot].frame?.cost ?? 0
+      cost += slots[slot].frame?.byteCount ?? 0
       slot = slots[slot].links.older
     }
     return cost

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let scheduler = FrameScheduler(image)
-/// for try await frame in scheduler.frames() { show(frame.bitmap) }
+/// for try await frame in scheduler.play() { show(frame.bitmap) }
 /// print(scheduler.state)
 /// ```
 ///
@@ -19,7 +19,7 @@ internal import Synchronization
 /// the previous frame was shown for its duration, or if the options are invalid for the image. Ending is
 /// immediate: at most one frame's decoding still completes.
 ///
-/// A stream retains its scheduler, so `FrameScheduler(image).frames()` plays. Methods may be called from
+/// A stream retains its scheduler, so `FrameScheduler(image).play()` plays. Methods may be called from
 /// any thread.
 public final class FrameScheduler: Sendable {
   package let shared: SharedFrames
@@ -64,7 +64,7 @@ public final class FrameScheduler: Sendable {
   /// Of a ``StreamedImage``, plays what has arrived. When the next frame is missing, the current one stays on screen,
   /// and ``PlaybackOptions/stallPolicy`` says what becomes of the schedule. The first play ends with the stream:
   /// until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it came, and
-  /// its ``StreamedImage/ending()`` says so; playback fails only if no frame arrived. A frame at which
+  /// its ``StreamedImage/waitUntilEnded()`` says so; playback fails only if no frame arrived. A frame at which
   /// ``PlaybackOptions`` begin, but which never arrives, is replaced by the last.
   ///
   /// Of a ``RemoteImage``, frames are late when their bytes are; ``PlaybackOptions/latePolicy`` says what happens
@@ -95,13 +95,12 @@ public final class FrameScheduler: Sendable {
 
   private var session: PlaybackSession { current.withLock { $0.session } }
 
-  /// Returns the frames from the start. Playback begins when the first one is awaited.
+  /// Plays from the start: returns the frames, each at its deadline. Playback begins when the first one is awaited.
   ///
-  /// The sequence throws if playback fails, after the last good frame was taken; use
-  /// ``ScheduledFrames/stream`` where a failure should just end the loop. It has one consumer; several
-  /// consumers need a scheduler each (see ``SharedFrames``). Calling it again stops the previous stream and
-  /// starts over.
-  public func frames() -> ScheduledFrames {
+  /// The sequence throws if playback fails, after the last good frame was taken. It has one consumer; several
+  /// consumers need a scheduler each (see ``SharedFrames``). Calling it again ends the previous sequence and
+  /// plays from the start again.
+  public func play() -> ScheduledFrames {
     ScheduledFrames(of: self, session: takeSession())
   }
 
@@ -115,10 +114,10 @@ public final class FrameScheduler: Sendable {
   /// 60 bytes per frame.
   public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
 
-  /// Waits for the stream to end and returns its final state. Does not start playback.
+  /// Waits until playback has ended and returns its final state. Does not start playback.
   ///
   /// Returns the current state as soon as the calling task is cancelled.
-  public func ending() async -> PlaybackState { await session.ending() }
+  public func waitUntilEnded() async -> PlaybackState { await session.ending() }
 
   /// Pauses playback. The stream stays open and the current frame on screen. If no frame was shown yet, the
   /// first one still is.
@@ -238,6 +237,6 @@ extension AnimationSource {
   ) -> ScheduledFrames {
     FrameScheduler(
       self, rendering: rendering, options: options, cache: cache, clock: clock, logger: logger
-    ).frames()
+    ).play()
   }
 }

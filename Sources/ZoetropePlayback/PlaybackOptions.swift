@@ -44,25 +44,25 @@ public struct PlaybackOptions: Sendable, Hashable {
   /// Whether to record each frame's times in ``FrameScheduler/trace``. Default: false.
   public var recordsTrace: Bool
 
-  /// Creates options.
+  /// Creates options; omitted arguments take their defaults.
   public init(
-    playCount: PlayCount? = nil, startIndex: Int? = nil, range: Range<Int>? = nil,
-    fixedDelay: Duration? = nil, delayPolicy: DelayPolicy = .browser, rate: Double = 1,
-    direction: PlaybackDirection = .forward, bounces: Bool = false,
-    latePolicy: LatePolicy = .skip, buffering: FrameBuffering = .newest, decodeAhead: Int = 2,
-    reducesMotion: Bool = false, posterIndex: Int? = nil, recordsTrace: Bool = false,
-    stallPolicy: StallPolicy = .shift
+    playCount: PlayCount? = nil, rate: Double = 1, direction: PlaybackDirection = .forward,
+    bounces: Bool = false, startIndex: Int? = nil, range: Range<Int>? = nil,
+    delayPolicy: DelayPolicy = .browser, fixedDelay: Duration? = nil,
+    latePolicy: LatePolicy = .skip, stallPolicy: StallPolicy = .shift,
+    buffering: FrameBuffering = .newest, decodeAhead: Int = 2,
+    reducesMotion: Bool = false, posterIndex: Int? = nil, recordsTrace: Bool = false
   ) {
-    self.stallPolicy = stallPolicy
     self.playCount = playCount
-    self.startIndex = startIndex
-    self.range = range
-    self.fixedDelay = fixedDelay
-    self.delayPolicy = delayPolicy
     self.rate = rate
     self.direction = direction
     self.bounces = bounces
+    self.startIndex = startIndex
+    self.range = range
+    self.delayPolicy = delayPolicy
+    self.fixedDelay = fixedDelay
     self.latePolicy = latePolicy
+    self.stallPolicy = stallPolicy
     self.buffering = buffering
     self.decodeAhead = decodeAhead
     self.reducesMotion = reducesMotion
@@ -169,17 +169,25 @@ extension SeekResult: CustomStringConvertible {
 }
 
 /// What to do with a frame that the consumer has not taken when the next one is due.
-public enum FrameBuffering: String, Sendable, Hashable {
+public struct FrameBuffering: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable { case newest, lossless }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
   /// Replaces it: a slow consumer gets fewer frames, never outdated ones. The default.
   ///
   /// The new frame counts it in ``ScheduledFrame/skipped`` and includes its changes in
   /// ``ScheduledFrame/dirtyRect``.
-  case newest
+  public static let newest = FrameBuffering(.newest)
   /// Waits: no presented frame is lost, and the next one is late by the consumer's delay.
   ///
   /// With ``LatePolicy/stretch`` (see ``PlaybackOptions/everyFrame``), the consumer gets each frame exactly
   /// once.
-  case lossless
+  public static let lossless = FrameBuffering(.lossless)
+
+  /// The name.
+  public var description: String { rawValue }
 }
 
 /// The direction of playback.

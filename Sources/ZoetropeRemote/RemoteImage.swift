@@ -6,7 +6,7 @@
 /// ```swift
 /// let image = try await RemoteImage(reading: remote, index: index)
 /// let bitmap = try await image.bitmap(at: 500)
-/// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
+/// for try await frame in FrameScheduler(image).play() { show(frame.bitmap) }
 /// ```
 ///
 /// **Index.** With the file's ``ImageIndex``, opening reads nothing. Without one, opening reads the file's
@@ -14,7 +14,7 @@
 /// 255 bytes says where the next one begins.
 ///
 /// **Reads.** Bytes are fetched first and decoded when they are here, so no decode thread waits for them. What was
-/// read is kept up to ``RemoteOptions/cacheByteLimit``, charged to ``MemoryBudget/shared`` and dropped on demand;
+/// read is kept up to ``RemoteOptions/byteLimit``, charged to ``MemoryBudget/shared`` and dropped on demand;
 /// at most 16 ranges are read at a time for each position. Concurrent requests for the same bytes share one read,
 /// which is cancelled with the last of them. Frames taken in order are read ahead. A long way to a frame is
 /// fetched and decoded in stretches of 4 MiB. A read that fails, or returns more or fewer bytes than asked for,
@@ -52,7 +52,7 @@ public final class RemoteImage: AnimationSource {
     options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init(),
     budget: MemoryBudget
   ) async throws(AnimatedImageError) {
-    let cache = ByteRangeCache(byteLimit: remoteOptions.cacheByteLimit)
+    let cache = ByteRangeCache(byteLimit: remoteOptions.byteLimit)
     let memory = RemoteMemory(cache, budget: budget)
     let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
     // So that sums of offsets cannot overflow.
@@ -74,8 +74,8 @@ public final class RemoteImage: AnimationSource {
         options: options)
     } else {
       let scan = try await RemoteScan(
-        fetcher: fetcher, smallestSkip: remoteOptions.requestCost,
-        readAhead: remoteOptions.readAhead > 0 ? remoteOptions.cacheByteLimit / 2 : 0
+        fetcher: fetcher, smallestSkip: remoteOptions.gapByteLimit,
+        readAhead: remoteOptions.readAheadByteCount > 0 ? remoteOptions.byteLimit / 2 : 0
       ).scan(options.limits)
       image = try await Self.settle(scan, fetcher, options)
     }
@@ -132,7 +132,7 @@ public final class RemoteImage: AnimationSource {
   public var statistics: ReadStatistics { fetcher.statistics }
 
   /// The bytes that frame `index` takes when nothing is kept: those of it and of what it depends on, in ascending
-  /// ranges, joined across gaps shorter than ``RemoteOptions/requestCost``. Empty if there is no such frame.
+  /// ranges, joined across gaps shorter than ``RemoteOptions/gapByteLimit``. Empty if there is no such frame.
   ///
   /// They are read in this order, but not always in as many reads: a range longer than 4 MiB is read in stretches
   /// of whole frames, and a gap between two stretches is left out.
@@ -141,7 +141,7 @@ public final class RemoteImage: AnimationSource {
     let first = frames[...index].lastIndex { $0.isIndependent } ?? 0
     var ranges: [Range<Int>] = []
     for frame in frames[first...index] {
-      ranges.append(frame.byteRange, joiningWithin: remoteOptions.requestCost)
+      ranges.append(frame.byteRange, joiningWithin: remoteOptions.gapByteLimit)
     }
     return ranges
   }

@@ -57,7 +57,7 @@ final class FetchedReader: FrameReading {
     var count = 0
     for control in image.frames[path] where !source.isAtHand(control.byteRange) {
       var longer = ranges
-      longer.append(control.byteRange, joiningWithin: options.requestCost)
+      longer.append(control.byteRange, joiningWithin: options.gapByteLimit)
       // With the gaps that are read too.
       let growth =
         longer.count > ranges.count
@@ -74,7 +74,7 @@ final class FetchedReader: FrameReading {
     }
     guard !ranges.isEmpty else { return nil }
     let limit = image.options.limits.liveBytes
-    let stretch = max(min(Self.stretch, options.cacheByteLimit / 2), 0)
+    let stretch = max(min(Self.stretch, options.byteLimit / 2), 0)
     return { [source, ahead, ranges, next] in
       do throws(AnimatedImageError) {
         let needed = source.pinnedByteCount + ranges.reduce(0) { $0 + $1.count }

@@ -37,7 +37,7 @@ struct FrameFiller: FrameFilling {
       if store.contains(key) { continue }
       do throws(AnimatedImageError) {
         let rendered = try renderers[place].render(frame, isCancelled: isCancelled)
-        try store.keep(CachedFrame(rendered.bitmap, damage: rendered.damage), for: key)
+        try store.store(CachedFrame(rendered.bitmap, damage: rendered.damage), for: key)
         count += 1
       } catch {
         if error.code == .cancelled { throw error }
@@ -64,7 +64,7 @@ extension FrameStore: FormatKeeping {
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)? {
     guard rendering.table != nil,
-      let family = formats.first(where: { $0.rendering == rendering })?.family, !family.isEmpty
+      let family = formats.first(where: { $0.rendering == rendering })?.family
     else { return nil }
     let others = formats.filter { $0.family == family && $0.rendering != rendering }
     if others.isEmpty { return nil }

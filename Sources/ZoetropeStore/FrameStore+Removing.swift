@@ -123,19 +123,19 @@ extension FrameStore {
 /// The contents of a ``FrameStore``, and the counters of this process.
 public struct FrameStoreStatistics: Sendable, Hashable {
   /// The frames of one size and pixel format, or of one ``FrameFormat``.
-  public struct Table: Sendable, Hashable {
+  package struct Table: Sendable, Hashable {
     /// The name of the ``FrameFormat``; nil if it is the table of a size and pixel format.
-    public let name: String?
+    package let name: String?
     /// The size of the frames; in the table of a ``FrameFormat``, of the largest possible one.
-    public let size: PixelSize
+    package let size: PixelSize
     /// The pixel format of the frames.
-    public let format: PixelFormat
+    package let format: PixelFormat
     /// Number of frames stored.
-    public let frameCount: Int
+    package let frameCount: Int
     /// The maximum number of frames.
-    public let capacity: Int
+    package let capacity: Int
     /// Bytes on disk.
-    public let byteCount: Int
+    package let byteCount: Int
   }
 
   /// Number of frames stored, in all sizes and formats.
@@ -143,11 +143,11 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   /// Bytes on disk, of all tables. ``FrameStore/byteLimit`` limits them.
   public internal(set) var byteCount = 0
   /// Number of records about files, which are kept apart from frames.
-  public internal(set) var recordCount = 0
+  package internal(set) var recordCount = 0
   /// Bytes on disk, of all records; at most 32 MiB.
-  public internal(set) var recordByteCount = 0
+  package internal(set) var recordByteCount = 0
   /// The tables.
-  public internal(set) var tables: [Table] = []
+  package internal(set) var tables: [Table] = []
   /// Lookups by this process that found a frame.
   public internal(set) var hits = 0
   /// Lookups by this process that found none.

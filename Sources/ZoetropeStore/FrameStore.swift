@@ -29,7 +29,7 @@ public final class FrameStore: Sendable {
   /// nothing is stored, evicted or removed.
   public let isReadOnly: Bool
   /// The formats whose families are filled together.
-  public let formats: [FrameFormat]
+  package let formats: [FrameFormat]
 
   let secretPath: FilePath
   private let indexDirectory: FilePath
@@ -114,19 +114,19 @@ public final class FrameStore: Sendable {
     return found
   }
 
-  /// Stores `frame` under `key` if possible.
-  public func store(_ frame: CachedFrame, for key: FrameKey) {
-    do throws(AnimatedImageError) { try keep(frame, for: key) } catch { note(error) }
+  /// Stores `frame` under `key` if possible; ``lastError`` says why it was not.
+  public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
+    do throws(AnimatedImageError) { try store(frame, for: key) } catch { note(error) }
   }
 
-  /// Stores `frame` under `key`, or throws.
+  /// Stores `frame` under `key`.
   ///
   /// - Throws: `storeBusy` if every slot for the frame is in use; `storeFull` if the disk is full or
   ///   the limit leaves no room; `storeDenied` if the store or the table is read-only, or not of this
   ///   user alone; `storeDamaged` if others remove the table again and again; `storeUnsupported` if
   ///   the file system has no locks or the table cannot be mapped; `io`; `parameter` if the key names
   ///   another size or format, or the frame's damage takes more than 160 bytes to describe.
-  public func keep(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
+  public func store(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
     let shape = TableShape(key)
     let size = key.animation.rendition.size
     guard frame.bitmap.size == size, !size.isEmpty else {

@@ -204,6 +204,17 @@ extension AnimatedImage {
     self = try store.open(path, options: options) { Task.isCancelled }
   }
 
+  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:knownTo:)``.
+  ///
+  /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
+  public static func open(
+    _ path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await opened(reading: path) { (flag) throws(AnimatedImageError) in
+      try store.open(path, options: options) { flag.isRaised }
+    }
+  }
+
   /// Like ``init(contentsOf:options:knownTo:)``, for a file that the caller has opened.
   package init(
     source: any ByteSource, options: DecodingOptions, knownTo store: FrameStore
@@ -216,7 +227,7 @@ extension DecodingOptions {
   /// Every option that affects what opening a file finds.
   fileprivate var scanConditions: [Int] {
     let policy =
-      switch damage {
+      switch damage.kind {
       case .salvage: 1
       case .strict: 2
       case .partialRows: 3

@@ -214,7 +214,7 @@ struct TableKey: Sendable, Hashable {
 // Spelt out because the codes in tables must not change with the order of the cases.
 extension DamagePolicy {
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .salvage: 1
     case .strict: 2
     case .partialRows: 3
@@ -225,7 +225,7 @@ extension DamagePolicy {
 extension PixelDecoder {
   /// In bits that no damage policy has.
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .fast: 0
     case .reference: 1 << 8
     }
@@ -234,7 +234,7 @@ extension PixelDecoder {
 
 extension ScalingFit {
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .fit: 1
     case .fill: 2
     case .stretch: 3
@@ -245,7 +245,7 @@ extension ScalingFit {
 
 extension ScalingFilter {
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .nearest: 1
     case .box: 2
     case .bilinear: 3

@@ -29,7 +29,7 @@ import Zoetrope
       bytes.storeBytes(of: 0x7f, toByteOffset: offset, as: UInt8.self)
     }
     let painted = CachedFrame(row.finish())
-    for index in image.frames.indices { try store.keep(painted, for: keys[index]) }
+    for index in image.frames.indices { try store.store(painted, for: keys[index]) }
   }
 
   @Test(arguments: commands)

@@ -240,7 +240,7 @@ import Zoetrope
     let reader = FrameReader(try AnimatedImage(bytes: mixed.bytes))
     var expected: [[UInt8]] = []
     while let frame = try reader.next() {
-      let scaled = frame.bitmap.scaled(
+      let scaled = try frame.bitmap.scaled(
         to: TargetSize(width: 10), filter: .lanczos3, linearLight: true)
       #expect(scaled.size == PixelSize(width: 10, height: 8))
       var bytes: [UInt8] = []

@@ -118,7 +118,7 @@ extension FrameLoader {
     let rendition = Rendition(request.rendering, of: image.canvasSize, options: decoding)
     let content = arrival.content ?? arrival.provisional
     let key = AnimationKey(content: content, rendition: rendition)[0]
-    cache.store(CachedFrame(poster.bitmap, damage: poster.damage), for: key)
+    cache.storeIfPossible(CachedFrame(poster.bitmap, damage: poster.damage), for: key)
     guard arrival.content == nil else { return }
     arrivals[request.id]?.renditions.insert(rendition)
     remember(
@@ -146,7 +146,7 @@ extension FrameLoader {
       for rendition in arrival.renditions {
         let old = AnimationKey(content: provisional, rendition: rendition)[0]
         guard let poster = cache.frame(for: old) else { continue }
-        cache.store(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
+        cache.storeIfPossible(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
       }
       // The shelf charges its bytes from now on.
       core.refund()

@@ -30,7 +30,7 @@ package enum LoadSource: Sendable {
       }
     case .stream(let opening):
       let stream = try await Self.opened(opening, options)
-      guard let ending = await stream.ending() else {
+      guard let ending = await stream.waitUntilEnded() else {
         throw AnimatedImageError(.cancelled, "while bytes arrived")
       }
       if let error = ending.error { throw error }

@@ -107,14 +107,14 @@ struct Warming {
     _ frame: CachedFrame, for key: FrameKey
   ) throws(AnimatedImageError) {
     do throws(AnimatedImageError) {
-      try store.keep(frame, for: key)
+      try store.store(frame, for: key)
       report.stored += 1
     } catch {
       // Other programs use every slot for this frame, but the next frame may have one. Or the limit, and not
       // the disk, leaves no room beside the table itself.
       let isLimit =
         error.code == .storeFull
-        && store.statistics.byteCount + frame.cost + TableFile.pageSize > store.byteLimit
+        && store.statistics.byteCount + frame.byteCount + TableFile.pageSize > store.byteLimit
       guard error.code == .storeBusy || isLimit else { throw error }
     }
   }
@@ -151,7 +151,7 @@ struct WarmRoom {
 
   mutating func take(_ frame: CachedFrame) {
     let page = TableFile.pageSize
-    byteCount -= (frame.cost + page - 1) / page * page + 256
+    byteCount -= (frame.byteCount + page - 1) / page * page + 256
   }
 
   /// Subtracts the overhead of the table, once per table.

@@ -40,7 +40,7 @@ struct StillRequest: Hashable {
     case .drawing(let settings):
       let drawing = try PictureDrawing(settings)
       return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) -> Delivery in
-        try drawing.draw(picture.frame.bitmap.converted(to: .rgba8))
+        try drawing.draw(endingWithoutMemory(try picture.frame.bitmap.converted(to: .rgba8)))
       }
     case .files(let name):
       var files = try StillFiles(name, inputs, format: format, isForced: isForced)
@@ -96,7 +96,7 @@ struct StillRequest: Hashable {
     try rendering?.check(against: image, file: input.name)
     do throws(AnimatedImageError) {
       if let still = try staticImage(of: image) {
-        return Picture(image: image, frame: rendered(still), index: nil)
+        return Picture(image: image, frame: try rendered(still), index: nil)
       }
       let frame = try chosenFrame(of: image, keptIn: store)
       return Picture(image: image, frame: frame, index: frame.index)
@@ -126,16 +126,17 @@ struct StillRequest: Hashable {
     case .poster(.nonblank):
       // Checked before scaling, which could make a few visible pixels vanish.
       while let frame = try reader.next() {
-        if frame.bitmap.hasVisiblePixels { return rendered(frame) }
+        if frame.bitmap.hasVisiblePixels { return try rendered(frame) }
       }
     }
-    guard let store else { return rendered(try reader.frame(at: index)) }
+    guard let store else { return try rendered(reader.frame(at: index)) }
     return try RenderedReader(image, rendering: rendering ?? Rendering(), cache: store)
       .frame(at: index)
   }
 
-  private func rendered(_ frame: CompositedFrame) -> CompositedFrame {
-    rendering.map { frame.scaled(by: $0) } ?? frame
+  private func rendered(_ frame: CompositedFrame) throws(AnimatedImageError) -> CompositedFrame {
+    guard let rendering else { return frame }
+    return try frame.scaled(by: rendering)
   }
 }
 

@@ -56,7 +56,8 @@ final class PlannedFrames: FrameSupply {
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
     guard let index else {
       guard let frame = try stored.staticImage() else { return nil }
-      return rendering.map { frame.scaled(by: $0) } ?? frame
+      guard let rendering else { return frame }
+      return try frame.scaled(by: rendering)
     }
     if isRaw { return try stored.frame(at: index) }
     guard hasRepeats else { return try next(index) }
@@ -74,9 +75,9 @@ final class PlannedFrames: FrameSupply {
 
 extension CompositedFrame {
   /// A picture of any size, scaled whole.
-  func scaled(by rendering: Rendering) -> CompositedFrame {
+  func scaled(by rendering: Rendering) throws(AnimatedImageError) -> CompositedFrame {
     guard let target = rendering.target else { return self }
-    let bitmap = bitmap.scaled(
+    let bitmap = try bitmap.scaled(
       to: target, fit: rendering.fit, filter: rendering.filter,
       linearLight: rendering.linearLight)
     return CompositedFrame(

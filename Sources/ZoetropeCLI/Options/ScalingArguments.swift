@@ -54,8 +54,19 @@ struct SizeArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-extension ScalingFit: ExpressibleByArgument {}
-extension ScalingFilter: ExpressibleByArgument {}
+extension ScalingFit: ExpressibleByArgument {
+  /// The fit of this name.
+  public init?(argument: String) { self.init(rawValue: argument) }
+  /// The names of all fits.
+  public static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
+
+extension ScalingFilter: ExpressibleByArgument {
+  /// The filter of this name.
+  public init?(argument: String) { self.init(rawValue: argument) }
+  /// The names of all filters.
+  public static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
 
 extension Rendering {
   /// Rejects pictures with more pixels than a canvas may have.

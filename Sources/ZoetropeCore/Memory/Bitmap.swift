@@ -24,8 +24,8 @@ public struct Bitmap: Sendable {
   public var width: Int { size.width }
   /// Rows.
   public var height: Int { size.height }
-  /// Bytes of memory that the picture holds; its cost in a cache.
-  public var cost: Int { storage.byteCount }
+  /// Bytes of memory that the picture holds, padding included.
+  public var byteCount: Int { storage.byteCount }
 
   /// All bytes, row by row including padding.
   public var bytes: RawSpan {
@@ -75,13 +75,15 @@ extension Bitmap {
   /// `draw` is called once for each row with its bytes, without padding and zeroed (transparent
   /// black), and fills them in according to `format`.
   ///
-  /// - Precondition: No side of `size` is negative, and there is memory for the pixels.
+  /// - Throws: `parameter` if a side of `size` is negative; `outOfMemory` if allocation fails.
   public init(
     size: PixelSize, format: PixelFormat = .rgba8,
     drawingRow draw: (_ y: Int, _ bytes: inout MutableRawSpan) -> Void
-  ) {
-    precondition(size.width >= 0 && size.height >= 0, "a picture of \(size)")
-    var buffer = PixelBuffer(size: size, format: format)
+  ) throws(AnimatedImageError) {
+    guard size.width >= 0, size.height >= 0 else {
+      throw AnimatedImageError(.parameter, "a picture of \(size)")
+    }
+    var buffer = try PixelBuffer(asking: size, format: format)
     let stride = buffer.bytesPerRow
     let count = size.width * format.bytesPerPixel
     for y in 0..<size.height {
@@ -91,6 +93,12 @@ extension Bitmap {
     }
     self = buffer.finish()
   }
+}
+
+/// The picture that `work` makes, where there is nobody to throw to: of the size of a screen or of a picture that is
+/// in memory already. The process ends if there is no memory for it.
+package func endingWithoutMemory<Value>(_ work: @autoclosure () throws -> Value) -> Value {
+  do { return try work() } catch { fatalError("\(error)") }
 }
 
 /// A picture being drawn, the sole owner of its pixels until it becomes a ``Bitmap``.

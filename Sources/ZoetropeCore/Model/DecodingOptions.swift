@@ -40,12 +40,20 @@ extension DecodingOptions {
 
 /// Which decoders turn a frame's compressed bytes into pixels. All find the same frames and give intact
 /// ones the same pixels.
-public enum PixelDecoder: String, Sendable, Hashable {
+public struct PixelDecoder: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable { case fast, reference }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
   /// This package's own decoders, with libdeflate for inflating.
-  case fast
+  public static let fast = PixelDecoder(.fast)
   /// giflib's and libpng's own decoders, for comparison. Of a damaged GIF frame, giflib gives complete
   /// rows only, where ``fast`` keeps every pixel before the damage, and it accepts some invalid codes.
-  case reference
+  public static let reference = PixelDecoder(.reference)
+
+  /// The decoder's name.
+  public var description: String { rawValue }
 }
 
 /// Bounds on what a file may ask for; on by default.

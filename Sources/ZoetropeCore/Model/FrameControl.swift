@@ -33,7 +33,7 @@ public struct FrameControl: Sendable, Hashable {
   /// Whether the rows are stored in interlaced order.
   public let isInterlaced: Bool
   /// Where the colours come from.
-  public let palette: PaletteUse
+  package let palette: PaletteUse
   /// GIF: entries in the frame's local palette, 0 if it has none.
   package var localPaletteCount: Int { Int(paletteCount) }
   /// The bytes of the file from which the pixels are decoded.
@@ -42,7 +42,7 @@ public struct FrameControl: Sendable, Hashable {
   /// Creates a frame's properties, for example to test code that displays them.
   ///
   /// By default the frame is drawn over the canvas and kept, is not interlaced and has no bytes.
-  public init(
+  package init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod = .keep,
     blend: BlendOperation = .over, isIndependent: Bool = false, isInterlaced: Bool = false,
     palette: PaletteUse = .none, byteRange: Range<Int> = 0..<0
@@ -93,7 +93,7 @@ public struct FrameDelay: Sendable, Hashable {
   }
 
   /// A delay in hundredths of a second, as GIF stores it.
-  public init(centiseconds: UInt16) {
+  package init(centiseconds: UInt16) {
     self.init(numerator: UInt32(centiseconds), denominator: 100)
   }
 
@@ -106,7 +106,7 @@ public struct FrameDelay: Sendable, Hashable {
   }
 
   /// The exact time in milliseconds, rounded down.
-  public var milliseconds: Int { Int(UInt64(numerator) * 1000 / UInt64(denominator)) }
+  package var milliseconds: Int { Int(UInt64(numerator) * 1000 / UInt64(denominator)) }
 }
 
 extension FrameDelay: CustomStringConvertible {
@@ -134,7 +134,7 @@ public enum BlendOperation: UInt8, Sendable, Hashable {
 }
 
 /// Where a frame's colours come from.
-public enum PaletteUse: UInt8, Sendable, Hashable {
+package enum PaletteUse: UInt8, Sendable, Hashable {
   /// The pixels hold colours; there is no palette.
   case none
   /// The palette of the whole file.

@@ -88,7 +88,7 @@ public struct PixelRect: Sendable, Hashable {
   }
 
   /// Whether every pixel of `other` lies inside; every rectangle contains the empty ones.
-  public func contains(_ other: PixelRect) -> Bool {
+  package func contains(_ other: PixelRect) -> Bool {
     other.isEmpty
       || (other.x >= x && other.y >= y && other.maxX <= maxX && other.maxY <= maxY)
   }

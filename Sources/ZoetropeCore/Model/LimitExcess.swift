@@ -20,14 +20,14 @@ public struct LimitExcess: Sendable, Hashable {
     /// ``DecodingLimits/pixelsPerPlay``.
     public static let pixelsPerPlay = Kind("pixelsPerPlay")
     /// Pixels of a scaled frame: ``DecodingLimits/canvasPixels``.
-    public static let scaledPixels = Kind("scaledPixels")
+    package static let scaledPixels = Kind("scaledPixels")
     /// The longer side of a scaled frame. Fixed.
-    public static let scaledSide = Kind("scaledSide", isFixed: true)
+    package static let scaledSide = Kind("scaledSide", isFixed: true)
     /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading stops at
     /// the limit, so more may follow than was asked for.
-    public static let inputBytes = Kind("inputBytes")
+    package static let inputBytes = Kind("inputBytes")
     /// Pixels of a picture to be written as PNG. Fixed.
-    public static let pngPixels = Kind("pngPixels", isFixed: true)
+    package static let pngPixels = Kind("pngPixels", isFixed: true)
 
     /// Same as ``name``.
     public var description: String { name }
@@ -41,7 +41,7 @@ public struct LimitExcess: Sendable, Hashable {
   public let allowed: Int
 
   /// Creates the excess of one limit.
-  public init(_ kind: Kind, asked: Int, allowed: Int) {
+  package init(_ kind: Kind, asked: Int, allowed: Int) {
     (self.kind, self.asked, self.allowed) = (kind, asked, allowed)
   }
 

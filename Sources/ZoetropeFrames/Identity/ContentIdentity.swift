@@ -25,7 +25,7 @@ public struct ContentIdentity: Sendable, Hashable {
   public init(of bytes: borrowing RawSpan) { self = HashSecret.process.hash128(bytes) }
 
   /// Computes the identity of `bytes`. Reads every byte once.
-  public init(of bytes: [UInt8]) {
+  package init(of bytes: [UInt8]) {
     self.init(of: bytes.rawBytes)
   }
 }

@@ -7,7 +7,7 @@ public struct CachedFrame: Sendable {
   /// Damage found in the frame, if any.
   public let damage: Damage?
   /// Bytes of the pixels, padding included.
-  public var cost: Int { bitmap.cost }
+  public var byteCount: Int { bitmap.byteCount }
 
   /// Creates a frame to cache. Default: no damage.
   public init(_ bitmap: Bitmap, damage: Damage? = nil) {
@@ -23,8 +23,8 @@ public struct CachedFrame: Sendable {
 public protocol FrameCaching: Sendable {
   /// The frame stored under `key`, if it is still there.
   func frame(for key: FrameKey) -> CachedFrame?
-  /// Stores `frame` under `key`, replacing any previous frame.
-  func store(_ frame: CachedFrame, for key: FrameKey)
+  /// Stores `frame` under `key`, replacing any previous frame, if there is room for it.
+  func storeIfPossible(_ frame: CachedFrame, for key: FrameKey)
   /// Removes every frame of the image with this content, in every rendition.
   func remove(_ content: ContentIdentity)
   /// Removes all frames.
@@ -57,10 +57,12 @@ public protocol FrameCaching: Sendable {
 
 extension FrameCaching {
   /// The bitmap stored under `key`, if it is still there.
-  public func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
+  package func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
 
   /// Stores `bitmap` under `key` as a frame without damage.
-  public func store(_ bitmap: Bitmap, for key: FrameKey) { store(CachedFrame(bitmap), for: key) }
+  package func storeIfPossible(_ bitmap: Bitmap, for key: FrameKey) {
+    storeIfPossible(CachedFrame(bitmap), for: key)
+  }
 
   /// A hold that does nothing, for caches that need none.
   public func hold(_ animation: AnimationKey) -> FrameHold { FrameHold() }
@@ -127,7 +129,7 @@ public struct FrameKey: Sendable, Hashable {
   public let index: Int
 
   /// The key of frame `index` of `animation`.
-  public init(_ animation: AnimationKey, index: Int) {
+  package init(_ animation: AnimationKey, index: Int) {
     self.animation = animation
     self.index = index
   }
@@ -138,7 +140,7 @@ public struct AnimationKey: Sendable, Hashable {
   /// The content of the image.
   public let content: ContentIdentity
   /// How its frames were rendered.
-  public let rendition: Rendition
+  package let rendition: Rendition
 
   /// Creates the key of an image and a rendition.
   public init(content: ContentIdentity, rendition: Rendition) {

@@ -123,9 +123,9 @@ public final class MemoryBudget: Sendable {
   /// Held bytes may change while `read` runs. The lesser value before and after counts, so that the
   /// ceiling is never set too high.
   package func fit(_ read: () -> MemoryReading) -> MemoryReading {
-    let before = usedBytes
+    let before = byteCount
     let reading = read()
-    let used = min(before, usedBytes)
+    let used = min(before, byteCount)
     ceiling.store(reading.room.map { max(used + $0, 0) } ?? .max, ordering: .relaxed)
     return reading
   }
@@ -142,7 +142,7 @@ public final class MemoryBudget: Sendable {
   }
 
   /// Bytes held now.
-  public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
+  public var byteCount: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
   /// The memory pressure: the higher of the level set here and the measured one (see
   /// ``watchesPressure``). A rise evicts at once.
@@ -243,7 +243,7 @@ public final class MemoryBudget: Sendable {
   package func removeAll(of kind: Kind) { _ = relieve(.max, of: kind) }
 
   private var exceedsLimits: Bool {
-    usedBytes > effectiveLimit || used(for: .checkpoints) > limit(for: .checkpoints)
+    byteCount > effectiveLimit || used(for: .checkpoints) > limit(for: .checkpoints)
       || used(for: .images) > limit(for: .images)
   }
 
@@ -251,10 +251,10 @@ public final class MemoryBudget: Sendable {
   /// here again.
   private func evict() {
     while exceedsLimits {
-      let before = usedBytes
+      let before = byteCount
       guard evicting.withLockIfAvailable({ _ in evictExcess() }) != nil else { return }
       // Only floors are left.
-      if usedBytes >= before { return }
+      if byteCount >= before { return }
     }
   }
 
@@ -264,8 +264,8 @@ public final class MemoryBudget: Sendable {
         guard relieve(used(for: kind) - limit(for: kind), of: kind) else { break }
       }
     }
-    while usedBytes > effectiveLimit {
-      let over = usedBytes - effectiveLimit
+    while byteCount > effectiveLimit {
+      let over = byteCount - effectiveLimit
       let surplus = min(over, used(for: .checkpoints) - share(of: .checkpoints))
       guard
         (surplus > 0 && relieve(surplus, of: .checkpoints))

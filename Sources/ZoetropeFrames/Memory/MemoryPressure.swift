@@ -208,7 +208,7 @@ package final class PressureWatch: Sendable {
       return (before, findings.lacksRoom)
     }
     let facts: Logger.Metadata = [
-      "pressure": "\(level)", "limit": "\(budget.effectiveLimit)", "used": "\(budget.usedBytes)",
+      "pressure": "\(level)", "limit": "\(budget.effectiveLimit)", "used": "\(budget.byteCount)",
       "was": "\(before)",
     ]
     if level != before {
@@ -231,7 +231,7 @@ package final class PressureWatch: Sendable {
     guard isEnabled else { return false }
     let due = nextLook.load(ordering: .relaxed)
     // The thread that clears the mark takes the reading.
-    guard budget.usedBytes >= due,
+    guard budget.byteCount >= due,
       nextLook.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
     else { return false }
     _ = budget.fit(read)
@@ -242,7 +242,7 @@ package final class PressureWatch: Sendable {
   /// Sets the mark of the next reading to when a quarter of the room is filled. Sets none near the
   /// end, where the budget's own limit applies.
   private func planLook(for budget: MemoryBudget) {
-    let used = budget.usedBytes
+    let used = budget.byteCount
     let room = budget.effectiveLimit - used
     nextLook.store(
       room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
@@ -251,12 +251,12 @@ package final class PressureWatch: Sendable {
   /// The time to the next reading: shorter if the rest of the process could fill the group
   /// meanwhile.
   private func pause(for budget: MemoryBudget) -> Duration {
-    budget.usedBytes >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
+    budget.byteCount >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
   }
 
   /// A reduced budget is watched until it is restored, even if nothing is held.
   private func isNeeded(for budget: MemoryBudget) -> Bool {
-    budget.usedBytes >= Self.threshold || budget.effectiveLimit < budget.byteLimit
+    budget.byteCount >= Self.threshold || budget.effectiveLimit < budget.byteLimit
   }
 }
 

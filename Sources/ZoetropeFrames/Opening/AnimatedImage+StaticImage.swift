@@ -13,7 +13,7 @@ extension AnimatedImage: AnimationSource {
   }
 
   /// ``staticBitmap()`` on the calling thread.
-  public func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
+  package func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
     guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
     let pixels = FramePixels()
     var decoder = FrameDecoder(header: header, options: options)

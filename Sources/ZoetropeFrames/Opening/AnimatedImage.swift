@@ -1,5 +1,6 @@
-// Re-exported, so that callers can create a `FilePath` without a dependency of their own.
-@_exported public import SystemPackage
+// Re-exported, so that callers can create them without a dependency of their own.
+@_exported public import struct SystemPackage.FileDescriptor
+@_exported public import struct SystemPackage.FilePath
 
 /// An opened GIF or PNG: its frames, play count and metadata. Pixels are decoded on demand.
 ///
@@ -46,6 +47,14 @@ public struct AnimatedImage: Sendable {
     contentsOf path: FilePath, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
     try self.init(contentsOf: path, options: options) { Task.isCancelled }
+  }
+
+  /// Like ``init(contentsOf:options:)`` with a `FilePath`, for a path in a `String`.
+  @_disfavoredOverload
+  public init(
+    contentsOf path: String, options: DecodingOptions = .init()
+  ) throws(AnimatedImageError) {
+    try self.init(contentsOf: FilePath(path), options: options)
   }
 
   /// Like ``init(contentsOf:options:)``, for threads without a task.
@@ -163,6 +172,14 @@ extension AnimatedImage {
     try await opened(reading: path) { (flag) throws(AnimatedImageError) in
       try AnimatedImage(contentsOf: path, options: options) { flag.isRaised }
     }
+  }
+
+  /// Like ``open(_:options:)`` with a `FilePath`, for a path in a `String`.
+  @_disfavoredOverload
+  public static func open(
+    _ path: String, options: DecodingOptions = .init()
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await open(FilePath(path), options: options)
   }
 
   /// Opens the image in `bytes` on one of the library's threads. See ``init(bytes:options:)``.

@@ -14,16 +14,16 @@ public struct ImageIndex: Sendable, Hashable {
   package let scan: ScannedImage
   package let header: ImageHeader
   /// The size of the file in bytes.
-  public let byteCount: Int
+  package let byteCount: Int
 
   /// The file's format.
-  public var format: AnimationFormat { header.format }
+  package var format: AnimationFormat { header.format }
   /// The size of every composited frame.
-  public var canvasSize: PixelSize { header.canvasSize }
+  package var canvasSize: PixelSize { header.canvasSize }
   /// The total number of plays.
-  public var playCount: PlayCount { scan.playCount }
+  package var playCount: PlayCount { scan.playCount }
   /// The frames, in order; at least one.
-  public var frames: [FrameControl] { scan.frames }
+  package var frames: [FrameControl] { scan.frames }
 
   /// The index of an opened image. Reads nothing.
   public init(of image: AnimatedImage) {

@@ -111,12 +111,12 @@ extension ImageOrigin {
       if cache.mayBlock {
         // Cancelled meanwhile, the frame is there all the same.
         try? await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
-          cache.store(stored, for: key)
+          cache.storeIfPossible(stored, for: key)
           var filler = cache.filler(besides: rendering, of: self, key.animation.content)
           filler?.fillIfPossible(composited) { flag.isRaised }
         }
       } else {
-        cache.store(stored, for: key)
+        cache.storeIfPossible(stored, for: key)
       }
     }
     state.budget.settle()

@@ -76,7 +76,7 @@ package struct DistinctFrames {
     if areas?.isEmpty == true, let thumbnail = thumbnails.last {
       thumbnails.append(thumbnail)
     } else {
-      thumbnails.append(Self.bytes(of: small.converted(to: .rgba8)))
+      thumbnails.append(Self.bytes(of: try small.converted(to: .rgba8)))
     }
   }
 
@@ -97,7 +97,9 @@ package struct DistinctFrames {
       width: min(size.width, Self.coarseSide), height: min(size.height, Self.coarseSide))
     return [
       Step(scaler: FrameScaler(from: size, box: box, to: coarse, filter: .box, linearLight: false)),
-      Step(scaler: FrameScaler(from: coarse, to: picture, filter: .box)),
+      Step(
+        scaler: FrameScaler(
+          from: coarse, box: SourceBox(coarse), to: picture, filter: .box, linearLight: false)),
     ]
   }
 

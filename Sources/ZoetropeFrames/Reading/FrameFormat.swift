@@ -2,8 +2,8 @@
 /// its pixels, and how many of them are kept.
 ///
 /// ```swift
-/// let list = FrameFormat("list", family: "party", size: PixelSize(width: 96, height: 96))
-/// let detail = FrameFormat("detail", family: "party", size: PixelSize(width: 480, height: 360))
+/// let list = FrameFormat("list", size: PixelSize(width: 96, height: 96), family: "party")
+/// let detail = FrameFormat("detail", size: PixelSize(width: 480, height: 360), family: "party")
 /// let store = try FrameStore(at: directory, formats: [list, detail])
 /// let frames = image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
 /// ```
@@ -12,13 +12,13 @@
 /// rendered again, and those of other formats stay.
 public struct FrameFormat: Sendable, Hashable {
   /// The name of the format.
-  public let name: String
-  /// The formats that are filled in one decode pass; "" for none.
-  public let family: String
+  package let name: String
+  /// The formats that are filled in one decode pass; nil for none.
+  public let family: String?
   /// The box that frames are scaled into.
-  public let size: PixelSize
+  package let size: PixelSize
   /// The maximum number of frames kept.
-  public let maximumCount: Int
+  package let maximumCount: Int
   /// What to pass to playing, loading and ``AnimationSource/bitmap(at:rendering:cache:)``.
   public let rendering: Rendering
 
@@ -26,25 +26,25 @@ public struct FrameFormat: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - name: Its name. Formats in use at the same time need different ones.
-  ///   - family: The formats with this family are filled together. Default: "", none.
   ///   - size: The box that frames are scaled into.
+  ///   - family: The formats with this family are filled together. Default: nil, none.
   ///   - fit: How frames are fitted into the box. Default: ``ScalingFit/fit``.
   ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
-  ///   - style: The pixel format. Default: ``PixelFormat/rgba8``.
+  ///   - format: The pixel format. Default: ``PixelFormat/rgba8``.
+  ///   - drawing: What is drawn on every frame after scaling. Default: nil, nothing.
   ///   - maximumCount: The maximum number of frames kept. Above 16, rounded down to a multiple of
   ///     16. At most 8192. Default: 1024.
-  ///   - drawing: What is drawn on every frame after scaling. Default: nil, nothing.
   public init(
-    _ name: String, family: String = "", size: PixelSize, fit: ScalingFit = .fit,
-    filter: ScalingFilter = .bilinear, style: PixelFormat = .rgba8, maximumCount: Int = 1024,
-    drawing: FrameDrawing? = nil
+    _ name: String, size: PixelSize, family: String? = nil, fit: ScalingFit = .fit,
+    filter: ScalingFilter = .bilinear, format: PixelFormat = .rgba8,
+    drawing: FrameDrawing? = nil, maximumCount: Int = 1024
   ) {
     self.name = name
     self.family = family
     self.size = size
     self.maximumCount = min(max(maximumCount, 1), 8192)
     var rendering = Rendering(
-      target: TargetSize(size), fit: fit, filter: filter, format: style, drawing: drawing)
+      target: TargetSize(size), fit: fit, filter: filter, format: format, drawing: drawing)
     // Of all that determines the pixels, and of nothing else.
     let parameters =
       "\(fit.rawValue) \(filter.rawValue) \(drawing?.version ?? 0) \(drawing?.name ?? "")"
@@ -67,9 +67,9 @@ public struct FrameDrawing: Sendable, Hashable {
     @Sendable (_ y: Int, _ size: PixelSize, _ bytes: inout MutableRawSpan) -> Void
 
   /// The name of the drawing.
-  public let name: String
+  package let name: String
   /// The version of what it draws.
-  public let version: Int
+  package let version: Int
   private let drawRow: Row
 
   /// Creates a drawing.
@@ -87,7 +87,7 @@ public struct FrameDrawing: Sendable, Hashable {
   /// Draws on a copy of `bitmap`, in ``PixelFormat/rgba8``.
   func applied(to bitmap: Bitmap) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: bitmap.size, zeroed: false)
-    buffer.copy(try bitmap.converted(asking: .rgba8))
+    buffer.copy(try bitmap.converted(to: .rgba8))
     let (size, stride) = (bitmap.size, buffer.bytesPerRow)
     for y in 0..<size.height {
       var bytes = buffer.mutableBytes

@@ -1,12 +1,12 @@
 /// Reads the composited frames of one image on the calling thread.
 ///
-/// Not `Sendable`. Decoding happens in ``next()`` and ``frame(at:)``; with a parallelism above one, other
+/// Not `Sendable`. Decoding happens in ``next()`` and ``frame(at:isCancelled:)``; with a parallelism above one, other
 /// threads decode later frames meanwhile.
 public final class FrameReader {
   /// The index of the frame that ``next()`` returns.
   public private(set) var nextIndex = 0
   /// The image.
-  public private(set) var image: AnimatedImage
+  package private(set) var image: AnimatedImage
   /// Its canvas has no pixels until the first frame is drawn.
   private var compositor = Compositor()
   private var decoder: FrameDecoder
@@ -135,15 +135,13 @@ public final class FrameReader {
   /// Costs one decode if `index` is ``nextIndex``, else a replay from the nearest earlier independent
   /// frame. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
   ///
-  /// - Throws: `parameter` if there is no such frame; the errors of ``next()``.
-  public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
-    try frame(at: index) { false }
-  }
-
-  /// Like ``frame(at:)``, but throws `cancelled` between frames once `isCancelled` returns true. The reader
-  /// stays usable and keeps its position.
+  /// - Parameters:
+  ///   - index: the frame, from 0.
+  ///   - isCancelled: asked between frames. Default: never cancelled.
+  /// - Throws: `parameter` if there is no such frame; `cancelled` once `isCancelled` returns true, after which the
+  ///   reader stays usable and keeps its position; the errors of ``next()``.
   public func frame(
-    at index: Int, isCancelled: () -> Bool
+    at index: Int, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     guard image.frames.indices.contains(index) else {
       throw AnimatedImageError(

@@ -30,8 +30,9 @@ package struct FrameRenderer: Sendable {
     refusal = rendition.refusal(options.limits)
     if refusal == nil, rendition.scaling != nil, let target = rendering.target {
       scaler = FrameScaler(
-        from: canvasSize, into: target, fit: rendering.fit, filter: rendering.filter,
-        linearLight: rendering.linearLight)
+        from: canvasSize,
+        box: target.sourceBox(of: canvasSize, size: rendition.size, fit: rendering.fit),
+        to: rendition.size, filter: rendering.filter, linearLight: rendering.linearLight)
     } else {
       scaler = nil
     }
@@ -66,7 +67,7 @@ package struct FrameRenderer: Sendable {
       (bitmap, dirty) = try rendered.scale(bitmap, changed: changed, scaler, isCancelled)
     }
     if let drawing = rendition.drawing {
-      bitmap = try drawing.applied(to: bitmap).converted(asking: rendition.format)
+      bitmap = try drawing.applied(to: bitmap).converted(to: rendition.format)
     } else if rendition.format != bitmap.format {
       let changed = follows ? dirty : PixelRect(bitmap.size)
       bitmap = try rendered.convert(bitmap, to: rendition.format, changed: changed)

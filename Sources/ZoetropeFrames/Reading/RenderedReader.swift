@@ -91,7 +91,7 @@ package final class RenderedReader {
     let frame = try renderer.render(composited, isCancelled: isCancelled)
     // If the file has been overwritten, these pixels do not match the identity in the key.
     if let key, origin.isUnchanged {
-      cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+      cache?.storeIfPossible(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
       filler?.fillIfPossible(composited, isCancelled: isCancelled)
     }
     return frame

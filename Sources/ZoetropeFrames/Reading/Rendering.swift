@@ -39,13 +39,13 @@ public struct Rendering: Sendable, Hashable {
 /// the filter.
 public struct Rendition: Sendable, Hashable {
   /// The size of the bitmaps.
-  public let size: PixelSize
+  package let size: PixelSize
   /// The pixel format of the bitmaps.
-  public let format: PixelFormat
+  package let format: PixelFormat
   /// The pixel format of the canvas, from which frames were scaled and converted.
   package let canvasFormat: PixelFormat
   /// How damaged frames were handled.
-  public let damage: DamagePolicy
+  package let damage: DamagePolicy
   /// What decoded the frames: of damaged ones, decoders keep more or fewer pixels.
   package let decoder: PixelDecoder
   /// How the canvas was scaled to ``size``; nil if it was not.
@@ -89,7 +89,7 @@ public struct Rendition: Sendable, Hashable {
   }
 
   /// The canvas at its own size. It has 16 bits per channel if `format` has.
-  public static func canvas(
+  package static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {
     Rendition(
@@ -120,9 +120,6 @@ public struct Rendition: Sendable, Hashable {
 }
 
 extension Rendition {
-  /// The longest side of a scaled frame. The weights for a side take up to some 100 bytes for each of
-  /// its pixels, so that a long one would take far more memory than the frame.
-  private static let maximumSide = 1 << 20
   /// As many pixels as a canvas may have whatever the limits; byte counts of more would overflow.
   private static let maximumPixels = 1 << 40
 
@@ -141,10 +138,10 @@ extension Rendition {
         "scaled frames would be \(size), canvasPixels allows \(allowed) pixels")
     }
     let side = max(size.width, size.height)
-    if side > Self.maximumSide {
+    if side > FrameScaler.longestSide {
       return .exceeding(
-        .scaledSide, asked: side, allowed: Self.maximumSide,
-        "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
+        .scaledSide, asked: side, allowed: FrameScaler.longestSide,
+        "scaled frames would be \(size), sides are limited to \(FrameScaler.longestSide)")
     }
     return nil
   }

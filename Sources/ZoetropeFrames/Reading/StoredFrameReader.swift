@@ -4,7 +4,7 @@
 /// Not `Sendable`. Decodes on the calling thread.
 public final class StoredFrameReader {
   /// The image.
-  public let image: AnimatedImage
+  package let image: AnimatedImage
   private var decoder: FrameDecoder
   private let pixels = FramePixels()
 

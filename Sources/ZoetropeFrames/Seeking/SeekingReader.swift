@@ -67,14 +67,12 @@ public final class SeekingReader {
   /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the
   /// whole canvas.
   ///
-  /// - Throws: the errors of ``FrameReader/frame(at:)``.
-  public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
-    try frame(at: index) { false }
-  }
-
-  /// Like ``frame(at:)``, but throws `cancelled` between frames once `isCancelled` returns true.
+  /// - Parameters:
+  ///   - index: the frame, from 0.
+  ///   - isCancelled: asked between frames. Default: never cancelled.
+  /// - Throws: the errors of ``FrameReader/frame(at:isCancelled:)``.
   public func frame(
-    at index: Int, isCancelled: () -> Bool
+    at index: Int, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     let reader = try reader(knowing: index)
     let previous = lastIndex

@@ -234,4 +234,8 @@ extension FrameProducing {
 /// Fetches bytes; returns why it could not. Cancelled when nobody wants the frame any more.
 package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 
-extension SeekingReader: FrameProducing {}
+extension SeekingReader: FrameProducing {
+  package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index) { false }
+  }
+}

@@ -52,7 +52,7 @@ package final class FrameTicket: Sendable {
   /// Bytes of its picture; 0 until it is decoded.
   var cost: Int {
     guard case .success(let frame) = outcome else { return 0 }
-    return frame.bitmap.cost
+    return frame.bitmap.byteCount
   }
 
   /// Number of waiters.

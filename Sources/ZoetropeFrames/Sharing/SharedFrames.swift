@@ -14,12 +14,12 @@ public final class SharedFrames: Sendable {
   static let maximumPositions = 4
 
   /// The frames, in order; of a ``StreamedImage``, those that have arrived.
-  public var frames: [FrameControl] { list.all }
+  package var frames: [FrameControl] { list.all }
   private let list: FrameList
   /// The size of every frame, after scaling.
   public let canvasSize: PixelSize
   /// The total number of plays; of a ``StreamedImage``, as known so far.
-  public var playCount: PlayCount { list.playCount }
+  package var playCount: PlayCount { list.playCount }
   /// Where further frames come from; nil if all are known.
   package var arrivals: (any FrameArrivals)? { list.arrivals }
   /// The frames to play, and whether more may follow.
@@ -177,7 +177,7 @@ public final class SharedFrames: Sendable {
   deinit { resting?.budget.refundAll(of: share) }
 
   /// The number of decodes requested so far. Consumers in step share them.
-  public var decodeCount: Int { state.withLock { $0.decodeCount } }
+  package var decodeCount: Int { state.withLock { $0.decodeCount } }
 
   /// Returns frame `index`, composited, decoded on another thread.
   ///
@@ -223,7 +223,7 @@ public final class SharedFrames: Sendable {
   ///
   /// Once every stream has ended, this takes at most the decoding of one frame. Does not end playback.
   /// Returns immediately if the calling task is cancelled.
-  public func idle() async { await live.reach(.noWork) }
+  public func waitUntilIdle() async { await live.reach(.noWork) }
 
   /// Marks the frames as in use until ``end()``.
   package func begin() {

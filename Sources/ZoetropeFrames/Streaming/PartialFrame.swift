@@ -16,13 +16,13 @@ public struct PartialFrame: Sendable {
   /// The frame's rows from the top that show something of it; at least one.
   public let shownRows: Int
   /// The passes that are complete.
-  public let completePasses: Int
+  package let completePasses: Int
   /// The number of passes: 4 for an interlaced GIF frame, 7 for an interlaced PNG, else 1.
-  public let passCount: Int
+  package let passCount: Int
 
   /// Whether every pixel is final. The frame is not among ``StreamedImage/frames`` yet all the same: what ends it
   /// has not arrived.
-  public var isComplete: Bool { completeRows == rect.height }
+  package var isComplete: Bool { completeRows == rect.height }
 }
 
 extension StreamedImage {

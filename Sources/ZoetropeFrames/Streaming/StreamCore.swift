@@ -92,7 +92,7 @@ package final class StreamCore: FrameArrivals {
     self.budget = budget
     bytesCharge = StreamCharge(budget)
     received = ReceivedBytes(
-      memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit,
+      memoryLimit: storage.memoryByteLimit, byteLimit: storage.byteLimit,
       directory: storage.directory, companion: bytesCharge)
     state = Mutex(State(file: FileScanner(limits: options.limits)))
   }

@@ -54,7 +54,7 @@ public struct StreamProgress: Sendable, Hashable {
   public let ending: StreamEnding?
 
   /// The number of frames in all; nil until the stream has ended.
-  public var totalFrames: Int? { ending == nil ? nil : frameCount }
+  package var totalFrames: Int? { ending == nil ? nil : frameCount }
 
   package init(
     byteCount: Int, frameCount: Int, decodedFrameCount: Int = 0, announcedFrames: Int?,
@@ -106,7 +106,7 @@ public struct StreamUpdates: AsyncSequence, Sendable {
 public struct StreamStorage: Sendable, Hashable {
   /// The most bytes kept in memory; later ones go to an unnamed temporary file. Rounded up to 256 KiB. Fewer are
   /// kept while ``MemoryBudget/shared`` has no room, to which they are charged. Default: 16 MiB.
-  public var memoryLimit: Int
+  public var memoryByteLimit: Int
   /// The most bytes kept in all. A longer stream ends with ``AnimatedImageError/Code/limitExceeded``.
   /// Default: 4 GiB.
   public var byteLimit: Int
@@ -115,9 +115,9 @@ public struct StreamStorage: Sendable, Hashable {
 
   /// Creates a description; omitted arguments take their defaults.
   public init(
-    memoryLimit: Int = 16 << 20, byteLimit: Int = 4 << 30, directory: FilePath? = nil
+    memoryByteLimit: Int = 16 << 20, byteLimit: Int = 4 << 30, directory: FilePath? = nil
   ) {
-    self.memoryLimit = memoryLimit
+    self.memoryByteLimit = memoryByteLimit
     self.byteLimit = byteLimit
     self.directory = directory
   }

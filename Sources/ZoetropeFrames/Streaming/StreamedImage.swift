@@ -6,16 +6,16 @@
 ///
 /// ```swift
 /// let image = try await StreamedImage(chunks)
-/// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
-/// if let ending = await image.ending() { print(ending) }
+/// for try await frame in FrameScheduler(image).play() { show(frame.bitmap) }
+/// if let ending = await image.waitUntilEnded() { print(ending) }
 /// ```
 ///
 /// **Bytes.** One chunk is taken at a time, and the next is awaited only after it was scanned and stored, so
 /// a producer with back-pressure never runs ahead. The bytes are kept, in memory and past
-/// ``StreamStorage/memoryLimit`` in an unnamed temporary file, so that loops and seeks work. Reading ends at
+/// ``StreamStorage/memoryByteLimit`` in an unnamed temporary file, so that loops and seeks work. Reading ends at
 /// the file's end marker. The limits of ``DecodingOptions/limits`` apply as bytes arrive.
 ///
-/// **Endings.** ``ending()`` says whether the file is complete. However a stream ends, the frames that arrived
+/// **Endings.** ``waitUntilEnded()`` says whether the file is complete. However a stream ends, the frames that arrived
 /// stay. Releasing the value, and whatever plays it, cancels the producer.
 ///
 /// Safe to use from any thread.
@@ -123,13 +123,13 @@ public final class StreamedImage: AnimationSource {
   /// Waits for the end of the stream and returns whether the file is complete.
   ///
   /// Returns nil as soon as the calling task is cancelled; the stream goes on.
-  public func ending() async -> StreamEnding? {
+  public func waitUntilEnded() async -> StreamEnding? {
     await core.reach(.end) ? core.ending : nil
   }
 
   /// Waits until frame `index` has arrived; false if the stream ended without it, or the calling task was
   /// cancelled.
-  public func waitForFrame(_ index: Int) async -> Bool {
+  package func waitForFrame(_ index: Int) async -> Bool {
     guard index >= 0 else { return false }
     return await core.reach(.frame(index)) && index < frameCount
   }
@@ -144,7 +144,7 @@ public final class StreamedImage: AnimationSource {
 
   /// Stops the producer. The frames that have arrived stay; what plays them plays those.
   ///
-  /// ``ending()`` returns at once, even if the producer ignores that its task is cancelled.
+  /// ``waitUntilEnded()`` returns at once, even if the producer ignores that its task is cancelled.
   public func cancel() {
     task.cancel()
     core.settle(.cancelled)

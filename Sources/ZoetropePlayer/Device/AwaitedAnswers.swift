@@ -40,7 +40,7 @@ struct AwaitedAnswers: Sendable {
     for event in events {
       switch event {
       case .mouse: hasMouse = true
-      case .reply(.attributes): probeEnd = nil
+      case .reply(let reply) where reply.isAttributes: probeEnd = nil
       case .reply(.ready): frameCount = max(frameCount - 1, 0)
       default: break
       }

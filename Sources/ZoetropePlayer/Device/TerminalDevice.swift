@@ -151,7 +151,11 @@ extension TerminalDevice {
     {
       var found: Int?
       for event in decoder.feed(bytes) {
-        if case .reply(.cursor(let row, _)) = event { found = row } else { typed.append(event) }
+        if case .reply(let reply) = event, case .cursor(let row, _) = reply.content {
+          found = row
+        } else {
+          typed.append(event)
+        }
       }
       if let found { return max(found - 1 - rows, 0) }
     }

@@ -56,7 +56,7 @@ package struct PictureDrawing {
   }
 
   private func bytesAtCursor(_ bitmap: Bitmap, _ target: PreviewTarget) -> [UInt8] {
-    let picture = bitmap.converted(to: .rgba8)
+    let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
     var encoder = target.encoder(for: picture.size)
     var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
     pen.isAnchored = true

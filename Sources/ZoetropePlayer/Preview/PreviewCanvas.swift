@@ -18,7 +18,7 @@ struct PreviewCanvas {
   /// `changed` is where it may differ from the frame before; nil when unknown. A signal that ends the preview
   /// ends encoding too.
   mutating func bytes(showing bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
-    let picture = bitmap.converted(to: .rgba8)
+    let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
     // The end of synchronized output could end an update of the other program.
     var writer =
       writer ?? FrameWriter(encoder: target.encoder(for: picture.size), isSynchronized: false)

@@ -96,7 +96,7 @@ struct PreviewTarget {
   private static func passthrough(
     _ wanted: Passthrough?, _ mode: DrawingMode, _ capabilities: TerminalCapabilities
   ) -> Passthrough {
-    guard case .graphics(let graphics) = mode, graphics != .cells else { return .none }
+    guard case .graphics(let graphics) = mode.kind, graphics != .cells else { return .none }
     if let wanted { return wanted }
     // A multiplexer that reports sixels draws them itself.
     if graphics == .sixel, capabilities.hasSixel { return .none }
@@ -107,7 +107,7 @@ struct PreviewTarget {
 
   /// Whether pictures are graphics, not characters.
   var isGraphics: Bool {
-    if case .graphics(let graphics) = mode { graphics != .cells } else { false }
+    if case .graphics(let graphics) = mode.kind { graphics != .cells } else { false }
   }
 
   /// Where a picture of `size` goes, at the top left of the room.

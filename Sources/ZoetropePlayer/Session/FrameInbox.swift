@@ -37,7 +37,7 @@ final class FrameInbox: Sendable {
   func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool, shifts: Bool) {
     Task {
       var anchor: ContinuousClock.Instant?
-      for await frame in scheduler.frames().stream {
+      for await frame in scheduler.play().stream {
         let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
         if anchor == nil {
           anchor = start

@@ -15,7 +15,7 @@ package struct StillOutput {
   }
 
   package func run() -> ExitStatus {
-    if case .graphics(let graphics)? = settings.mode, graphics != .cells {
+    if case .graphics(let graphics)? = settings.mode?.kind, graphics != .cells {
       CommandFailure(
         .terminal, code: "terminal",
         "\(graphics.rawValue) needs a terminal, and standard output is not one"
@@ -90,7 +90,7 @@ package struct StillOutput {
     var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
     pen.isAnchored = true
     var output: [UInt8] = []
-    encoder.encode(frame.bitmap.converted(to: .rgba8), changed: nil, pen: &pen, into: &output)
+    encoder.encode(endingWithoutMemory(try frame.bitmap.converted(to: .rgba8)), changed: nil, pen: &pen, into: &output)
     if capabilities.colors != .none { output += Array("\u{1B}[m".utf8) }
     return (output + [10]).withoutReturns
   }

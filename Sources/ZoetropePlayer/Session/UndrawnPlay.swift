@@ -51,9 +51,9 @@ package struct UndrawnPlay {
       }
       if !Task.isCancelled { scheduler.stop() }
     }
-    for await _ in scheduler.frames().stream {}
+    for await _ in scheduler.play().stream {}
     watch.cancel()
-    return await scheduler.ending()
+    return await scheduler.waitUntilEnded()
   }
 
   private func report(

@@ -16,11 +16,11 @@ struct FrameView {
   func picture(
     _ bitmap: Bitmap, index: Int, of image: AnimatedImage, changed: PixelRect
   ) -> Bitmap {
-    var result = bitmap.converted(to: .rgba8)
+    var result = endingWithoutMemory(try bitmap.converted(to: .rgba8))
     if isStored {
       let rect = image.frames[index].rect
       guard let stored = try? StoredFrameReader(image).frame(at: index) else { return result }
-      result = Self.place(stored.bitmap.converted(to: .rgba8), at: rect, on: bitmap.size)
+      result = Self.place(endingWithoutMemory(try stored.bitmap.converted(to: .rgba8)), at: rect, on: bitmap.size)
     }
     return isOutlined
       ? Self.outline(isStored ? image.frames[index].rect : changed, on: result) : result
@@ -33,30 +33,32 @@ struct FrameView {
   }
 
   private static func place(_ picture: Bitmap, at rect: PixelRect, on size: PixelSize) -> Bitmap {
-    Bitmap(size: size) { y, bytes in
-      let row = y - rect.y
-      guard row >= 0, row < picture.height else { return }
-      let source = picture.pixels(row: row)
-      for x in 0..<picture.width where (0..<size.width).contains(rect.x + x) {
-        bytes.store(source[x], x: rect.x + x)
-      }
-    }
+    endingWithoutMemory(
+      try Bitmap(size: size) { y, bytes in
+        let row = y - rect.y
+        guard row >= 0, row < picture.height else { return }
+        let source = picture.pixels(row: row)
+        for x in 0..<picture.width where (0..<size.width).contains(rect.x + x) {
+          bytes.store(source[x], x: rect.x + x)
+        }
+      })
   }
 
   /// Outlines `rect` in magenta, wide enough to be visible.
   private static func outline(_ rect: PixelRect, on picture: Bitmap) -> Bitmap {
     let inside = rect.intersection(PixelRect(picture.size))
     let width = max(1, max(picture.width, picture.height) / 160)
-    return Bitmap(size: picture.size) { y, bytes in
-      let source = picture.pixels(row: y)
-      for x in 0..<picture.width { bytes.store(source[x], x: x) }
-      guard y >= inside.y, y < inside.maxY else { return }
-      let isEdge = y < inside.y + width || y >= inside.maxY - width
-      for x in inside.x..<max(inside.x, inside.maxX)
-      where isEdge || x < inside.x + width || x >= inside.maxX - width {
-        bytes.store(RGBA(red: 255, green: 0, blue: 255, alpha: 255), x: x)
-      }
-    }
+    return endingWithoutMemory(
+      try Bitmap(size: picture.size) { y, bytes in
+        let source = picture.pixels(row: y)
+        for x in 0..<picture.width { bytes.store(source[x], x: x) }
+        guard y >= inside.y, y < inside.maxY else { return }
+        let isEdge = y < inside.y + width || y >= inside.maxY - width
+        for x in inside.x..<max(inside.x, inside.maxX)
+        where isEdge || x < inside.x + width || x >= inside.maxX - width {
+          bytes.store(RGBA(red: 255, green: 0, blue: 255, alpha: 255), x: x)
+        }
+      })
   }
 }
 

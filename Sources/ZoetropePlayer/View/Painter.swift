@@ -37,7 +37,7 @@ struct Painter {
   mutating func draw(
     _ picture: Picture, on stage: Stage, while isWanted: () -> Bool = { true }
   ) -> [UInt8]? {
-    let bitmap = picture.bitmap.converted(to: .rgba8)
+    let bitmap = endingWithoutMemory(try picture.bitmap.converted(to: .rgba8))
     var writer =
       self.writer
       ?? FrameWriter(

@@ -18,7 +18,7 @@ enum PixelArt {
   /// Whether a picture is taken for pixel art: small, and of few colours.
   static func isLikely(_ bitmap: Bitmap) -> Bool {
     guard canBe(bitmap.size) else { return false }
-    let picture = bitmap.converted(to: .rgba8)
+    let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
     var colors: Set<UInt32> = []
     var last: UInt32?
     for y in 0..<picture.height {

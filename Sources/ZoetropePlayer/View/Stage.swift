@@ -45,7 +45,7 @@ struct Stage: Sendable {
   /// How graphics of `mode` pass through the multiplexer.
   func passthrough(for mode: DrawingMode) -> Passthrough {
     if let requestedPassthrough { return requestedPassthrough }
-    guard case .graphics(let graphics) = mode, graphics != .cells else { return .none }
+    guard case .graphics(let graphics) = mode.kind, graphics != .cells else { return .none }
     // A multiplexer that reports sixels draws them itself.
     if graphics == .sixel, capabilities.hasSixel { return .none }
     return capabilities.multiplexer
@@ -77,7 +77,7 @@ struct Stage: Sendable {
 
   /// Places a picture that is about to be drawn. The first one of a file decides whether it is pixel art.
   mutating func place(_ bitmap: Bitmap) {
-    if isPixelArt == nil { isPixelArt = PixelArt.isLikely(bitmap.converted(to: .rgba8)) }
+    if isPixelArt == nil { isPixelArt = PixelArt.isLikely(endingWithoutMemory(try bitmap.converted(to: .rgba8))) }
     shown = (placement(of: bitmap.size).layout, bitmap.size)
   }
 
@@ -151,7 +151,7 @@ struct Stage: Sendable {
   func modes(including wanted: DrawingMode?) -> [DrawingMode] {
     DrawingMode.all.filter { mode in
       if mode == wanted { return true }
-      return switch mode {
+      return switch mode.kind {
       case .graphics(.kittyEdits): capabilities.hasKittyEdits
       case .graphics(.kittyImages): capabilities.hasKittyGraphics && !capabilities.hasKittyEdits
       case .graphics(.iterm2): capabilities.hasITerm2Images

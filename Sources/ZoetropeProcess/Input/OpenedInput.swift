@@ -125,7 +125,7 @@ extension InputFile {
     _ options: DecodingOptions, patience: Duration?
   ) throws(CommandFailure) -> AnimatedImage {
     let stream = try openStream(options, isFollowed: true, patience: patience)
-    let ending = BlockingTask.run { await stream.ending() }
+    let ending = BlockingTask.run { await stream.waitUntilEnded() }
     if let error = ending?.error { throw CommandFailure(error, file: name, damage: options.damage) }
     guard let image = stream.image else {
       throw CommandFailure(

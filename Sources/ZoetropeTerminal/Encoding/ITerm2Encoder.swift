@@ -1,16 +1,16 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// Draws pictures as iTerm2 inline images, which WezTerm, mintty and others also support.
 ///
 /// The protocol cannot change part of an image: every picture that changed is sent whole, as a PNG
 /// that the terminal scales.
-public struct ITerm2Encoder: FrameEncoding {
+package struct ITerm2Encoder: FrameEncoding {
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { true }
+  package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private var history: PictureHistory
@@ -26,7 +26,7 @@ public struct ITerm2Encoder: FrameEncoding {
   ///     it before they are sent. Nil when unknown.
   ///   - passthrough: How sequences pass through a multiplexer.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, shownSize: PixelSize? = nil,
     passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
   ) {
@@ -39,23 +39,23 @@ public struct ITerm2Encoder: FrameEncoding {
   }
 
   /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() { history.forget() }
+  package mutating func invalidate() { history.forget() }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int { history.contentHash ?? 0 }
+  package var stateHash: Int { history.contentHash ?? 0 }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     return copy
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }

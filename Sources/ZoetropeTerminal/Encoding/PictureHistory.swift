@@ -127,7 +127,9 @@ struct PictureScaler: Sendable {
       width: min(limit.width, max(room.width, 1)), height: min(limit.height, max(room.height, 1)))
     guard size != part.size else { return nil }
     self.part = part
-    scaler = FrameScaler(from: part.size, to: size, filter: filter ?? .bilinear)
+    scaler = FrameScaler(
+      from: part.size, box: SourceBox(part.size), to: size, filter: filter ?? .bilinear,
+      linearLight: false)
   }
 
   /// Forgets the last result, because another picture has been shown since.
@@ -141,15 +143,16 @@ struct PictureScaler: Sendable {
   ) -> (bitmap: Bitmap, difference: PixelDifference?) {
     let picture = cropped(bitmap)
     guard let previous else {
-      let result = scaler.scale(picture)
+      let result = endingWithoutMemory(try scaler.scale(picture))
       last = result
       return (result, nil)
     }
-    let before = last ?? scaler.scale(cropped(previous))
+    let before = last ?? endingWithoutMemory(try scaler.scale(cropped(previous)))
     let inside = changed.intersection(part)
     let dirty = PixelRect(
       x: inside.x - part.x, y: inside.y - part.y, width: inside.width, height: inside.height)
-    let (result, touched) = scaler.rescale(picture, previous: before, dirty: dirty)
+    let (result, touched) = endingWithoutMemory(
+      try scaler.rescale(picture, previous: before, dirty: dirty))
     last = result
     return (result, PixelDifference(from: before, to: result, within: touched))
   }

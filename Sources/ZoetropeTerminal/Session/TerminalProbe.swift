@@ -4,9 +4,9 @@ internal import ZoetropeFrames
 ///
 /// The last asks for the primary attributes, which every terminal answers: whatever has not been
 /// answered by then will not be.
-public struct TerminalQuery: Sendable, Hashable {
+package struct TerminalQuery: Sendable, Hashable {
   /// The bytes to write.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// The image id of the graphics query.
   static let imageID = 4211
@@ -17,7 +17,7 @@ public struct TerminalQuery: Sendable, Hashable {
   ///
   /// With `asksForUTF8` a character of two bytes is written between two queries of the cursor
   /// position, and then erased.
-  public init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
+  package init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
     var bytes: [UInt8] = []
     if !isMultiplexed {
       // A program that was killed may have left an image incomplete.
@@ -59,7 +59,7 @@ public struct TerminalProbe: Sendable {
   /// Keys that were typed meanwhile.
   public private(set) var typed: [InputEvent] = []
   /// The replies, in the order in which they arrived.
-  public private(set) var replies: [TerminalReply] = []
+  package private(set) var replies: [TerminalReply.Content] = []
   /// The decoder for further input; it may hold the start of a late answer.
   public private(set) var decoder = InputDecoder()
 
@@ -96,8 +96,8 @@ public struct TerminalProbe: Sendable {
           replies.append(.cursor(row: 1, column: Int(key.modifiers.rawValue) + 1))
         case .key, .mouse: typed.append(event)
         case .reply(let reply):
-          replies.append(reply)
-          if case .attributes = reply { isDone = true }
+          replies.append(reply.content)
+          if case .attributes = reply.content { isDone = true }
         }
       }
     }
@@ -106,10 +106,10 @@ public struct TerminalProbe: Sendable {
 }
 
 extension TerminalCapabilities {
-  /// Applies a terminal's replies to ``TerminalQuery``, in any order.
+  /// Applies a terminal's replies to `TerminalQuery`, in any order.
   ///
   /// Synchronized output and kitty's edits count as supported only if the terminal confirmed them.
-  public mutating func apply(_ replies: [TerminalReply]) {
+  package mutating func apply(_ replies: [TerminalReply.Content]) {
     var textPixels: PixelSize?
     var textCells: (columns: Int, rows: Int)?
     var quirks = TerminalQuirks(name: name)

@@ -46,7 +46,7 @@ public struct KeyEvent: Sendable, Hashable {
   public let modifiers: Modifiers
 
   /// Creates an event.
-  public init(_ key: Key, _ modifiers: Modifiers = []) {
+  package init(_ key: Key, _ modifiers: Modifiers = []) {
     self.key = key
     self.modifiers = modifiers
   }
@@ -190,7 +190,7 @@ public struct InputDecoder: Sendable {
       let kind = pending[1]
       let body = Array(pending[2..<pending.count - (last == 7 ? 1 : 2)])
       pending = []
-      events.append(.reply(ReplyParser.string(kind: kind, body)))
+      events.append(.reply(TerminalReply(ReplyParser.string(kind: kind, body))))
     case 0x1B:
       // The first was the key; the second may start something.
       pending = [0x1B]
@@ -220,7 +220,7 @@ public struct InputDecoder: Sendable {
     case .key(let key)?: emit(key, &events)
     case .mouse(let mouse)?: events.append(.mouse(mouse))
     case .paste(let isStart)?: isPasting = isStart
-    case .reply(let reply)?: events.append(.reply(reply))
+    case .reply(let reply)?: events.append(.reply(TerminalReply(reply)))
     case nil: events.append(.reply(.other))
     }
   }

@@ -22,7 +22,7 @@ public struct MouseEvent: Sendable, Hashable {
   public let modifiers: KeyEvent.Modifiers
 
   /// Creates an event.
-  public init(_ kind: Kind, column: Int, row: Int, modifiers: KeyEvent.Modifiers = []) {
+  package init(_ kind: Kind, column: Int, row: Int, modifiers: KeyEvent.Modifiers = []) {
     self.kind = kind
     self.column = column
     self.row = row

@@ -2,6 +2,7 @@ import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 @testable import ZoetropeExplain
@@ -167,7 +168,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(10))) struct ModelCanvasTests {
   @Test func `only what may have changed is compared again`() {
     func bitmap(_ width: Int, _ pixel: RGBA) -> Bitmap {
-      Bitmap(size: PixelSize(width: width, height: 1)) { _, bytes in
+      Bitmap.drawn(size: PixelSize(width: width, height: 1)) { _, bytes in
         for x in 0..<width {
           bytes.storeBytes(of: pixel.word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
         }

@@ -1,5 +1,5 @@
 /// The characters that pictures are drawn with.
-public enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
+package enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
   /// `▀`, `▄`, `█` and space: two exact colours per cell.
   case half
   /// Quadrants and eighth blocks, which most fonts have.

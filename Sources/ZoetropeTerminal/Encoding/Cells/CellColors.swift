@@ -6,7 +6,7 @@ internal import Glibc
 /// coded values: averaging light costs a photograph in 62 x 23 cells 0.5 to 0.7 dB. ``linear``
 /// keeps the brightness that the eye sees: with ``coded`` a fine pattern of black and white becomes
 /// too dark.
-public enum LightModel: String, Sendable, Hashable {
+package enum LightModel: String, Sendable, Hashable {
   /// In coded values, with the least squared error. The default.
   case coded
   /// In amounts of light, so that fine patterns keep their brightness.

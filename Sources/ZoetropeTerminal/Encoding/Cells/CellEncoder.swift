@@ -1,18 +1,18 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// Draws pictures with block characters, in two colours per cell.
 ///
 /// Only cells that change are painted. With a hold threshold of 0 the screen depends on the last
 /// picture alone, not on those before it.
-public struct CellEncoder: FrameEncoding {
+package struct CellEncoder: FrameEncoding {
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { false }
+  package var isGraphics: Bool { false }
   /// The number of cells painted so far.
-  public private(set) var paintedCellCount = 0
+  package private(set) var paintedCellCount = 0
   let glyphs: CellGlyphs
   private(set) var options: EncodingOptions
   let screenColumns: Int
@@ -30,7 +30,7 @@ public struct CellEncoder: FrameEncoding {
   ///   - glyphs: The characters to draw with.
   ///   - colors: How many colours the terminal can show. Without any, use ``DotEncoder``.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: CellGlyphs,
     colors: ColorDepth = .full, options: EncodingOptions = EncodingOptions()
   ) {
@@ -50,23 +50,23 @@ public struct CellEncoder: FrameEncoding {
   }
 
   /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() {
+  package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index] = .unknown }
   }
 
   /// Changes the hold threshold from the next picture on.
-  public mutating func setHoldThreshold(_ threshold: Int) {
+  package mutating func setHoldThreshold(_ threshold: Int) {
     // Cells that were held must be compared again with a lower threshold.
     if threshold < options.holdThreshold { cells.forgetPicture() }
     options.holdThreshold = max(threshold, 0)
   }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int { shown.hashValue }
+  package var stateHash: Int { shown.hashValue }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.cells = cells.withoutPicture()
     copy.chooser = SplitChooser(glyphs)
@@ -74,13 +74,13 @@ public struct CellEncoder: FrameEncoding {
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
 
   /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
-  public var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
+  package var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, !bitmap.size.isEmpty else { return }

@@ -1,17 +1,17 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// Draws pictures as sixels: with exact colours where 256 suffice, and only the pixels that change.
 ///
 /// Sixel colours are whole percentages, so "exact" means to the nearest percent. A picture of more
 /// colours gets a fixed palette and a dither pattern fixed to the pixels, so that static parts do
 /// not flicker. Over ``Backdrop/terminal`` transparent pixels are not drawn.
-public struct SixelEncoder: FrameEncoding {
+package struct SixelEncoder: FrameEncoding {
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { true }
+  package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private let cell: PixelSize
@@ -47,7 +47,7 @@ public struct SixelEncoder: FrameEncoding {
   ///   - keepsRegisters: Whether the terminal keeps colour definitions from one image to the next.
   ///   - passthrough: How sequences pass through a multiplexer.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, screen: ScreenSize, imageSize: PixelSize, crop: PixelRect? = nil,
     registerCount: Int = 256, keepsRegisters: Bool = false, passthrough: Passthrough = .none,
     options: EncodingOptions = EncodingOptions()
@@ -86,14 +86,14 @@ public struct SixelEncoder: FrameEncoding {
   }
 
   /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() {
+  package mutating func invalidate() {
     history.forget()
     shown = unknownPixels
     registers.forgetDefinitions()
   }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int {
+  package var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(history.contentHash)
     registers.hash(into: &hasher)
@@ -101,7 +101,7 @@ public struct SixelEncoder: FrameEncoding {
   }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     copy.shown = []
@@ -110,13 +110,13 @@ public struct SixelEncoder: FrameEncoding {
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
-  public var stateByteCount: Int { 4096 }
+  package var stateByteCount: Int { 4096 }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     _ = encode(bitmap, changed: changed, pen: &pen, into: &output) { true }
@@ -127,7 +127,7 @@ public struct SixelEncoder: FrameEncoding {
   ///
   /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
   ///   sent whole.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
   ) -> Bool {

@@ -19,7 +19,8 @@ final class ModelPlayer {
   private(set) var cover = ""
   /// The frame that the scheduler delivers next.
   private var wanted: Int?
-  private let bitmap = Bitmap(size: PixelSize(width: 6, height: 4)) { _, _ in }
+  private let bitmap = endingWithoutMemory(
+    try Bitmap(size: PixelSize(width: 6, height: 4)) { _, _ in })
 
   /// Five frames of 2 s, the last of 2.5 s.
   static let slow = frames([200, 200, 200, 200, 250])

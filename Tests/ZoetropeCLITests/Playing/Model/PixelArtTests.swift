@@ -1,6 +1,7 @@
 import Testing
 import Zoetrope
 import ZoetropeTerminal
+import ZoetropeTestSupport
 
 @testable import ZoetropePlayer
 
@@ -10,7 +11,7 @@ import ZoetropeTerminal
 
   /// A picture of so many colours.
   private func picture(_ width: Int, _ height: Int, colors: Int) -> Bitmap {
-    Bitmap(size: PixelSize(width: width, height: height)) { y, bytes in
+    Bitmap.drawn(size: PixelSize(width: width, height: height)) { y, bytes in
       for x in 0..<width {
         let color = UInt32((y * width + x) % colors) | 0xFF00_0000
         bytes.storeBytes(of: color.littleEndian, toByteOffset: x * 4, as: UInt32.self)

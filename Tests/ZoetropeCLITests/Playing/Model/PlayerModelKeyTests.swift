@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 import ZoetropeProcess
 import ZoetropeTerminal
 
@@ -166,7 +167,7 @@ import ZoetropeTerminal
     var effects = model.handle(.input(.key(KeyEvent(.end))), at: player.now)
     effects += model.handle(.input(.key(KeyEvent(.character("s")))), at: player.now)
     #expect(effects.saves.isEmpty && model.savesTarget)
-    let frame = ScheduledFrame(index: 4, bitmap: Bitmap(size: model.file.size) { _, _ in })
+    let frame = ScheduledFrame(index: 4, bitmap: Bitmap.drawn(size: model.file.size) { _, _ in })
     _ = model.handle(.frame(frame, due: player.now, direction: .forward), at: player.now)
     _ = model.handle(.room, at: player.now)
     _ = model.handle(.encoded([]), at: player.now)

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 import ZoetropeTerminal
 
 @testable import ZoetropePlayer
@@ -72,7 +73,7 @@ import ZoetropeTerminal
 
   @Test func `only a picture of the same size is replaced without erasing the screen`() {
     var stage = stage(.graphics(.sixel))
-    let bitmap = Bitmap(size: PixelSize(width: 160, height: 120)) { _, _ in }
+    let bitmap = Bitmap.drawn(size: PixelSize(width: 160, height: 120)) { _, _ in }
     stage.place(bitmap)
     // 800 x 440 pixels have room for 3 times 160 x 120.
     #expect(stage.keepsPlace && stage.shown?.layout.imageSize == PixelSize(width: 480, height: 360))

@@ -109,7 +109,7 @@ import ZoetropeTerminal
     var awaited = AwaitedAnswers(probeEnd: now + .milliseconds(300), frameCount: 2)
     #expect(awaited.deadline(at: now) == now + .milliseconds(300))
     #expect(awaited.deadline(at: now + .seconds(1)) == now + .milliseconds(1100))
-    awaited.take([.reply(.attributes([62])), .reply(.ready), .reply(.other)])
+    awaited.take([.reply(TerminalReply(.attributes([62]))), .reply(.ready), .reply(.other)])
     #expect(awaited.deadline(at: now) == now + .milliseconds(100))
     // A terminal far away has twice as long as its answers take, up to a limit.
     awaited.latency = .milliseconds(150)

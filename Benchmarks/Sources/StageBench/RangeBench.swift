@@ -1,6 +1,7 @@
 import Zoetrope
+import ZoetropeCore
 
-/// Reads and writes of a byte-range cache; `bench-cache ranges` runs only this.
+/// Reads and writes of a byte-range cache; `bench-stages ranges` runs only this.
 enum RangeBench {
   static func run() {
     hits()
@@ -30,19 +31,27 @@ enum RangeBench {
       for _ in 0..<5 {
         var (found, copied) = (0, 0)
         hits.append(
-          CacheBench.nanoseconds {
+          nanoseconds {
             for start in starts { found += use(cache.data(for: start..<start + size) ?? []) }
           })
         copies.append(
-          CacheBench.nanoseconds {
+          nanoseconds {
             for start in starts { copied += use(Self.copy(of: source, at: start, count: size)) }
           })
         precondition(found == copied)
       }
-      let (hit, copy) = (CacheBench.median(hits), CacheBench.median(copies))
-      CacheBench.report("ranges.hit.\(size)", hit / Double(rounds), "ns")
-      CacheBench.report("ranges.copy.\(size)", copy / Double(rounds), "ns")
+      let (hit, copy) = (hits.sorted()[hits.count / 2], copies.sorted()[copies.count / 2])
+      report("ranges.hit.\(size)", hit / Double(rounds), "ns")
+      report("ranges.copy.\(size)", copy / Double(rounds), "ns")
     }
+  }
+
+  private static func report(_ name: String, _ value: Double, _ unit: String) {
+    print(name, (value * 10).rounded() / 10, unit)
+  }
+
+  private static func nanoseconds(_ body: () -> Void) -> Double {
+    ContinuousClock().measure(body) / .nanoseconds(1)
   }
 
   /// A fresh array of bytes. Not inlined: the copy would be left out if its use were known.
@@ -71,11 +80,11 @@ enum RangeBench {
       ]
       for (name, order) in orders {
         let cache = ByteRangeCache()
-        let time = CacheBench.nanoseconds {
+        let time = Self.nanoseconds {
           for index in order { cache.set(bytes, at: index * size) }
         }
         precondition(cache.ranges == [0..<count * size])
-        CacheBench.report("ranges.set.\(name).\(count)", time / Double(count), "ns")
+        report("ranges.set.\(name).\(count)", time / Double(count), "ns")
       }
     }
   }
