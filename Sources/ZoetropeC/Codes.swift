@@ -1,7 +1,7 @@
 internal import CZoetrope
 internal import Zoetrope
 
-// The numbers of the header and what they stand for.
+// The numbers of the header and their meanings.
 
 extension AnimatedImageError.Code {
   /// The code's number in the header.
@@ -26,7 +26,7 @@ extension AnimatedImageError.Code {
   }
 }
 
-/// Returns the element of `values` that stands at `number` in the header.
+/// Returns the element of `values` that has the number `number` in the header.
 ///
 /// - Throws: `parameter` if there is none.
 func value<Value>(

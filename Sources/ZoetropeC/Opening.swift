@@ -84,7 +84,7 @@ public func openReader(
         "zoetrope_reader.size is \(unsafe whole.size): set it to sizeof(zoetrope_reader)")
     }
     let source = try unsafe ForeignSource(whole)
-    // A caller that is not told of the last read cannot leave before it.
+    // Without being told of the last read, a caller cannot return before it.
     let mayLeave = unsafe whole.release != nil
     return Opening(mayLeave: mayLeave) { () throws(AnimatedImageError) in
       try AnimatedImage(source: source, options: options) { mayLeave && call.isCancelled }
@@ -92,7 +92,7 @@ public func openReader(
   }
 }
 
-/// What opens an image, without the caller's memory.
+/// Opens an image, without using the caller's memory.
 private struct Opening {
   /// Whether the call may return before `body` does, if it is cancelled or has no time left.
   let mayLeave: Bool
@@ -123,7 +123,7 @@ private func open(
     let flag = unsafe CallerFlag(given.cancel_opening)
     let call = try calls.begin(flag)
     let opening = try unsafe prepare(given.decodingOptions(), call)
-    // A call can be left to itself on a thread of its own only.
+    // Only a call on its own thread can be abandoned.
     let mayEnd = opening.mayLeave && (timeout != nil || flag != nil)
     let image = try mayEnd ? calls.run(call, work: .max, opening.body) : opening.body()
     unsafe write(handle(owning: AnimationHandle(image, calls: calls)), to: target)
@@ -296,7 +296,7 @@ final class ForeignSource: ByteSource {
   /// Called under the lock only.
   private let promised: Promised<zoetrope_reader>
   private var reader: zoetrope_reader { unsafe promised.value }
-  /// Whether no more calls may come. Locked during each call.
+  /// Whether no more calls may be made. Locked during each call.
   private let isClosed = Mutex(false)
   let byteCount: Int
 

@@ -51,7 +51,7 @@ extension zoetrope_playback {
   }
 }
 
-/// What a player calls.
+/// The callbacks of a player.
 @safe
 private struct ForeignCallbacks {
   /// Called on a thread of the player's own.

@@ -284,7 +284,7 @@ private func draw(
   _ call: DecodingCall
 ) throws(AnimatedImageError) {
   let target = try unsafe PixelTarget(buffer, frames, for: request, count: indices.count)
-  // Sorting takes time, too. Frames are smaller than 2^32 pixels, and there are at most 2^24.
+  // Sorting takes time as well. Frames are smaller than 2^32 pixels, and there are at most 2^24 of them.
   let work = sum(
     handle.work(ofFramesUpTo: indices.max() ?? 0), indices.count * (request.size.area + 16))
   try handle.calls.run(call, work: work) { () throws(AnimatedImageError) in
@@ -333,7 +333,7 @@ public func sample(
   }
 }
 
-/// Bytes for C: what a `zoetrope_bytes` points to.
+/// Bytes for C, which a `zoetrope_bytes` points to.
 private final class ByteHandle: Sendable {
   let bytes: [UInt8]
   init(_ bytes: [UInt8]) { self.bytes = bytes }

@@ -14,7 +14,7 @@ extension FrameStore {
   ///   - renderings: Their sizes and formats; that of a ``FrameFormat`` is its
   ///     ``FrameFormat/rendering``.
   /// - Returns: The number of frames stored, each counted once for each rendering.
-  /// - Throws: `parameter` if there is no such frame; the errors of ``store(_:for:)`` and of
+  /// - Throws: `parameter` if a frame does not exist; the errors of ``store(_:for:)`` and of
   ///   ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never `CancellationError`.
   @discardableResult
   public func prefetch(

@@ -30,7 +30,7 @@ extension FrameTable {
       let entry = TableEntry(
         key, pixelHash: hash, damage: frame.damage, in: slot, of: layout, secret: secret)
     else { throw AnimatedImageError(.parameter, "the frame's damage takes too many words") }
-    // Empty first: the entry's page must be there before anybody looks at it.
+    // Empty it first: the entry's page must exist before anything reads it.
     try file.empty(slot, of: layout)
     try file.mark(slot, of: layout, now)
     do throws(AnimatedImageError) {
@@ -50,7 +50,7 @@ extension FrameTable {
     for key: TableKey, mayGrow: (Int) -> Bool
   ) throws(AnimatedImageError) -> Int? {
     let slots = Array(layout.slots(of: key))
-    // Those that kept their disk space come first.
+    // Slots that kept their disk space come first.
     let empty = slots.filter { isEmpty($0) }.sorted { use($0) > use($1) }
     var asked: Bool?
     for slot in empty {

@@ -58,9 +58,9 @@ final class Inflater: Sendable {
   /// Inflates a zlib stream of about `expected` bytes into `storage` from `offset` on, where at
   /// least 64 more bytes must be available.
   ///
-  /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be told from malformed
-  /// data. Only a right one proves the pixels: libdeflate accepts the reserved length codes 286 and
-  /// 287, where zlib stops. Unless the data is valid, the storage's contents are unspecified.
+  /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be distinguished from malformed data.
+  /// Only a right one proves the pixels: libdeflate accepts the reserved length codes 286 and 287, where zlib
+  /// stops. Unless the data is valid, the contents of the storage are unspecified.
   func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int
   ) -> Outcome {
@@ -99,7 +99,7 @@ final class Inflater: Sendable {
 }
 
 extension Inflater {
-  /// The result of inflating what there is of a stream.
+  /// The result of inflating the available part of a stream.
   enum PartialOutcome {
     /// The stream has no end: the bytes that it yields.
     case cut(count: Int)
@@ -111,8 +111,8 @@ extension Inflater {
 
   /// Inflates a zlib stream into `storage` from `offset` on as far as it goes, at most `expected` bytes.
   ///
-  /// With zlib, which is slower, but libdeflate does not tell how much of what it wrote is right. Of a
-  /// stream without an end, as many of `rows` count as libpng reads. The checksum is not verified.
+  /// Uses zlib, which is slower, because libdeflate does not tell how much of its output is right. In a stream
+  /// without an end, as many of `rows` count as libpng reads. The checksum is not verified.
   static func inflatePart(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int,
     rows: PNGStoredRows
@@ -294,7 +294,7 @@ enum LibpngDecoder {
     }
   }
 
-  // libpng keeps a few rows of at most 8 bytes per pixel; zlib some 50 KB.
+  // libpng keeps a few rows of at most 8 bytes per pixel; zlib about 50 KB.
   private static func memoryLimit(width: Int) -> Int { 4 << 20 + width * 64 }
 
   private static func fault(_ code: zoetrope_png_code) -> PNGFrameOutcome.Fault {

@@ -7,7 +7,7 @@ import ZoetropeTerminal
 package struct PictureDrawing {
   private let settings: PreviewSettings
   private let output = PreviewOutput()
-  /// What the terminal answered, where it was asked.
+  /// The terminal's answers, if it was queried.
   private let probed: TerminalCapabilities?
 
   /// - Throws: A usage failure if no drawing mode can be chosen.
@@ -72,8 +72,8 @@ package struct PictureDrawing {
     return [13] + rows + start + drawn + PreviewCanvas.close + [13] + rows
   }
 
-  /// Removes what was drawn with these settings: kitty's images by their number, anything else by
-  /// erasing the cells of its place.
+  /// Removes what was drawn with these settings: kitty images by their number, anything else by erasing its
+  /// cells.
   package static func clear(_ settings: PreviewSettings) throws(CommandFailure) {
     let output = PreviewOutput()
     let target = try PreviewTarget(settings, isTerminal: output.isTerminal)

@@ -26,9 +26,9 @@ struct PreviewTarget {
 
   /// - Parameters:
   ///   - isTerminal: Whether output goes to a terminal, on which the place has to fit.
-  ///   - probed: What the terminal answered, where it was asked.
+  ///   - probed: The terminal's answers, if it was queried.
   ///   - environment: The variables that describe the terminal.
-  ///   - size: The terminal's size, as the kernel has it; nil when unknown.
+  ///   - size: The terminal's size as the kernel reports it; nil when unknown.
   ///   - imageID: The first of the two ids of kitty's images; nil follows from the settings.
   init(
     _ settings: PreviewSettings, isTerminal: Bool, probed: TerminalCapabilities? = nil,
