@@ -44,7 +44,8 @@ final class AnimationHandle: Sendable {
   func checkFrame(_ index: Int64) throws(AnimatedImageError) -> Int {
     guard index >= 0, index < Int64(image.frames.count) else {
       throw AnimatedImageError(
-        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     return Int(index)
   }

@@ -34,7 +34,7 @@ func value<Value>(
 ) throws(AnimatedImageError) -> Value {
   guard values.indices.contains(Int(number)) else {
     throw AnimatedImageError(
-      .parameter, "\(name) is \(number), must be 0 to \(values.count - 1)")
+      .parameter, "\(name) is \(number); it must be 0 to \(values.count - 1)")
   }
   return values[Int(number)]
 }

@@ -74,7 +74,8 @@ final class Player: Sendable {
   /// - Throws: `parameter` if the frame does not exist, or if playback has ended.
   func seek(toFrame index: Int64) throws(AnimatedImageError) {
     guard index >= 0, index < Int64(frameCount) else {
-      throw AnimatedImageError(.parameter, "no frame \(index), there are \(frameCount)")
+      throw AnimatedImageError(
+        .parameter, "frame \(index) does not exist; there are \(frameCount) frames")
     }
     try checkOpen()
     try scheduler.seek(toFrame: Int(index))

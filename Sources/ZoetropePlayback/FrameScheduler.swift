@@ -133,7 +133,8 @@ public final class FrameScheduler: Sendable {
   ///
   /// A frame that is already being delivered still arrives before it; see ``seekCount``.
   ///
-  /// - Returns: Whether the frame has arrived, which can only be otherwise for a ``StreamedImage``.
+  /// - Returns: ``SeekResult/awaited`` if the frame of a ``StreamedImage`` has not arrived yet, otherwise
+  ///   ``SeekResult/available``.
   /// - Throws: ``AnimatedImageError/Code/parameter`` for a frame outside the played range. Any frame of a stream
   ///   that has not ended may still arrive.
   @discardableResult
@@ -141,7 +142,7 @@ public final class FrameScheduler: Sendable {
     let session = session
     if let result = session.seek(toFrame: index) { return result }
     let range = session.state.withLock { $0.machine.order.range }
-    throw AnimatedImageError(.parameter, "seek to \(index) of frames \(range)")
+    throw AnimatedImageError(.parameter, "frame \(index) is not within the played range \(range)")
   }
 
   /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0, in forward plays.

@@ -226,26 +226,26 @@ extension PlaybackStateMachine {
     frames: [FrameControl], playCount: PlayCount, options: PlaybackOptions, isOpen: Bool = false
   ) throws(AnimatedImageError) {
     guard !frames.isEmpty || isOpen else {
-      throw AnimatedImageError(.noFrames, "there is no frame to play")
+      throw AnimatedImageError(.noFrames, "there are no frames to play")
     }
     // Of a stream, any frame may still arrive.
     let all = isOpen ? 0 ..< .max : 0..<frames.count
     var range = options.range ?? all
     guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
-      throw AnimatedImageError(.parameter, "frames \(range) of \(all)")
+      throw AnimatedImageError(.parameter, "the range \(range) is not within the frames \(all)")
     }
     let plays = options.playCount ?? playCount
     if case .finite(let count) = plays, count < 1 {
-      throw AnimatedImageError(.parameter, "\(count) plays")
+      throw AnimatedImageError(.parameter, "the play count is \(count); it must be at least 1")
     }
     if let delay = options.fixedDelay, delay < .zero {
-      throw AnimatedImageError(.parameter, "a delay of \(delay)")
+      throw AnimatedImageError(.parameter, "the delay is \(delay); it must not be negative")
     }
     var start = options.startIndex
     if options.reducesMotion {
       let poster = options.posterIndex ?? start ?? range.lowerBound
       guard all.contains(poster) else {
-        throw AnimatedImageError(.parameter, "poster \(poster) of frames \(all)")
+        throw AnimatedImageError(.parameter, "the poster \(poster) is not among the frames \(all)")
       }
       range = poster..<poster + 1
       start = poster
@@ -254,7 +254,8 @@ extension PlaybackStateMachine {
       throw AnimatedImageError(
         .parameter,
         all.contains(start)
-          ? "start at \(start) of frames \(range)" : "no frame \(start), there are \(all.count)")
+          ? "the start frame \(start) is not within the range \(range)"
+          : "frame \(start) does not exist; there are \(all.count) frames")
     }
     let order = PlaybackOrder(
       timeline: PlaybackTimeline(

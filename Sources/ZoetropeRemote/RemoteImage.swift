@@ -58,14 +58,14 @@ public final class RemoteImage: AnimationSource {
     let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
     // So that sums of offsets cannot overflow.
     guard fetcher.byteCount <= 1 << 56 else {
-      throw AnimatedImageError(.parameter, "a file of \(fetcher.byteCount) bytes")
+      throw AnimatedImageError(.parameter, "a file cannot have \(fetcher.byteCount) bytes")
     }
     let image: AnimatedImage
     if let index {
       guard index.byteCount == fetcher.byteCount else {
         throw AnimatedImageError(
           .invalidIndex,
-          "the index is of \(index.byteCount) bytes, the file has \(fetcher.byteCount)",
+          "the index is for a file of \(index.byteCount) bytes, but this one has \(fetcher.byteCount)",
           format: index.format)
       }
       try index.check(options.limits)

@@ -23,7 +23,8 @@ extension FrameStore {
     let indices = indices ?? Array(image.frames.indices)
     if let wrong = indices.first(where: { !image.frames.indices.contains($0) }) {
       throw AnimatedImageError(
-        .parameter, "no frame \(wrong), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(wrong) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     let content = try await image.state.lookupThreads.value {
       [self] flag throws(AnimatedImageError) in

@@ -129,7 +129,7 @@ public final class FrameStore: Sendable {
     let shape = TableShape(key)
     let size = key.animation.rendition.size
     guard frame.bitmap.size == size, !size.isEmpty else {
-      throw AnimatedImageError(.parameter, "the frame is not of the key's size, \(size)")
+      throw AnimatedImageError(.parameter, "the frame does not have the key's size, \(size)")
     }
     try checkWritable()
     // If the table was removed meanwhile, the second round creates it again.

@@ -13,7 +13,9 @@ extension FrameTable {
     guard bitmap.size == key.size, bitmap.format == layout.shape.format,
       layout.shape.holds(bitmap.size),
       bitmap.bytesPerRow == bitmap.format.bytesPerRow(width: bitmap.width)
-    else { throw AnimatedImageError(.parameter, "a frame of another size or format") }
+    else {
+      throw AnimatedImageError(.parameter, "the frame has another size or format than the table")
+    }
     try checkFile()
     try checkWritable()
     let hash = secret.hash64(bitmap.bytes)
@@ -23,13 +25,16 @@ extension FrameTable {
     }
     guard let slot = try takeSlot(for: key, mayGrow: mayGrow) else {
       throw AnimatedImageError(
-        .storeBusy, "all \(layout.wayCount) places of frame \(key.index) are in use")
+        .storeBusy, "all \(layout.wayCount) slots for frame \(key.index) are in use")
     }
     defer { endWriting(slot) }
     guard
       let entry = TableEntry(
         key, pixelHash: hash, damage: frame.damage, in: slot, of: layout, secret: secret)
-    else { throw AnimatedImageError(.parameter, "the frame's damage takes too many words") }
+    else {
+      throw AnimatedImageError(
+        .parameter, "the description of the frame's damage is too long to store")
+    }
     // Empty it first: the entry's page must exist before anything reads it.
     try file.empty(slot, of: layout)
     try file.mark(slot, of: layout, now)

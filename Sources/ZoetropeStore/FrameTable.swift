@@ -107,7 +107,7 @@ final class FrameTable: Sendable {
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "\(path) is replaced all the time")
+    throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
   }
 
   /// Rejects file systems whose locks have no effect.

@@ -49,7 +49,7 @@ struct StoreSecret: Sendable {
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "\(path) is replaced all the time")
+    throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
   }
 
   /// The bytes, followed by their checksum.

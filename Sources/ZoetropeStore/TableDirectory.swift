@@ -44,7 +44,7 @@ package enum TableDirectory {
       throw AnimatedImageError(
         .storeDenied,
         "\(path) is not a directory "
-          + (isWritable ? "of this user alone" : "that only its owner may write"))
+          + (isWritable ? "owned by this user alone" : "that only its owner may write"))
     }
     return isWritable
   }

@@ -75,7 +75,8 @@ package final class TableFile: Sendable {
     guard status.isRegular, writes ? status.isPrivate : status.isTrusted else {
       throw AnimatedImageError(
         .storeDenied,
-        "\(path) is not a file \(writes ? "of this user alone" : "that only its owner may write")")
+        "\(path) is not a file \(writes ? "owned by this user alone" : "that only its owner may write")"
+      )
     }
     return file
   }

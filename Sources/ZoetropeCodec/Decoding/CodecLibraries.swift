@@ -211,7 +211,7 @@ final class CompressorSet {
   func compressor(level: Int) throws(AnimatedImageError) -> ZlibCompressor {
     if let compressor = made[level] { return compressor }
     guard let compressor = ZlibCompressor(level: level) else {
-      throw AnimatedImageError(.outOfMemory, "no memory to compress a picture")
+      throw AnimatedImageError(.outOfMemory, "not enough memory to compress a picture")
     }
     made[level] = compressor
     return compressor
@@ -242,7 +242,7 @@ enum LibpngDecoder {
     }
     if result.code == ZOETROPE_PNG_MEMORY {
       return .failure(
-        AnimatedImageError(.outOfMemory, "no memory for libpng", format: header.format))
+        AnimatedImageError(.outOfMemory, "not enough memory for libpng", format: header.format))
     }
     pixels.content.validPixels = Int(result.rows) * pixels.content.width
     pixels.content.isOpaque = header.isOpaquePNG
@@ -266,7 +266,7 @@ enum LibpngDecoder {
       let height = UInt32(exactly: pixels.content.height)
     else {
       throw AnimatedImageError(
-        .outOfMemory, "no memory for a frame of this size", format: header.format)
+        .outOfMemory, "not enough memory for a frame of this size", format: header.format)
     }
     pixels.content.bytesPerRow = rowBytes
     try pixels.reserve(byteCount: byteCount)
@@ -358,7 +358,7 @@ final class LibpngArrival {
         storage.byteCount)
     }
     guard let arrival = unsafe arrival else {
-      throw AnimatedImageError(.outOfMemory, "no memory for libpng", format: header.format)
+      throw AnimatedImageError(.outOfMemory, "not enough memory for libpng", format: header.format)
     }
     unsafe self.arrival = arrival
     self.storage = storage

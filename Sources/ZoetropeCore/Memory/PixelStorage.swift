@@ -418,7 +418,7 @@ extension [UInt8] {
 extension AnimatedImageError {
   /// The system refused `byteCount` bytes that the limits allow.
   static func noMemory(_ byteCount: Int) -> AnimatedImageError {
-    AnimatedImageError(.outOfMemory, "the system has no \(byteCount) bytes of memory left")
+    AnimatedImageError(.outOfMemory, "the system cannot allocate \(byteCount) bytes of memory")
   }
 }
 

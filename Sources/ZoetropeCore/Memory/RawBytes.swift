@@ -94,7 +94,7 @@ package struct ContentHasher: ~Copyable {
   /// Like ``init()``, keyed with `secret`.
   package init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.outOfMemory, "no memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
     }
     unsafe self.state = state
     self.secret = secret
@@ -105,7 +105,7 @@ package struct ContentHasher: ~Copyable {
   /// An empty hasher without a secret; its results equal those of XXH3-128 with seed 0 in every program.
   package init(isStable: Void) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.outOfMemory, "no memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
     }
     unsafe self.state = state
     secret = nil

@@ -146,7 +146,8 @@ public final class FrameReader {
   ) throws(AnimatedImageError) -> CompositedFrame {
     guard image.frames.indices.contains(index) else {
       throw AnimatedImageError(
-        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     if index != nextIndex {
       let start = image.frames[...index].lastIndex { $0.isIndependent } ?? 0

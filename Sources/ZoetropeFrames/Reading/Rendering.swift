@@ -141,7 +141,7 @@ extension Rendition {
     if side > FrameScaler.longestSide {
       return .exceeding(
         .scaledSide, asked: side, allowed: FrameScaler.longestSide,
-        "scaled frames would be \(size), sides are limited to \(FrameScaler.longestSide)")
+        "scaled frames would be \(size); sides are limited to \(FrameScaler.longestSide)")
     }
     return nil
   }

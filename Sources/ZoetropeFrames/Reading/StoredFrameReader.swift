@@ -23,7 +23,8 @@ public final class StoredFrameReader {
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard image.frames.indices.contains(index) else {
       throw AnimatedImageError(
-        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     return try read(image.frames[index])
   }

@@ -133,7 +133,8 @@ public final class SeekingReader {
 
   private func unknownFrame(_ index: Int) -> AnimatedImageError {
     AnimatedImageError(
-      .parameter, "no frame \(index), there are \(origin.frameCount)", format: origin.format)
+      .parameter, "frame \(index) does not exist; there are \(origin.frameCount) frames",
+      format: origin.format)
   }
 
   /// Whether further frames may arrive.

@@ -190,7 +190,8 @@ public final class SharedFrames: Sendable {
       throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
     }
     guard index >= 0, index < list.count else {
-      throw AnimatedImageError(.parameter, "no frame \(index) among \(list.count)")
+      throw AnimatedImageError(
+        .parameter, "frame \(index) does not exist; there are \(list.count) frames")
     }
     let user = beginCall()
     defer { endCall(user) }

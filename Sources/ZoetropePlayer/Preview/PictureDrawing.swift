@@ -15,7 +15,7 @@ package struct PictureDrawing {
     self.settings = settings
     guard output.isTerminal || settings.mode != nil else {
       throw .usage(
-        "standard output is no terminal: -o writes files, and --protocol says how to draw anyway")
+        "standard output is not a terminal; write files with -o, or draw anyway with --protocol")
     }
     // A terminal that no other program uses can be queried, even if the protocol is given: the answers tell
     // its colours and the size of a cell.
@@ -50,7 +50,7 @@ package struct PictureDrawing {
     }
     guard outcome == .gone else { return .complete }
     if output.isTerminal {
-      throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has gone")
+      throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has gone away")
     }
     return .readerGone
   }
@@ -78,10 +78,10 @@ package struct PictureDrawing {
     let output = PreviewOutput()
     let target = try PreviewTarget(settings, isTerminal: output.isTerminal)
     if target.isKitty, settings.number == nil {
-      throw .usage("kitty's images have numbers: --clear needs the --id that the picture had")
+      throw .usage("to remove a kitty image, --clear needs the picture's --id")
     }
     if target.isAtCursor, !target.isKitty || target.passthrough == .tmux {
-      throw .usage("--clear needs the place of the picture, --place COLSxROWS@X,Y")
+      throw .usage("--clear needs the picture's place: --place COLSxROWS@X,Y")
     }
     Signals.catchForPreview()
     defer { Signals.endPreview() }

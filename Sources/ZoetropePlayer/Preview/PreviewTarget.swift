@@ -62,7 +62,7 @@ struct PreviewTarget {
       room.rows = min(room.rows, whole.rows - room.row - (isAtCursor && whole.rows > 1 ? 1 : 0))
       guard !room.isEmpty else {
         throw .usage(
-          "the place begins outside the terminal, which has \(whole.columns) columns and "
+          "the place starts outside the terminal, which has \(whole.columns) columns and "
             + "\(whole.rows) rows; X and Y count from 0")
       }
     } else {
@@ -73,11 +73,11 @@ struct PreviewTarget {
     room.columns = min(room.columns, DrawingMode.longestSide)
     room.rows = min(room.rows, DrawingMode.longestSide)
     guard room.columns * screen.cell.width * room.rows * screen.cell.height <= Self.pixelLimit
-    else { throw .usage("the place has more than \(Self.pixelLimit) pixels, more than any screen") }
+    else { throw .usage("the place has more than \(Self.pixelLimit) pixels") }
     self.room = mode.usable(room, on: screen, passthrough: passthrough, isCentered: false)
     if isAtCursor, passthrough != .none, !isKitty {
       throw .usage(
-        "inside \(passthrough.rawValue) \(mode.name) pictures need a position, as in "
+        "inside \(passthrough.rawValue), \(mode.name) pictures need a position: "
           + "--place COLSxROWS@X,Y")
     }
   }
