@@ -1,7 +1,7 @@
 internal import CZoetrope
 internal import Zoetrope
 
-// The numbers of the header and what they stand for.
+// The numbers of the header and their meanings.
 
 extension AnimatedImageError.Code {
   /// The code's number in the header.
@@ -26,7 +26,7 @@ extension AnimatedImageError.Code {
   }
 }
 
-/// Returns the element of `values` that stands at `number` in the header.
+/// Returns the element of `values` that has the number `number` in the header.
 ///
 /// - Throws: `parameter` if there is none.
 func value<Value>(
@@ -34,7 +34,7 @@ func value<Value>(
 ) throws(AnimatedImageError) -> Value {
   guard values.indices.contains(Int(number)) else {
     throw AnimatedImageError(
-      .parameter, "\(name) is \(number), must be 0 to \(values.count - 1)")
+      .parameter, "\(name) is \(number); it must be 0 to \(values.count - 1)")
   }
   return values[Int(number)]
 }

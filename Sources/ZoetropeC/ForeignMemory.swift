@@ -6,12 +6,11 @@ internal import ZoetropeShims
 
 // Reading arguments from the caller's memory and writing results to it.
 //
-// Unsafe: the addresses come from C. The header's contract is that each is NULL, which is checked
-// here, or valid for the size that is stated or that its type has. Structs are copied byte by byte,
-// so that their alignment does not matter, and at most as many bytes as the caller says it has.
-// No address is kept.
+// Unsafe: the addresses come from C. By the header's contract, each is NULL, which is checked here, or valid
+// for the size that is stated or that its type has. Structs are copied byte by byte, so their alignment does
+// not matter, up to the size that the caller states. No address is kept.
 
-/// Runs `body` and turns what it throws into a code and `error`. No Swift error gets past this.
+/// Runs `body`, and converts an error that it throws into a code and `error`. No Swift error gets past this.
 func attempt(
   _ error: UnsafeMutablePointer<zoetrope_error>?, _ body: () throws(AnimatedImageError) -> Void
 ) -> zoetrope_status {
@@ -29,7 +28,7 @@ func attempt(
   }
 }
 
-/// Whether this is a forked child of a process that had called the library.
+/// Whether this is a forked child of a process that had used the library.
 enum ForkGuard {
   private static let hasForked = Atomic(false)
   /// The process that called first. Registers the handler, which children inherit.
@@ -46,7 +45,7 @@ enum ForkGuard {
 }
 
 extension zoetrope_error {
-  /// What a callback or the caller reads; a nil error is `ZOETROPE_OK`.
+  /// The error as a callback or the caller reads it; nil is `ZOETROPE_OK`.
   init(_ error: AnimatedImageError?) {
     self.init()
     frame = Int64(error?.frameIndex ?? -1)
@@ -94,7 +93,7 @@ extension zoetrope_frame {
   }
 }
 
-/// Writes `text` into an array of `char`, shortened if it has to be, with a final NUL.
+/// Writes `text` into an array of `char`, shortened if necessary, with a final NUL.
 private func fill<Characters>(_ array: inout Characters, with text: String) {
   unsafe withUnsafeMutableBytes(of: &array) { bytes in
     let utf8 = shortened(Array(text.utf8), to: bytes.count - 1)
@@ -103,8 +102,8 @@ private func fill<Characters>(_ array: inout Characters, with text: String) {
   }
 }
 
-/// `utf8` with an ellipsis for its middle if it has more than `room` bytes, cut at characters. A long
-/// path leaves room for the reason, which comes after it.
+/// `utf8`, shortened in the middle with an ellipsis if it has more than `room` bytes, without splitting
+/// characters. The reason after a long path is kept.
 private func shortened(_ utf8: [UInt8], to room: Int) -> [UInt8] {
   guard utf8.count > room else { return utf8 }
   let ellipsis = Array("…".utf8)
@@ -242,7 +241,7 @@ struct PixelTarget {
   private let bytesPerFrame: Int
   private let request: FrameRequest
 
-  /// - Parameter frames: What was decoded: `count` elements, or nil.
+  /// - Parameter frames: Descriptions of the decoded frames: `count` elements, or nil.
   /// - Throws: `parameter` if `count` frames do not fit.
   init(
     _ buffer: UnsafePointer<zoetrope_buffer>?,
@@ -285,7 +284,7 @@ struct PixelTarget {
     self.request = request
   }
 
-  /// Bytes of `count` pieces that lie `stride` apart; nil on overflow.
+  /// The bytes of `count` pieces that are `stride` apart; nil on overflow.
   private static func extent(_ count: Int, _ stride: Int, last: Int) -> Int? {
     guard count > 0, stride >= 0 else { return nil }
     let (product, overflow) = (count - 1).multipliedReportingOverflow(by: stride)
@@ -293,8 +292,7 @@ struct PixelTarget {
     return overflow || overflowAgain ? nil : sum
   }
 
-  /// Writes `bitmap`, rendered as requested, and `facts` as frame `place` of those that were checked to
-  /// fit.
+  /// Writes `bitmap`, rendered as requested, and `facts` as frame `place`, which was checked to fit.
   ///
   /// - Throws: `cancelled` between rows, as `call` says.
   func write(
@@ -323,7 +321,7 @@ struct PixelTarget {
     let isPacked = request.bytesPerPixel == 3
     let sourceRow = bitmap.bytesPerRow
     unsafe bitmap.bytes.withUnsafeBytes { bytes in
-      // Bitmaps have no empty sides, since canvases have none.
+      // Bitmaps have no empty sides, because canvases have none.
       guard let start = bytes.baseAddress else { return }
       if !isPacked, sourceRow == row, bytesPerRow == row {
         let offset = rows.lowerBound * row
@@ -333,7 +331,7 @@ struct PixelTarget {
       for y in rows {
         let (source, target) = unsafe (start + y * sourceRow, frame + y * bytesPerRow)
         if isPacked {
-          // In bounds: a row of the bitmap, and one of the target's, which were checked to fit.
+          // In bounds: a row of the bitmap, and a row of the target, which was checked to fit.
           unsafe zt_pack_rgb(
             source.assumingMemoryBound(to: UInt8.self),
             target.assumingMemoryBound(to: UInt8.self), request.size.width)

@@ -84,7 +84,7 @@ public func openReader(
         "zoetrope_reader.size is \(unsafe whole.size): set it to sizeof(zoetrope_reader)")
     }
     let source = try unsafe ForeignSource(whole)
-    // A caller that is not told of the last read cannot leave before it.
+    // Without being told of the last read, a caller cannot return before it.
     let mayLeave = unsafe whole.release != nil
     return Opening(mayLeave: mayLeave) { () throws(AnimatedImageError) in
       try AnimatedImage(source: source, options: options) { mayLeave && call.isCancelled }
@@ -92,7 +92,7 @@ public func openReader(
   }
 }
 
-/// What opens an image, without the caller's memory.
+/// Opens an image, without using the caller's memory.
 private struct Opening {
   /// Whether the call may return before `body` does, if it is cancelled or has no time left.
   let mayLeave: Bool
@@ -123,7 +123,7 @@ private func open(
     let flag = unsafe CallerFlag(given.cancel_opening)
     let call = try calls.begin(flag)
     let opening = try unsafe prepare(given.decodingOptions(), call)
-    // A call can be left to itself on a thread of its own only.
+    // Only a call on its own thread can be abandoned.
     let mayEnd = opening.mayLeave && (timeout != nil || flag != nil)
     let image = try mayEnd ? calls.run(call, work: .max, opening.body) : opening.body()
     unsafe write(handle(owning: AnimationHandle(image, calls: calls)), to: target)
@@ -145,7 +145,7 @@ extension zoetrope_options {
     try unsafe set(&limits.metadataCount, metadata_count, "metadata_count")
     guard unsafe parallelism >= 0 else {
       throw AnimatedImageError(
-        .parameter, "parallelism is \(unsafe parallelism), must be 0 or more")
+        .parameter, "parallelism is \(unsafe parallelism); it must be 0 or more")
     }
     let policies: [DamagePolicy] = [.salvage, .strict, .partialRows]
     return unsafe DecodingOptions(
@@ -156,7 +156,8 @@ extension zoetrope_options {
   /// The most that a call may take; nil for no limit.
   func timeout() throws(AnimatedImageError) -> Duration? {
     guard unsafe timeout_ns >= 0 else {
-      throw AnimatedImageError(.parameter, "timeout_ns is \(unsafe timeout_ns), must be 0 or more")
+      throw AnimatedImageError(
+        .parameter, "timeout_ns is \(unsafe timeout_ns); it must be 0 or more")
     }
     return unsafe timeout_ns == 0 ? nil : .nanoseconds(timeout_ns)
   }
@@ -166,7 +167,7 @@ private func set(
   _ limit: inout Int, _ number: Int64, _ name: StaticString
 ) throws(AnimatedImageError) {
   guard number >= 0 else {
-    throw AnimatedImageError(.parameter, "\(name) is \(number), must be 0 or more")
+    throw AnimatedImageError(.parameter, "\(name) is \(number); it must be 0 or more")
   }
   if number > 0 { limit = Int(number) }
 }
@@ -190,7 +191,7 @@ struct FrameRequest: Sendable, Hashable {
   init(_ rendering: zoetrope_rendering, of image: AnimatedImage) throws(AnimatedImageError) {
     guard rendering.reserved == 0 else {
       throw AnimatedImageError(
-        .parameter, "zoetrope_rendering.reserved is \(rendering.reserved), must be 0")
+        .parameter, "zoetrope_rendering.reserved is \(rendering.reserved); it must be 0")
     }
     let formats: [PixelFormat] = [
       .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgba8, .rgb565, .grey8,
@@ -210,7 +211,7 @@ struct FrameRequest: Sendable, Hashable {
     guard sides.contains(rendering.width), sides.contains(rendering.height) else {
       throw AnimatedImageError(
         .parameter,
-        "the box is \(rendering.width)x\(rendering.height), sides must be 0 to \(Self.maximumSide)")
+        "the box is \(rendering.width)x\(rendering.height); sides must be 0 to \(Self.maximumSide)")
     }
     if rendering.width > 0 || rendering.height > 0 {
       result.target = TargetSize(
@@ -231,7 +232,7 @@ struct FrameRequest: Sendable, Hashable {
       guard side <= Self.maximumSide else {
         throw .exceeding(
           .scaledSide, asked: side, allowed: Self.maximumSide,
-          "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
+          "scaled frames would be \(size); sides are limited to \(Self.maximumSide)")
       }
     }
   }
@@ -296,7 +297,7 @@ final class ForeignSource: ByteSource {
   /// Called under the lock only.
   private let promised: Promised<zoetrope_reader>
   private var reader: zoetrope_reader { unsafe promised.value }
-  /// Whether no more calls may come. Locked during each call.
+  /// Whether no more calls may be made. Locked during each call.
   private let isClosed = Mutex(false)
   let byteCount: Int
 
@@ -307,7 +308,7 @@ final class ForeignSource: ByteSource {
     }
     guard unsafe reader.byte_count >= 0 else {
       throw AnimatedImageError(
-        .parameter, "reader.byte_count is \(unsafe reader.byte_count), must be 0 or more")
+        .parameter, "reader.byte_count is \(unsafe reader.byte_count); it must be 0 or more")
     }
     unsafe promised = Promised(reader)
     unsafe byteCount = Int(reader.byte_count)

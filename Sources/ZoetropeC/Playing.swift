@@ -40,18 +40,18 @@ extension zoetrope_playback {
     options.delayPolicy = try value(delays, of: delayPolicies, "delays")
     options.startIndex = try handle.checkFrame(start_frame)
     guard plays >= -1 else {
-      throw AnimatedImageError(.parameter, "plays is \(plays), must be -1 or more")
+      throw AnimatedImageError(.parameter, "plays is \(plays); it must be -1 or more")
     }
     if plays != 0 { options.playCount = plays < 0 ? .indefinite : .finite(Int(plays)) }
     guard rate >= 0 else {
-      throw AnimatedImageError(.parameter, "rate is \(rate), must be 0 or more")
+      throw AnimatedImageError(.parameter, "rate is \(rate); it must be 0 or more")
     }
     if rate > 0 { options.rate = rate }
     return options
   }
 }
 
-/// What a player calls.
+/// The callbacks of a player.
 @safe
 private struct ForeignCallbacks {
   /// Called on a thread of the player's own.
@@ -154,7 +154,7 @@ public func playerSetRate(
     let held = try unsafe object(player, Player.self, "player")
     // Also false for NaN.
     guard rate > 0 else {
-      throw AnimatedImageError(.parameter, "rate is \(rate), must be more than 0")
+      throw AnimatedImageError(.parameter, "rate is \(rate); it must be more than 0")
     }
     try held.setRate(rate)
   }

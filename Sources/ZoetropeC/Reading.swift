@@ -52,7 +52,7 @@ public func getFrames(
     guard first >= 0, first <= Int64(total), count >= 0, count <= total - Int(first) else {
       throw AnimatedImageError(
         .parameter,
-        "first is \(first) and count \(UInt(bitPattern: count)), there are \(total) frames")
+        "first is \(first) and count \(UInt(bitPattern: count)); there are \(total) frames")
     }
     guard elementSize >= 8, elementSize <= 4096 else {
       throw AnimatedImageError(
@@ -131,7 +131,8 @@ public func getDamage(
     let target = try unsafe required(damage, "damage")
     let all = handle.image.damage
     guard index >= 0, index < Int64(all.count) else {
-      throw AnimatedImageError(.parameter, "no damage \(index), there are \(all.count)")
+      throw AnimatedImageError(
+        .parameter, "damage \(index) does not exist; there are \(all.count) items")
     }
     unsafe write(zoetrope_damage(all[Int(index)]), to: target)
   }
@@ -148,7 +149,8 @@ public func getMetadata(
     let target = try unsafe required(item, "item")
     let all = handle.metadata
     guard index >= 0, index < Int64(all.count) else {
-      throw AnimatedImageError(.parameter, "no metadata \(index), there are \(all.count)")
+      throw AnimatedImageError(
+        .parameter, "metadata \(index) does not exist; there are \(all.count) items")
     }
     let found = all[Int(index)]
     if capacity != 0 {
@@ -259,7 +261,7 @@ public func readFrames(
     guard count != 0 else { return }
     guard count > 0, count <= 1 << 24 else {
       throw AnimatedImageError(
-        .parameter, "count is \(UInt(bitPattern: count)), must be 0 to \(1 << 24)")
+        .parameter, "count is \(UInt(bitPattern: count)); it must be 0 to \(1 << 24)")
     }
     var wanted: [Int] = []
     if let indices = unsafe indices {
@@ -269,7 +271,7 @@ public func readFrames(
     } else {
       guard count <= handle.image.frames.count else {
         throw AnimatedImageError(
-          .parameter, "count is \(count), there are \(handle.image.frames.count) frames")
+          .parameter, "count is \(count); there are \(handle.image.frames.count) frames")
       }
       wanted = Array(0..<count)
     }
@@ -284,7 +286,7 @@ private func draw(
   _ call: DecodingCall
 ) throws(AnimatedImageError) {
   let target = try unsafe PixelTarget(buffer, frames, for: request, count: indices.count)
-  // Sorting takes time, too. Frames are smaller than 2^32 pixels, and there are at most 2^24.
+  // Sorting takes time as well. Frames are smaller than 2^32 pixels, and there are at most 2^24 of them.
   let work = sum(
     handle.work(ofFramesUpTo: indices.max() ?? 0), indices.count * (request.size.area + 16))
   try handle.calls.run(call, work: work) { () throws(AnimatedImageError) in
@@ -333,7 +335,7 @@ public func sample(
   }
 }
 
-/// Bytes for C: what a `zoetrope_bytes` points to.
+/// Bytes for C, which a `zoetrope_bytes` points to.
 private final class ByteHandle: Sendable {
   let bytes: [UInt8]
   init(_ bytes: [UInt8]) { self.bytes = bytes }

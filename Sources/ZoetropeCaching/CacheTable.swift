@@ -39,7 +39,7 @@ struct CacheTable: Sendable {
   var groups: [Group] = []
   var freeGroups: [Int] = []
   var groupOf: [AnimationKey: Int] = [:]
-  /// The groups that nobody holds, least recently used first.
+  /// The groups that are not held, least recently used first.
   var released = UseList()
   /// The held groups with more frames than their floor. Eviction rotates them, so their order is
   /// not order of use.

@@ -3,11 +3,10 @@ internal import Synchronization
 /// An in-memory cache of rendered frames, within a ``MemoryBudget`` shared by all images and
 /// players.
 ///
-/// Charges the bytes that bitmaps occupy, padding included. A hit takes well under a microsecond
-/// and neither allocates nor copies: it returns the stored bitmap itself. One lock guards the table
-/// and is held for some 100 ns per lookup; a hundred players at 60 frames per second need 6000
-/// lookups per second. Sharding would split the order of use too. Bitmaps are freed outside the
-/// lock.
+/// Charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither
+/// allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about
+/// 100 ns per lookup; a hundred players at 60 frames per second need 6000 lookups per second. Sharding would
+/// also split the order of use. Bitmaps are freed outside the lock.
 public final class MemoryFrameCache: QuickCaching {
   /// The cache of this process, on ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()

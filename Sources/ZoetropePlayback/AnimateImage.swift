@@ -9,11 +9,11 @@ public import SystemPackage
 /// frames are delayed but keep their durations. The file is read and decoded on the library's own threads.
 ///
 /// - Parameters:
-///   - path: the file.
-///   - options: start frame, frame durations, number of plays and decoding options.
-///   - clock: the clock that frames are timed by. Default: the system's clock.
-///   - handler: called with the frame's index and bitmap; setting `stop` ends the animation at once.
-/// - Returns: why it ended. Cancelling the task ends it at once with `cancelled`, even while the file is
+///   - path: The file.
+///   - options: Start frame, frame durations, number of plays and decoding options.
+///   - clock: The clock that frames are timed by. Default: the system's clock.
+///   - handler: Called with the frame's index and bitmap. Setting `stop` ends the animation immediately.
+/// - Returns: Why it ended. Cancelling the task ends it immediately with `cancelled`, even while the file is
 ///   being opened.
 public func animateImage(
   at path: FilePath, options: AnimationOptions = .init(),

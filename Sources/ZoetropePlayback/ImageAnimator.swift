@@ -29,12 +29,12 @@ public final class ImageAnimator {
   /// Creates an animator for `image`. Decodes nothing yet.
   ///
   /// - Parameters:
-  ///   - image: the image to play.
-  ///   - rendering: the size and format of the frames. Default: as decoded.
-  ///   - options: how it is played.
-  ///   - cache: the cache for decoded frames. Default: nil, no caching.
-  ///   - clock: the clock that frames are timed by. Default: the system's clock.
-  ///   - logger: logs endings with statistics, and skipped frames. Default: nil, no logging.
+  ///   - image: The image to play.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - options: How it is played.
+  ///   - cache: The cache for decoded frames. Default: nil, no caching.
+  ///   - clock: The clock that frames are timed by. Default: the system's clock.
+  ///   - logger: Logs endings with statistics, and skipped frames. Default: nil, no logging.
   public convenience init(
     _ image: some AnimationSource, rendering: Rendering = .init(),
     options: PlaybackOptions = .init(),

@@ -24,7 +24,7 @@ public struct PlaybackStatistics: Sendable, Hashable {
 
   /// How often the next frame of a ``StreamedImage`` had not arrived when it was due.
   public internal(set) var stalls = 0
-  /// The time by which those frames were late, in all.
+  /// The total time by which those frames were late.
   public internal(set) var stallTime = Duration.zero
 
   /// Creates statistics with all counters zero.
@@ -107,7 +107,7 @@ package struct LatenessHistogram: Sendable, Hashable {
 
 /// The times of each frame of a playback, for measuring and replaying it.
 ///
-/// All times are nanoseconds since the playback began to prepare its first frame.
+/// All times are nanoseconds since playback began to prepare its first frame.
 public struct PlaybackTrace: Sendable, Hashable {
   /// One frame delivered to the stream.
   public struct Entry: Sendable, Hashable {

@@ -55,7 +55,7 @@ package struct PlayerSettings: Sendable {
       }
       throw CommandFailure(
         .undecodable, code: AnimatedImageError.Code.noFrames.name,
-        "no frame has arrived in the time of --duration", file: input.name)
+        "no frame arrived before --duration ended", file: input.name)
     }
   }
 }

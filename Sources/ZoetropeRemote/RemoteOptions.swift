@@ -2,11 +2,11 @@
 public struct RemoteOptions: Sendable, Hashable {
   /// The most bytes kept in memory. Default: 64 MiB.
   public var byteLimit: Int
-  /// How many bytes are read ahead of the playhead when frames are taken in order; 0 for none. At most half of
-  /// ``byteLimit`` is. Default: 1 MiB.
+  /// How many bytes are read ahead of the playhead when frames are read in order; 0 for none. At most half of
+  /// ``byteLimit`` is used. Default: 1 MiB.
   public var readAheadByteCount: Int
-  /// The longest gap between two ranges that is read with them, because another request costs as much: about latency
-  /// times bandwidth, in bytes. Default: 512 KiB, which 40 ms at 100 Mbit/s are.
+  /// The longest gap between two ranges that is read with them, because another request would cost as much: about
+  /// latency times bandwidth, in bytes. Default: 512 KiB, which is right for 40 ms at 100 Mbit/s.
   public var gapByteLimit: Int
 
   /// Creates options; omitted arguments take their defaults.

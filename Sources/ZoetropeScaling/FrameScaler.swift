@@ -64,8 +64,8 @@ public struct FrameScaler: Sendable {
       filter: filter, linearLight: linearLight)
   }
 
-  /// The longest side of a scaled picture. The weights for a side take up to some 100 bytes for each of its pixels,
-  /// so that a long one would take far more memory than the picture.
+  /// The longest side of a scaled picture. The weights for a side take up to about 100 bytes per pixel, so a long side
+  /// would take far more memory than the picture.
   package static let longestSide = 1 << 20
 
   private static func check(_ source: PixelSize, _ size: PixelSize) throws(AnimatedImageError) {

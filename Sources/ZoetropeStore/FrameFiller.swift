@@ -1,4 +1,4 @@
-/// Renders one image's decoded frames in several formats at once, and stores them.
+/// Renders one image's decoded frames in several formats, and stores them.
 struct FrameFiller: FrameFilling {
   private let store: FrameStore
   private let content: ContentIdentity
@@ -26,7 +26,7 @@ struct FrameFiller: FrameFilling {
 
   /// Stores `frame` in the formats that lack it, and returns their number.
   ///
-  /// - Throws: The first error, after every format was tried; `cancelled` at once.
+  /// - Throws: The first error, after every format was tried; `cancelled` immediately.
   mutating func fill(
     _ frame: CompositedFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int {

@@ -49,7 +49,7 @@ extension FrameStore {
     }
   }
 
-  /// Removes files for every process, whoever has them open.
+  /// Removes files for every process, even those that have them open.
   private func removeFiles(_ files: [(name: String, shape: TableShape?)]) {
     do throws(AnimatedImageError) { try checkWritable() } catch { return note(error) }
     for (name, shape) in files {
@@ -59,11 +59,11 @@ extension FrameStore {
     lookForRoom()
   }
 
-  /// Has the next frame look at the directory, since there may be room now.
+  /// Makes the next frame check the directory, because there may be room now.
   private func lookForRoom() { room.withLock { $0 = Room() } }
 
-  /// Removes tables of formats with this name and other parameters that no process has changed for
-  /// an hour: two versions of a program may be running at once.
+  /// Removes tables of formats with this name and other parameters that no process has changed for an hour: two
+  /// versions of a program may be running at the same time.
   func removeTables(supersededBy name: TableName, _ secret: StoreSecret) {
     let now = clock()
     for file in files() {

@@ -27,7 +27,7 @@ struct StoreIndex: Sendable {
 
   /// The record about the file with this stamp; nil if there is no intact one.
   ///
-  /// - Parameter conditions: What the record depends on besides the file's bytes.
+  /// - Parameter conditions: Everything that the record depends on besides the file's bytes.
   func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
     let (name, _) = name(subject, stamp, conditions)
     guard let file = (try? TableFile.open(directory.appending(name))) ?? nil,
@@ -224,7 +224,7 @@ extension AnimatedImage {
 }
 
 extension DecodingOptions {
-  /// Every option that affects what opening a file finds.
+  /// Every option that affects the result of opening a file.
   fileprivate var scanConditions: [Int] {
     let policy =
       switch damage.kind {

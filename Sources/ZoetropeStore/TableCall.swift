@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The system calls of a frame store's files, each of which a test may let fail.
+/// The system calls on the files of a frame store. A test may let each of them fail.
 ///
 /// In a release build every check below is a constant.
 package enum TableCall: Sendable, Hashable, CaseIterable {
@@ -10,13 +10,13 @@ package enum TableCall: Sendable, Hashable, CaseIterable {
   case openWriting
 
   #if DEBUG
-    /// What a call does instead of its work.
+    /// The injected outcome of a call.
     package enum Fault: Sendable {
       /// It fails with this error number.
       case error(Int32)
       /// It reads or writes half of the bytes.
       case short
-      /// The process is killed before it.
+      /// The process is killed before the call.
       case kill
     }
 

@@ -2,17 +2,17 @@ package import SystemPackage
 
 /// The directory of a frame store: private to this user, created if missing.
 ///
-/// Everything is found by path, also after the directory was checked. Somebody who may rename one of its
-/// parents can put another directory in its place. That shows nothing to anybody and no wrong frame: files are
+/// Everything is accessed by path, even after the directory was checked, so a user who may rename one of its
+/// parents can substitute another directory. This neither reveals frames nor shows wrong ones: files are
 /// created with access for this user only, and opened only if they belong to this user alone (for reading, to
-/// this user or root), names contain a hash of the store's secret, and checksums are keyed with it. What can be
-/// lost is cached frames: tables and records that lie in the other directory are counted and evicted like the
-/// store's own, and only those; see `StoreFiles`. A descriptor of the directory would not help, since the next
-/// process starts from the path.
+/// this user or root); names contain a hash of the store's secret, and checksums are keyed with it. Only cached
+/// frames can be lost: tables and records in the other directory are counted and evicted as if they were the
+/// store's own; see `StoreFiles`. A descriptor of the directory would not help, because the next process starts
+/// from the path again.
 package enum TableDirectory {
-  /// Creates `path` and its missing parents, and checks that nobody else may write there.
+  /// Creates `path` and its missing parents, and checks that no other user may write there.
   ///
-  /// - Returns: Whether this user may write there; then nobody else may read it either.
+  /// - Returns: Whether this user may write there; if so, no other user may read it either.
   @discardableResult
   package static func make(_ path: FilePath) throws(AnimatedImageError) -> Bool {
     var missing: [FilePath] = []
@@ -44,7 +44,7 @@ package enum TableDirectory {
       throw AnimatedImageError(
         .storeDenied,
         "\(path) is not a directory "
-          + (isWritable ? "of this user alone" : "that only its owner may write"))
+          + (isWritable ? "owned by this user alone" : "that only its owner may write"))
     }
     return isWritable
   }

@@ -37,8 +37,8 @@ package final class TableFile: Sendable {
   /// Whether a hole in this file has freed space; 0 until one was punched, then 1 for yes and 2 for no.
   private let punching = Atomic(0)
 
-  /// Opens a file of this user alone; or one that this user may read but not write, and nobody but
-  /// this user and root may write. Does not follow a symbolic link.
+  /// Opens a file that belongs to this user alone, or one that this user may only read and that only this user
+  /// and root may write. Does not follow symbolic links.
   ///
   /// - Returns: Nil if there is none.
   package static func open(
@@ -75,7 +75,8 @@ package final class TableFile: Sendable {
     guard status.isRegular, writes ? status.isPrivate : status.isTrusted else {
       throw AnimatedImageError(
         .storeDenied,
-        "\(path) is not a file \(writes ? "of this user alone" : "that only its owner may write")")
+        "\(path) is not a file \(writes ? "owned by this user alone" : "that only its owner may write")"
+      )
     }
     return file
   }
@@ -132,8 +133,8 @@ package final class TableFile: Sendable {
     }
   }
 
-  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated`. Only
-  /// for a file that nobody else has open.
+  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated`. Only for a file
+  /// that is not open elsewhere.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
     try Self.checkSizeLimit(byteCount)
     try TableCall.resize.make("resize") {
@@ -153,7 +154,7 @@ package final class TableFile: Sendable {
     if byteCount > zt_file_size_limit() { throw .store(.fileTooLarge, "write \(byteCount) bytes") }
   }
 
-  /// What punching a hole has done.
+  /// The result of punching a hole.
   package enum Hole {
     /// The space is free, and the range reads as zeros.
     case freed
@@ -165,9 +166,9 @@ package final class TableFile: Sendable {
 
   /// Frees the disk space of `range`, unless an earlier range of this file kept its own.
   ///
-  /// Where blocks are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes zeros, reports
-  /// success and frees nothing. So the first time, it is asked where the hole is. The number of allocated bytes
-  /// would not tell: other processes write to the file, and ZFS counts seconds later.
+  /// If blocks are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes zeros, reports
+  /// success and frees nothing. So the first time, check where the hole is. The number of allocated bytes would
+  /// not tell: other processes write to the file, and ZFS updates it seconds later.
   package func punchHole(_ range: Range<Int>) -> Hole {
     if punching.load(ordering: .relaxed) == 2 { return .none }
     let start = Int64(range.lowerBound)
@@ -246,13 +247,13 @@ package final class TableMapping: Sendable {
     in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
   ) -> Result { body(unsafe buffer(range).bytes) }
 
-  /// Asks for the bytes of `range` from the disk, all at once. Does not wait.
+  /// Requests the bytes of `range` from the disk, all at once. Does not wait.
   package func willNeed(_ range: Range<Int>) {
     let bytes = unsafe buffer(range)
     if let start = bytes.baseAddress { unsafe zt_will_need(start, bytes.count) }
   }
 
-  /// Keeps the system from reading more than it is asked for in `range`, which starts with a page.
+  /// Keeps the system from reading ahead in `range`, which starts at a page boundary.
   package func willScatter(_ range: Range<Int>) {
     let bytes = unsafe buffer(range)
     if let start = bytes.baseAddress { unsafe zt_will_scatter(start, bytes.count) }

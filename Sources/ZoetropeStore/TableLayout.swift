@@ -1,4 +1,4 @@
-/// What all frames of one table have in common: pixel format and size, or the ``FrameFormat``.
+/// The common properties of all frames in one table: pixel format and size, or the ``FrameFormat``.
 package struct TableShape: Sendable, Hashable {
   /// The size of every frame; in the table of a ``FrameFormat``, of the largest.
   package let size: PixelSize
@@ -32,9 +32,9 @@ package struct TableShape: Sendable, Hashable {
 /// page-aligned for each slot. The header is written before the file gets its name and never
 /// changes. Numbers are in native byte order; a header in the other one is invalid.
 ///
-/// A slot whose time is 0 takes no disk space, and its entry may lie in a hole of the file, which
-/// must not be read through a mapping: on a full disk that fails. There are slots for twice the
-/// store's limit, so that the frames of one table can fill it although sets differ in length.
+/// A slot whose time is 0 takes no disk space, and its entry may be in a hole of the file. The hole must not be
+/// read through a mapping, because on a full disk that fails. There are slots for twice the store's limit, so
+/// that the frames of one table can fill it although sets differ in length.
 struct TableLayout: Sendable, Hashable {
   /// Increment if the layout or the key of frames changes.
   static let version: UInt64 = 4
@@ -44,8 +44,8 @@ struct TableLayout: Sendable, Hashable {
   /// Number of slots that may hold a given frame.
   static let ways = 16
   static let maximumSlotCount = 8192
-  /// The byte that every process which has the table open locks for reading. Only who can lock it
-  /// for writing may remove the file.
+  /// Every process that has the table open locks this byte for reading. Only a process that can lock it for
+  /// writing may remove the file.
   static let presence = 1
   private static let magic: UInt64 = 0x5a4f_4554_5441_424c
   private static let headerWords = 16

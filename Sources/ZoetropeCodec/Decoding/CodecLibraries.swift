@@ -58,9 +58,9 @@ final class Inflater: Sendable {
   /// Inflates a zlib stream of about `expected` bytes into `storage` from `offset` on, where at
   /// least 64 more bytes must be available.
   ///
-  /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be told from malformed
-  /// data. Only a right one proves the pixels: libdeflate accepts the reserved length codes 286 and
-  /// 287, where zlib stops. Unless the data is valid, the storage's contents are unspecified.
+  /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be distinguished from malformed data.
+  /// Only a right one proves the pixels: libdeflate accepts the reserved length codes 286 and 287, where zlib
+  /// stops. Unless the data is valid, the contents of the storage are unspecified.
   func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int
   ) -> Outcome {
@@ -99,7 +99,7 @@ final class Inflater: Sendable {
 }
 
 extension Inflater {
-  /// The result of inflating what there is of a stream.
+  /// The result of inflating the available part of a stream.
   enum PartialOutcome {
     /// The stream has no end: the bytes that it yields.
     case cut(count: Int)
@@ -111,8 +111,8 @@ extension Inflater {
 
   /// Inflates a zlib stream into `storage` from `offset` on as far as it goes, at most `expected` bytes.
   ///
-  /// With zlib, which is slower, but libdeflate does not tell how much of what it wrote is right. Of a
-  /// stream without an end, as many of `rows` count as libpng reads. The checksum is not verified.
+  /// Uses zlib, which is slower, because libdeflate does not tell how much of its output is right. In a stream
+  /// without an end, as many of `rows` count as libpng reads. The checksum is not verified.
   static func inflatePart(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int,
     rows: PNGStoredRows
@@ -211,7 +211,7 @@ final class CompressorSet {
   func compressor(level: Int) throws(AnimatedImageError) -> ZlibCompressor {
     if let compressor = made[level] { return compressor }
     guard let compressor = ZlibCompressor(level: level) else {
-      throw AnimatedImageError(.outOfMemory, "no memory to compress a picture")
+      throw AnimatedImageError(.outOfMemory, "not enough memory to compress a picture")
     }
     made[level] = compressor
     return compressor
@@ -242,7 +242,7 @@ enum LibpngDecoder {
     }
     if result.code == ZOETROPE_PNG_MEMORY {
       return .failure(
-        AnimatedImageError(.outOfMemory, "no memory for libpng", format: header.format))
+        AnimatedImageError(.outOfMemory, "not enough memory for libpng", format: header.format))
     }
     pixels.content.validPixels = Int(result.rows) * pixels.content.width
     pixels.content.isOpaque = header.isOpaquePNG
@@ -266,7 +266,7 @@ enum LibpngDecoder {
       let height = UInt32(exactly: pixels.content.height)
     else {
       throw AnimatedImageError(
-        .outOfMemory, "no memory for a frame of this size", format: header.format)
+        .outOfMemory, "not enough memory for a frame of this size", format: header.format)
     }
     pixels.content.bytesPerRow = rowBytes
     try pixels.reserve(byteCount: byteCount)
@@ -294,7 +294,7 @@ enum LibpngDecoder {
     }
   }
 
-  // libpng keeps a few rows of at most 8 bytes per pixel; zlib some 50 KB.
+  // libpng keeps a few rows of at most 8 bytes per pixel; zlib about 50 KB.
   private static func memoryLimit(width: Int) -> Int { 4 << 20 + width * 64 }
 
   private static func fault(_ code: zoetrope_png_code) -> PNGFrameOutcome.Fault {
@@ -358,7 +358,7 @@ final class LibpngArrival {
         storage.byteCount)
     }
     guard let arrival = unsafe arrival else {
-      throw AnimatedImageError(.outOfMemory, "no memory for libpng", format: header.format)
+      throw AnimatedImageError(.outOfMemory, "not enough memory for libpng", format: header.format)
     }
     unsafe self.arrival = arrival
     self.storage = storage

@@ -96,7 +96,7 @@ struct GIFArrival: ArrivalDecoding {
   /// The stored rows that ``pixels`` shows.
   private var takenRows = 0
 
-  /// Copies stored rows to the picture rows that they stand for.
+  /// Copies stored rows to the picture rows that they represent.
   private mutating func takeRows(upTo end: Int) {
     let (width, height) = (control.rect.width, control.rect.height)
     let source = stored.storage

@@ -81,7 +81,7 @@ struct PNGStreamAssembler {
   }
 }
 
-/// What both PNG decoders do before and after decoding the pixels.
+/// The steps of both PNG decoders before and after decoding the pixels.
 extension PNGStreamAssembler {
   /// Collects the data of `control` and prepares `pixels`; false for a frame without pixels.
   mutating func begin(

@@ -17,7 +17,7 @@ package enum PNGUnfilter {
   ///   - offset: Where the filter byte of the first row lies in `storage`.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
   /// - Returns: The number of rows unfiltered.
-  /// - Precondition: the rows and 8 bytes more lie in `storage`.
+  /// - Precondition: The rows and 8 bytes more lie in `storage`.
   static func unfilter(
     _ storage: PixelStorage, at offset: Int, rows: Int, rowBytes: Int, pixelSize: Int
   ) -> Int {

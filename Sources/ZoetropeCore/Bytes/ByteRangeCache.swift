@@ -12,15 +12,15 @@ package final class ByteRangeCache: Sendable {
   /// The default limit: 64 MiB.
   package static let defaultByteLimit = 64 << 20
 
-  /// The most bytes kept. Bookkeeping takes some 100 bytes per piece on top, and room to grow at most as much
-  /// again.
+  /// The maximum number of bytes kept. Bookkeeping takes about 100 more bytes per piece, and spare capacity at
+  /// most as much as the bytes.
   package let byteLimit: Int
 
   private let table: Mutex<ByteRangeTable>
 
   /// Creates an empty cache.
   ///
-  /// - Parameter byteLimit: the most bytes kept; with 0, nothing is. Default: 64 MiB.
+  /// - Parameter byteLimit: The most bytes kept; with 0, nothing is. Default: 64 MiB.
   package init(byteLimit: Int = ByteRangeCache.defaultByteLimit) {
     self.byteLimit = max(byteLimit, 0)
     table = Mutex(ByteRangeTable(byteLimit: max(byteLimit, 0)))
@@ -37,14 +37,14 @@ package final class ByteRangeCache: Sendable {
   /// Costs one look-up per 64 KiB, and the copy.
   package func data(for range: Range<Int>) -> [UInt8]? { table.withLock { $0.bytes(of: range) } }
 
-  /// Returns the parts of `range` that are not kept, ascending: what to fetch.
+  /// Returns the parts of `range` that are missing, in ascending order: the ranges to fetch.
   ///
-  /// Does not count as use: what is kept of the range may be dropped before it is read.
+  /// Does not count as a use: bytes of the range may be dropped before they are read.
   package func missing(in range: Range<Int>) -> [Range<Int>] {
     table.withLock { $0.gaps(in: range) }
   }
 
-  /// Stores `bytes` as those from `offset` on, replacing what is kept of that range.
+  /// Stores `bytes` at `offset`, replacing any bytes kept for that range.
   ///
   /// Costs one look-up per 64 KiB, the copy, and that of the pieces it merges with. Of more bytes than the
   /// limit, only some of the last ones are kept. `offset` must not be negative.
@@ -58,7 +58,8 @@ package final class ByteRangeCache: Sendable {
     _ = consume dropped
   }
 
-  /// Drops what was used least recently: at least `byteCount` bytes if there are as many. Returns how many.
+  /// Drops the least recently used bytes: at least `byteCount` bytes, if there are as many. Returns how many
+  /// were dropped.
   package func remove(_ byteCount: Int) -> Int {
     let (dropped, count) = table.withLock { table in
       let before = table.byteCount
@@ -100,7 +101,7 @@ struct ByteRangeTable: Sendable {
     var count: Int { bytes.count - unused }
     var end: Int { start + count }
 
-    /// The bytes of `range`, all of which are here.
+    /// The bytes of `range`, all of which are present.
     subscript(range: Range<Int>) -> ArraySlice<UInt8> {
       let origin = start - unused
       return bytes[range.lowerBound - origin..<range.upperBound - origin]
@@ -114,9 +115,9 @@ struct ByteRangeTable: Sendable {
       if overlap < new.count { bytes.append(contentsOf: new.dropFirst(overlap)) }
     }
 
-    /// Moves the start to `offset`, before it; the bytes in between are arbitrary. Reserves as much room
-    /// again as there are bytes, in the block that begins at `blockStart`, so that a file that arrives
-    /// backward is not copied for every range.
+    /// Moves the start back to `offset`; the bytes in between are arbitrary. Reserves as much room again as
+    /// there are bytes, in the block that begins at `blockStart`, so that a file that arrives backward is not
+    /// copied for every range.
     mutating func extend(to offset: Int, blockStart: Int) {
       let needed = start - offset
       if unused < needed {
@@ -187,7 +188,7 @@ struct ByteRangeTable: Sendable {
     return ranges
   }
 
-  /// The bytes of `range`; nil unless all are here. Uses their blocks.
+  /// The bytes of `range`; nil unless all are present. Marks their blocks as used.
   mutating func bytes(of range: Range<Int>) -> [UInt8]? {
     guard !range.isEmpty else { return [] }
     guard range.lowerBound >= 0 else { return nil }
@@ -292,7 +293,7 @@ struct ByteRangeTable: Sendable {
       return bytes.count
     }
     let before = pieces[first..<last].reduce(0) { $0 + $1.count }
-    // The bytes of the last touched piece that lie behind the new ones; the first one keeps its own.
+    // The bytes of the last touched piece that follow the new ones; the first piece keeps its own.
     let next = pieces[last - 1]
     let tail = last - first > 1 && next.end > end ? next[end..<next.end] : []
     // In place: a file that arrives in order, forward or backward, only ever grows one piece.

@@ -53,9 +53,9 @@ package struct FileStatus {
   /// Whether it is a pipe, a socket or a character device, which can only be read in order.
   package var isPipe: Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind) }
 
-  /// Whether it belongs to this user, and nobody else may read or write it.
+  /// Whether it belongs to this user, and no other user may read or write it.
   package var isPrivate: Bool { status.st_uid == geteuid() && status.st_mode & 0o077 == 0 }
-  /// Whether nobody but this user and root may write it.
+  /// Whether only this user and root may write it.
   package var isTrusted: Bool {
     (status.st_uid == 0 || status.st_uid == geteuid()) && status.st_mode & 0o022 == 0
   }
@@ -281,8 +281,8 @@ package func environmentVariable(_ name: String) -> String? {
 package enum RawArguments {
   /// The bytes of the argument whose text is `argument`.
   ///
-  /// Only an argument with a replacement character can differ from its bytes; they come from the
-  /// first argument of the process that decodes to the same text.
+  /// Only an argument with a replacement character can differ from its bytes. Its bytes are those of the first
+  /// process argument that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
     for index in 1..<max(1, Int(CommandLine.argc)) {

@@ -1,9 +1,8 @@
 /// An immutable picture. Copies of the value share its storage.
 ///
-/// Rows lie top to bottom, ``bytesPerRow`` bytes apart, a multiple of 64; each row starts at an
-/// address aligned to 64. Bytes past the last pixel of a row are meaningless. The bytes neither
-/// move nor change while any copy of the value lives, so a pointer to them is valid as long as a
-/// copy is kept alongside.
+/// Rows run from top to bottom, ``bytesPerRow`` bytes apart, a multiple of 64; each row starts at an address
+/// aligned to 64. Bytes past the last pixel of a row are meaningless. The bytes do not move or change while any
+/// copy of the value exists, so a pointer to them is valid as long as you keep a copy.
 public struct Bitmap: Sendable {
   /// Width and height.
   public let size: PixelSize
@@ -56,7 +55,7 @@ public struct Bitmap: Sendable {
 
   /// The pixel at (`x`, `y`) of an ``PixelFormat/rgba8`` picture.
   ///
-  /// - Precondition: the point lies inside, and the format has four channels of 8 bits.
+  /// - Precondition: The point lies inside, and the format has four channels of 8 bits.
   public subscript(x: Int, y: Int) -> RGBA { pixels(row: y)[x] }
 }
 
@@ -119,7 +118,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
     }
   }
 
-  /// Like ``init(size:format:zeroed:)``, for sizes that a file asks for.
+  /// Like ``init(size:format:zeroed:)``, for sizes that come from a file.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package init(

@@ -94,7 +94,7 @@ package struct ContentHasher: ~Copyable {
   /// Like ``init()``, keyed with `secret`.
   package init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.outOfMemory, "no memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
     }
     unsafe self.state = state
     self.secret = secret
@@ -102,10 +102,10 @@ package struct ContentHasher: ~Copyable {
       state, secret.bytes.baseAddress, secret.bytes.count)
   }
 
-  /// An empty hasher without a secret, whose results are those of XXH3-128 with seed 0 in every program.
+  /// An empty hasher without a secret; its results equal those of XXH3-128 with seed 0 in every program.
   package init(isStable: Void) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.outOfMemory, "no memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
     }
     unsafe self.state = state
     secret = nil
@@ -130,8 +130,8 @@ package struct ContentHasher: ~Copyable {
 
 /// The random bytes that key hashes, so that outsiders cannot construct two files that collide.
 ///
-/// Safe to use from any thread while the object exists: the bytes are written before it is shared,
-/// then only read, and freed with it.
+/// Safe to use from any thread while the object exists: the bytes are written before it is shared, only read
+/// afterwards, and freed with it.
 @safe
 package final class HashSecret: Sendable {
   /// The secret of this process.

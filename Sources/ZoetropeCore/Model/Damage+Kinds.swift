@@ -10,10 +10,9 @@ extension Damage.Kind {
   /// The file ends before all announced frames, or reading stops at a frame larger than any canvas
   /// may be; the remaining frames are lost.
   public static let missingFrames = Damage.Kind("missingFrames", isTolerated: false)
-  /// A pixel's index lies past the palette; the pixel becomes opaque black.
+  /// A pixel's index is past the end of the palette; the pixel becomes opaque black.
   public static let pixelIndex = Damage.Kind("pixelIndex", isTolerated: true)
-  /// A byte that starts no block stands where a block should start; reading stops there, as in
-  /// browsers.
+  /// A byte that starts no block, where a block should start; reading stops there, as in browsers.
   package static let gifStrayByte = Damage.Kind("gif.strayByte", isTolerated: true)
   /// A side of the screen is 0, or the first frame is larger; the canvas grew to hold the frame.
   package static let gifCanvasGrown = Damage.Kind("gif.canvasGrown", isTolerated: true)
@@ -29,13 +28,13 @@ extension Damage.Kind {
   package static let gifControlUnused = Damage.Kind("gif.controlUnused", isTolerated: true)
   /// A disposal method of 4 to 7: 4 is read as *previous*, the others as *keep*.
   package static let gifReservedDisposal = Damage.Kind("gif.reservedDisposal", isTolerated: true)
-  /// The transparent index lies past the palette; it has no effect unless a pixel uses it.
+  /// The transparent index is past the end of the palette; it has no effect unless a pixel uses it.
   package static let gifTransparentIndex = Damage.Kind("gif.transparentIndex", isTolerated: true)
   /// A loop block without a valid loop count.
   package static let gifLoopBlock = Damage.Kind("gif.loopBlock", isTolerated: true)
-  /// A second loop count; the last one wins.
+  /// A second loop count; the last one is used.
   package static let gifLoopTwice = Damage.Kind("gif.loopTwice", isTolerated: true)
-  /// Text, comments or profiles past the limits were not kept.
+  /// Text, comments or profiles that exceed the limits were not kept.
   public static let metadataLimit = Damage.Kind("metadataLimit", isTolerated: true)
 }
 
@@ -64,7 +63,7 @@ extension Damage.Kind {
   package static let pngFrameCount = Damage.Kind("png.frameCount", isTolerated: true)
   /// A second acTL, or one after the image data; it is ignored.
   package static let pngAnimationControl = Damage.Kind("png.animationControl", isTolerated: true)
-  /// A second fcTL before one frame's data; the last one wins.
+  /// A second fcTL before one frame's data; the last one is used.
   package static let pngFrameControlTwice = Damage.Kind("png.frameControlTwice", isTolerated: true)
   /// A frame control without data; the frame is dropped.
   package static let pngFrameWithoutData = Damage.Kind(
@@ -77,7 +76,7 @@ extension Damage.Kind {
   package static let pngAncillaryChunk = Damage.Kind("png.ancillaryChunk", isTolerated: true)
   /// The palette chunk has a wrong CRC; its colours are used.
   package static let pngPaletteCRC = Damage.Kind("png.paletteCRC", isTolerated: false)
-  /// Another chunk stands between the data chunks of one picture; the data is joined.
+  /// Another chunk between the data chunks of one picture; the data is joined.
   package static let pngSplitData = Damage.Kind("png.splitData", isTolerated: true)
 }
 

@@ -47,7 +47,7 @@ extension Damage.Kind: CustomStringConvertible {
 }
 
 extension Damage: CustomStringConvertible {
-  /// One sentence: the kind, what was found, and where.
+  /// One sentence: the kind, the cause, and the position.
   public var description: String {
     var text = "\(kind.name): \(detail)"
     if let frameIndex { text += ", frame \(frameIndex)" }

@@ -23,7 +23,7 @@ public struct FrameControl: Sendable, Hashable {
   }
   /// The stored delay.
   public let delay: FrameDelay
-  /// What happens to ``rect`` before the next frame.
+  /// How ``rect`` is disposed of before the next frame.
   public let disposal: DisposalMethod
   /// How the frame is drawn onto the canvas.
   public let blend: BlendOperation
@@ -32,7 +32,7 @@ public struct FrameControl: Sendable, Hashable {
   public let isIndependent: Bool
   /// Whether the rows are stored in interlaced order.
   public let isInterlaced: Bool
-  /// Where the colours come from.
+  /// The source of the frame's colours.
   package let palette: PaletteUse
   /// GIF: entries in the frame's local palette, 0 if it has none.
   package var localPaletteCount: Int { Int(paletteCount) }
@@ -114,7 +114,7 @@ extension FrameDelay: CustomStringConvertible {
   public var description: String { "\(numerator)/\(denominator) s" }
 }
 
-/// What happens to a frame's rectangle before the next frame is drawn.
+/// How a frame's rectangle is disposed of before the next frame is drawn.
 public enum DisposalMethod: UInt8, Sendable, Hashable {
   /// The picture stays (GIF89a 23.c values 0, 1 and 5 to 7; APNG `NONE`).
   case keep
@@ -133,9 +133,9 @@ public enum BlendOperation: UInt8, Sendable, Hashable {
   case over
 }
 
-/// Where a frame's colours come from.
+/// The source of a frame's colours.
 package enum PaletteUse: UInt8, Sendable, Hashable {
-  /// The pixels hold colours; there is no palette.
+  /// The pixels contain colours; there is no palette.
   case none
   /// The palette of the whole file.
   case global

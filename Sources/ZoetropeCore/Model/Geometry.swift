@@ -87,7 +87,7 @@ public struct PixelRect: Sendable, Hashable {
       height: max(maxY, other.maxY).subtractingClamped(top))
   }
 
-  /// Whether every pixel of `other` lies inside; every rectangle contains the empty ones.
+  /// Whether every pixel of `other` is inside. Every rectangle contains the empty ones.
   package func contains(_ other: PixelRect) -> Bool {
     other.isEmpty
       || (other.x >= x && other.y >= y && other.maxX <= maxX && other.maxY <= maxY)

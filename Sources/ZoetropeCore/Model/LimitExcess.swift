@@ -1,4 +1,4 @@
-/// A limit that a file or a call exceeds: which one, how much it asks for, and how much is allowed.
+/// A limit that a file or a call exceeds: which one, the requested value, and the allowed one.
 public struct LimitExcess: Sendable, Hashable {
   /// A limit. Open: more may be added.
   public struct Kind: Sendable, Hashable, CustomStringConvertible {
@@ -23,8 +23,8 @@ public struct LimitExcess: Sendable, Hashable {
     package static let scaledPixels = Kind("scaledPixels")
     /// The longer side of a scaled frame. Fixed.
     package static let scaledSide = Kind("scaledSide", isFixed: true)
-    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading stops at
-    /// the limit, so more may follow than was asked for.
+    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading
+    /// stops at the limit, so the input may be longer than the requested value.
     package static let inputBytes = Kind("inputBytes")
     /// Pixels of a picture to be written as PNG. Fixed.
     package static let pngPixels = Kind("pngPixels", isFixed: true)
@@ -35,7 +35,7 @@ public struct LimitExcess: Sendable, Hashable {
 
   /// The limit.
   public let kind: Kind
-  /// How much is asked for, in the limit's unit.
+  /// The requested value, in the limit's unit.
   public let asked: Int
   /// How much is allowed.
   public let allowed: Int

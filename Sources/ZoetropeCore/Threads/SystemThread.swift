@@ -8,8 +8,8 @@ internal import Glibc
 
 /// A system thread that runs one closure; to be joined or detached, exactly once.
 ///
-/// Decoding and encoding block for milliseconds. On threads of their own they do not starve Swift's
-/// cooperative pool, and a tool need not pay for starting the pool.
+/// Decoding and encoding block for milliseconds. On their own threads they do not starve Swift's cooperative
+/// pool, and a tool need not start the pool.
 package struct SystemThread: Sendable {
   private let handle: pthread_t
 
@@ -19,7 +19,7 @@ package struct SystemThread: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// Starts the thread; nil if the system has none to give.
+  /// Starts the thread; nil if the system has none left.
   package init?(_ body: @escaping @Sendable () -> Void) {
     // Retained here; released by the new thread, or below if none starts.
     let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()

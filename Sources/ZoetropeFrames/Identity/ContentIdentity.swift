@@ -6,8 +6,7 @@
 /// constructing two files that collide. It is still not a cryptographic hash: do not reveal
 /// identities to untrusted parties.
 ///
-/// An identity means nothing in another process, unless it comes from a ``FrameStore``, which has a
-/// key of its own.
+/// An identity is meaningless in another process, unless it comes from a ``FrameStore``, which has its own key.
 public struct ContentIdentity: Sendable, Hashable {
   /// The upper 64 bits of the hash.
   public let high: UInt64
@@ -61,10 +60,10 @@ extension ContentHasher {
 /// A hash of a picture's pixels that is the same in every process and version: XXH3-128 with seed 0 over the
 /// rows, top to bottom and without padding, in the order in which `extract --format rgba` writes them.
 ///
-/// `xxh128sum` prints the same digits for the same bytes. It is not cryptographic: whoever chooses both
-/// pictures can make their hashes collide.
+/// `xxh128sum` prints the same digits for the same bytes. It is not cryptographic: an attacker can construct
+/// two pictures with the same hash.
 package struct PixelHash: Sendable, Hashable {
-  /// What the hash is called in JSON.
+  /// The algorithm's name in JSON.
   package static let algorithm = "xxh128"
 
   private let bits: ContentIdentity

@@ -39,12 +39,12 @@ public protocol FrameCaching: Sendable {
   /// True keeps these calls on the library's own threads, away from the cooperative pool and from
   /// the thread that delivers frames on time.
   var mayBlock: Bool { get }
-  /// The cache behind this one, asked for frames that this one lacks. Default: nil, none.
+  /// The cache behind this one, which is queried for frames that this one lacks. Default: nil, none.
   ///
   /// Frames decoded for one format of a ``FrameStore`` are stored there in all formats of its family, and
   /// ``FrameLoader`` opens files and shows their posters from there.
   var backing: (any FrameCaching)? { get }
-  /// The last frame of `range` that is at hand in memory, so that a replay may start from it. Default: nil.
+  /// The last frame of `range` that is in memory, so that a replay may start from it. Default: nil.
   func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
   /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in
   /// this process, ``AnimatedImage/contentIdentity()``.
@@ -89,10 +89,9 @@ extension FrameCaching {
 /// A cache that runs none of the caller's code, so that a thread that must be on time may look into it.
 package protocol QuickCaching: FrameCaching {}
 
-/// A cache whose frames are kept in several formats at once.
+/// A cache that keeps frames in several formats at the same time.
 package protocol FormatKeeping: FrameCaching {
-  /// What stores decoded frames of `image` in the family of `rendering`, except in that format itself; nil if it
-  /// has no others.
+  /// Stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
   func filler(
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)?
@@ -112,7 +111,7 @@ extension FrameCaching {
     sequence(first: self as any FrameCaching) { $0.backing }
   }
 
-  /// What stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
+  /// Stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
   func filler(
     besides rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)? {

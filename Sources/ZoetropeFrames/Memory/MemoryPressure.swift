@@ -67,8 +67,8 @@ package struct MemoryReading: Sendable, Hashable {
 
 /// Turns readings into a ``MemoryPressure``. A pure value: one reading in, one level out.
 ///
-/// A rise takes effect at once. A fall takes ``calmReadings`` consecutive readings and goes one
-/// level at a time, so that a cache does not refill straight into the same limit.
+/// A rise takes effect immediately. A fall needs ``calmReadings`` consecutive readings and goes one level at a
+/// time, so that a cache does not refill straight into the same limit.
 package struct PressureGauge: Sendable, Hashable {
   /// Consecutive lower readings after which the level falls by one.
   package static let calmReadings = 10
@@ -96,9 +96,9 @@ package struct PressureGauge: Sendable, Hashable {
     return level
   }
 
-  /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads
-  /// large files keeps hitting its limit because their pages are charged to it until reclaimed.
-  /// That is no shortage unless the other pages fill the limit too.
+  /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large files
+  /// keeps hitting its limit, because their pages are charged to it until they are reclaimed. This is not a
+  /// shortage unless the other pages fill the limit as well.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
     let fill: Double? =
@@ -123,7 +123,7 @@ package struct PressureGauge: Sendable, Hashable {
 /// Reads pressure-stall information and the counters and usage of this process's control group.
 /// Does nothing where the system offers neither. Runs as a task on the cooperative pool.
 package final class PressureWatch: Sendable {
-  /// Held bytes above which there is something worth releasing.
+  /// Below this number of held bytes, there is nothing worth releasing.
   package static let threshold = 1 << 20
 
   private struct Findings: Sendable {
@@ -193,9 +193,8 @@ package final class PressureWatch: Sendable {
 
   /// Takes one reading, sets the budget's pressure and ceiling, and returns the current level.
   ///
-  /// Logs changes under `zoetrope.memory`: rising pressure, or a group with less room than the
-  /// budget wants, as a warning; the end of either as a notice. Reads about five small files, in
-  /// 50 µs.
+  /// Logs changes under `zoetrope.memory`: rising pressure, or a group with less room than the budget needs, as
+  /// a warning; the end of either as a notice. Reads about five small files, in 50 µs.
   @discardableResult
   package func poll(_ budget: MemoryBudget) -> MemoryPressure {
     let reading = budget.fit(read)

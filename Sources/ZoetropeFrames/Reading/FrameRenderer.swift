@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Renders composited frames as bitmaps of one ``Rendition``.
 ///
-/// Scales and converts only the changed part of a frame that follows the last one, and copies only what
-/// bitmaps that were handed out and released lack.
+/// Scales and converts only the changed part of a frame that follows the last one. Into a reused bitmap it
+/// copies only the parts that are out of date.
 package struct FrameRenderer: Sendable {
   package let rendition: Rendition
   package let rendering: Rendering
@@ -11,7 +11,7 @@ package struct FrameRenderer: Sendable {
   package let scaler: FrameScaler?
   /// The last frame, scaled and converted; nil before the first one.
   private var last: RenderedFrame?
-  /// What rendering throws if frames would be too large; there is no scaler then.
+  /// The error to throw if frames would be too large; there is no scaler then.
   private let refusal: AnimatedImageError?
 
   /// Bytes of the bitmaps kept for the next frame; 0 if frames are used as decoded.
@@ -54,8 +54,8 @@ package struct FrameRenderer: Sendable {
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     try check()
-    // Taken, so that a frame that fails half-way is not built upon. A copy of this renderer may draw on
-    // the same canvases; then this one gets new ones.
+    // Taken out, so that nothing builds on a frame that fails half-way. A copy of this renderer may draw on the
+    // same canvases; this one then gets new ones.
     var taken = last.take()
     let isOwned = isKnownUniquelyReferenced(&taken)
     let rendered = if isOwned, let taken { taken } else { RenderedFrame() }
@@ -78,7 +78,7 @@ package struct FrameRenderer: Sendable {
       index: frame.index, bitmap: bitmap, dirtyRect: dirty, damage: frame.damage)
   }
 
-  /// Gives up the memory that waits for the next frames.
+  /// Releases the memory reserved for the next frames.
   package mutating func rest() {
     guard isKnownUniquelyReferenced(&last) else { return }
     last?.rest()

@@ -11,7 +11,7 @@ package struct CheckpointPolicy: Sendable {
   /// The cost of drawing each frame.
   package var costs: ReplayCosts
   private var independent: [Int]
-  /// The cost of starting at a checkpoint: one that saves less is not worth its memory.
+  /// The cost of starting at a checkpoint. One that saves less is not worth its memory.
   private let startCost: Int
 
   /// A policy without checkpoints. `independent` lists the frames that need no other, in order;

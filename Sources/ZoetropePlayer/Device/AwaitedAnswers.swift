@@ -2,13 +2,13 @@ import ZoetropeTerminal
 
 /// Queries that the terminal has not answered yet.
 ///
-/// An answer that arrives after the terminal was released would reach the shell as if it had been
-/// typed. So the end waits for answers in flight, but not for long.
+/// An answer that arrives after the terminal was released would reach the shell as if it had been typed. So the
+/// end waits for answers in flight, but not for long.
 ///
-/// An answer to the probe can therefore still reach the shell if it takes more than twice as long
-/// as the probe waited (0.4 s, or 2 s where it waited a second) and playing ends before. Waiting
-/// longer would delay every end on the many terminals that never answer, and a process left behind
-/// to read the answer would also read what is typed to the shell.
+/// An answer to the probe can therefore still reach the shell if it takes more than twice as long as the probe
+/// waited (0.4 s, or 2 s if it waited a second) and playback ends before. Waiting longer would delay every end
+/// on the many terminals that never answer, and a process left behind to read the answer would also read what
+/// is typed to the shell.
 struct AwaitedAnswers: Sendable {
   /// When the last query of the probe is given up; nil once it was answered.
   var probeEnd: ContinuousClock.Instant?

@@ -41,7 +41,7 @@ struct TerminalDevice: Sendable {
       pixelHeight: size.pixelHeight)
   }
 
-  /// The available input: empty when there is none, nil when the terminal is gone.
+  /// The available input: empty if there is none, nil if the terminal has gone away.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     do {
@@ -122,8 +122,7 @@ extension Duration {
 }
 
 extension TerminalDevice {
-  /// Waits for input: empty when `time` is up, nil when the terminal is gone or a signal asks to
-  /// end.
+  /// Waits for input: empty when `time` is up, nil if the terminal has gone away or a signal asks to end.
   func read(within time: Duration) -> [UInt8]? {
     let deadline = ContinuousClock.now + time
     while true {

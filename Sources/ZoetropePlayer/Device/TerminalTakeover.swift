@@ -7,7 +7,7 @@ package final class TerminalTakeover {
   let device: TerminalDevice
   let rawMode: RawMode
   private(set) var mode = TerminalMode()
-  /// What follows the restoring bytes: for an inline picture, the move below it.
+  /// The bytes after the restoring ones: for an inline picture, the move below it.
   private var epilogue: [UInt8] = []
   /// Queries that have not been answered.
   var awaited = AwaitedAnswers()
@@ -89,7 +89,7 @@ package final class TerminalTakeover {
 }
 
 extension TerminalTakeover {
-  /// Reads what is queued, since reports of a mouse that was just used would be typed to the shell.
+  /// Reads queued input, because reports of a mouse that was just used would reach the shell.
   private func swallowMouse(_ decoder: inout InputDecoder) {
     for _ in 0..<16 {
       let readiness = device.wait(forInput: true, output: false, wakes: false, for: .zero)

@@ -2,8 +2,8 @@ import ZoetropeTerminal
 
 /// Maps keys to actions, with the keys of mpv and less where they exist.
 ///
-/// A pure value, whose only state is the number typed so far. Frames are counted from 1 in what is
-/// typed, as on the screen, and from 0 in actions.
+/// A pure value, whose only state is the number typed so far. Typed frame numbers count from 1, as on the
+/// screen; frames in actions count from 0.
 struct KeyReducer: Sendable, Hashable {
   /// The number typed so far; nil when there is none.
   private(set) var count: Int?

@@ -15,7 +15,7 @@ struct PlayedFile: Sendable {
   private(set) var timeline: PlaybackTimeline
   /// How often the file asks to be played.
   private(set) var playCount: PlayCount
-  /// How far a stream has come; nil for a whole image.
+  /// The progress of a stream; nil for a whole image.
   private(set) var progress: StreamProgress?
 
   init(_ opened: OpenedInput, from input: InputFile, options: PlaybackOptions) {
@@ -53,7 +53,7 @@ struct PlayedFile: Sendable {
   }
 
   var frameCount: Int { frames.count }
-  /// Whether there is, or may come, more than one frame.
+  /// Whether there is, or may be, more than one frame.
   var mayMove: Bool { progress != nil || frameCount > 1 }
   /// The duration of one play at speed 1.
   var duration: Duration { timeline.startTime(frameCount) }

@@ -168,7 +168,7 @@ extension PlayerModel {
       switch options.playCount {
       case nil: (.once, "once")
       case .finite: (.indefinite, "forever")
-      case .indefinite: (nil, "as the file says")
+      case .indefinite: (nil, "as in the file")
       }
     say("plays: \(next.name)")
     return restart { $0.playCount = next.count }
@@ -188,7 +188,7 @@ extension PlayerModel {
     }
     guard let start = sectionStart.take() else {
       sectionStart = position
-      say("section from frame \(position + 1); a again sets its end")
+      say("section from frame \(position + 1); press a again to set its end")
       return []
     }
     let range = min(start, position)..<max(start, position) + 1

@@ -82,7 +82,7 @@ struct PlayerModel: Sendable {
   /// Whether there are other files.
   var hasOtherFiles: Bool { request.files.entries.count > 1 }
 
-  /// What is in which row of the screen.
+  /// The contents of each row of the screen.
   var plan: ScreenPlan {
     ScreenPlan(
       stage.screen, showsStatus: settings.showsStatus && !settings.isInline,

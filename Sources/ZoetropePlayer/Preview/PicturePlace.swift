@@ -10,8 +10,8 @@ package struct PicturePlace: Hashable, Sendable {
   /// The first column and row, counted from 0; nil is where the cursor is.
   package let position: (column: Int, row: Int)?
 
-  /// Reads `COLSxROWS@X,Y`, counted from 0 at the screen's top left. `COLSxROWS@XxY`, as
-  /// `kitty +kitten icat --place` has it, is the same. Nil for anything else.
+  /// Reads `COLSxROWS@X,Y`, counted from 0 at the screen's top left. `COLSxROWS@XxY`, the syntax of `kitty
+  /// +kitten icat --place`, means the same. Nil for anything else.
   package init?(_ text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first,

@@ -36,11 +36,11 @@ struct PreviewOutput: Sendable {
   /// How a write ended.
   enum Outcome: Equatable {
     case written
-    /// A signal came before anything was written.
+    /// A signal arrived before anything was written.
     case notBegun
-    /// A signal came in the middle.
+    /// A signal arrived in the middle.
     case cut
-    /// The terminal or the reader has gone.
+    /// The terminal or the reader has gone away.
     case gone
   }
 
@@ -93,7 +93,7 @@ struct PreviewOutput: Sendable {
     let rawValue: Int
     static let output = Readiness(rawValue: 1)
     static let wake = Readiness(rawValue: 2)
-    /// The terminal or the reader has gone.
+    /// The terminal or the reader has gone away.
     static let gone = Readiness(rawValue: 4)
   }
 
@@ -104,7 +104,7 @@ struct PreviewOutput: Sendable {
       pollfd(fd: descriptor.rawValue, events: output ? Int16(POLLOUT) : 0, revents: 0),
       pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
-    // Rounded up: a wait that ends too early would be repeated at once.
+    // Rounded up: a wait that ends too early would be repeated immediately.
     let milliseconds = time.map {
       Int32((min(max($0, .zero), .seconds(3600)) / .milliseconds(1)).rounded(.up))
     }

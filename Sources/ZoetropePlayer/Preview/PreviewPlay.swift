@@ -82,7 +82,7 @@ private final class PreviewSession {
     (self.opened, self.output, self.settings, self.preview) = (opened, output, settings, preview)
     canvas = PreviewCanvas(target)
     deadline = settings.wallTime.map { .now + $0 }
-    // A file takes every byte at once: without an end it would fill the disk.
+    // A file accepts bytes immediately: without an end, playback would fill the disk.
     holds = output.isStream ? settings.holds ?? true : false
     var options = settings.playback
     options.startIndex = settings.start?.index(in: opened, policy: options.delayPolicy)

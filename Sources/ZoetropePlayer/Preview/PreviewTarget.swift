@@ -26,9 +26,9 @@ struct PreviewTarget {
 
   /// - Parameters:
   ///   - isTerminal: Whether output goes to a terminal, on which the place has to fit.
-  ///   - probed: What the terminal answered, where it was asked.
+  ///   - probed: The terminal's answers, if it was queried.
   ///   - environment: The variables that describe the terminal.
-  ///   - size: The terminal's size, as the kernel has it; nil when unknown.
+  ///   - size: The terminal's size as the kernel reports it; nil when unknown.
   ///   - imageID: The first of the two ids of kitty's images; nil follows from the settings.
   init(
     _ settings: PreviewSettings, isTerminal: Bool, probed: TerminalCapabilities? = nil,
@@ -62,7 +62,7 @@ struct PreviewTarget {
       room.rows = min(room.rows, whole.rows - room.row - (isAtCursor && whole.rows > 1 ? 1 : 0))
       guard !room.isEmpty else {
         throw .usage(
-          "the place begins outside the terminal, which has \(whole.columns) columns and "
+          "the place starts outside the terminal, which has \(whole.columns) columns and "
             + "\(whole.rows) rows; X and Y count from 0")
       }
     } else {
@@ -73,11 +73,11 @@ struct PreviewTarget {
     room.columns = min(room.columns, DrawingMode.longestSide)
     room.rows = min(room.rows, DrawingMode.longestSide)
     guard room.columns * screen.cell.width * room.rows * screen.cell.height <= Self.pixelLimit
-    else { throw .usage("the place has more than \(Self.pixelLimit) pixels, more than any screen") }
+    else { throw .usage("the place has more than \(Self.pixelLimit) pixels") }
     self.room = mode.usable(room, on: screen, passthrough: passthrough, isCentered: false)
     if isAtCursor, passthrough != .none, !isKitty {
       throw .usage(
-        "inside \(passthrough.rawValue) \(mode.name) pictures need a position, as in "
+        "inside \(passthrough.rawValue), \(mode.name) pictures need a position: "
           + "--place COLSxROWS@X,Y")
     }
   }

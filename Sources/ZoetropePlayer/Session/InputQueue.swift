@@ -7,7 +7,7 @@ struct InputQueue: Sendable {
   private(set) var events: [InputEvent] = []
   /// When a lone ESC counts as the key.
   private(set) var escapeAt: ContinuousClock.Instant?
-  /// When input was last looked for while a frame was encoded.
+  /// When input was last checked while a frame was encoded.
   private var lookedAt = ContinuousClock.now
 
   init(_ decoder: InputDecoder) { self.decoder = decoder }

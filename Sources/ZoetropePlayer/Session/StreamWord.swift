@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// What the player says about streams.
+/// The player's messages about streams.
 enum StreamWord {
   /// The line for a stream that ended before its animation did.
   static func cut(_ progress: StreamProgress, input: InputFile) -> String {

@@ -56,7 +56,7 @@ package struct TerminalPlay {
   ) -> String? {
     var trace: String?
     var image: OpenedInput? = first
-    /// Where to go on after another file could not be opened.
+    /// Where to continue after another file could not be opened.
     var place: (index: Int, isPaused: Bool)?
     while let current = image {
       let number = playlist.index

@@ -21,7 +21,7 @@ enum HelpPage {
     Section(
       title: "Moving in the file",
       entries: [
-        (". , l h", "one frame on, back"), ("Right Left", "1 s; 0.1 s with Shift"),
+        (". , l h", "next, previous frame"), ("Right Left", "1 s; 0.1 s with Shift"),
         ("Up Down", "5 s"), ("Home g", "first frame"), ("End G", "last frame"),
         ("12g", "frame 12, from 1"), ("a", "section start, end, off"),
       ]),

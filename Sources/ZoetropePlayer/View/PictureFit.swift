@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// How pictures are fitted: as asked for, or by the rule for pixel art.
+/// How pictures are fitted: as requested, or by the rule for pixel art.
 struct PictureFit: Sendable, Hashable {
   /// Nil fits the whole picture into the room, and pixel art by a whole factor.
   var fit: FrameLayout.Fit?

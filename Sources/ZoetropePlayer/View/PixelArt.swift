@@ -15,7 +15,7 @@ enum PixelArt {
     size.width <= longestSide && size.height <= longestSide
   }
 
-  /// Whether a picture is taken for pixel art: small, and of few colours.
+  /// Whether a picture counts as pixel art: small, with few colours.
   static func isLikely(_ bitmap: Bitmap) -> Bool {
     guard canBe(bitmap.size) else { return false }
     let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
@@ -33,7 +33,7 @@ enum PixelArt {
     return true
   }
 
-  /// Whether the first frame of `image` is taken for pixel art.
+  /// Whether the first frame of `image` counts as pixel art.
   static func isLikely(_ image: AnimatedImage) -> Bool {
     guard canBe(image.canvasSize), let frame = try? FrameReader(image).next() else { return false }
     return isLikely(frame.bitmap)

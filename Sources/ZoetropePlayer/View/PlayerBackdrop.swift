@@ -1,6 +1,6 @@
 internal import ZoetropeTerminal
 
-/// What is behind transparent pixels.
+/// The background of transparent pixels.
 package enum PlayerBackdrop: Sendable, Hashable {
   /// The terminal's own background; images keep their transparency.
   case terminal

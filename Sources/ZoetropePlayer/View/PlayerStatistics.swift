@@ -1,4 +1,4 @@
-/// What drawing has cost so far.
+/// The cost of drawing so far.
 struct PlayerStatistics: Sendable, Hashable {
   /// Frames written.
   var shown = 0

@@ -41,7 +41,7 @@ struct StatusLine: Sendable {
   /// The details that `i` adds.
   var details: String?
 
-  /// What the line consists of, from what is kept longest to what is left out first.
+  /// The parts of the line, from the most to the least important.
   private enum Part: Int, CaseIterable {
     case frame, name, section, hint, details, note, file, stream, time, zoom, rate, loops, size,
       normalRate, mode

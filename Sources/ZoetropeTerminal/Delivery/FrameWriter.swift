@@ -61,7 +61,8 @@ public struct FrameWriter: Sendable {
   ///   - changed: Where it may differ from the picture before; nil when unknown.
   ///   - output: Where the bytes go; its capacity is reused.
   ///   - status: Appends more to the same write, such as a status line.
-  ///   - isWanted: Asked now and then while a large picture is encoded. Default: always true.
+  ///   - isWanted: Called periodically while a large picture is encoded; returns false to give up. Default:
+  ///     always true.
   /// - Returns: False once `isWanted` has returned false; then `output` is empty, and the next frame is sent
   ///   whole.
   @discardableResult
@@ -86,7 +87,7 @@ public struct FrameWriter: Sendable {
     return true
   }
 
-  /// Forgets what the terminal shows, so that the next frame is sent whole.
+  /// Discards the known screen contents, so that the next frame is sent whole.
   ///
   /// Call it after a resize, after a resume, or when something else wrote to the terminal.
   public mutating func invalidate() {
@@ -97,10 +98,10 @@ public struct FrameWriter: Sendable {
 
 /// A cache of encoded frames, so that later plays of a loop need no encoding.
 ///
-/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the
-/// state before it, and keeps a snapshot of the writer after it (without its picture), from which
-/// encoding continues when the next frame is not cached. With a hold threshold the second play may
-/// differ from the first; equal states share an entry, so the entries soon form a ring.
+/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the state before
+/// it. It keeps a snapshot of the writer after it (without its picture), from which encoding continues if the
+/// next frame is not cached. With a hold threshold the second play may differ from the first; equal states
+/// share an entry, so the entries soon form a ring.
 package struct DeltaCache: Sendable {
   /// The state of the terminal after a delta.
   package struct State: Sendable, Hashable {
@@ -135,7 +136,7 @@ package struct DeltaCache: Sendable {
   /// Returns the bytes that show frame `index` after the frame before, or nil when they are not
   /// cached.
   ///
-  /// On success `writer` is as if it had encoded `bitmap`, which is the frame.
+  /// On success `writer` is in the state after encoding `bitmap`, which is the frame.
   package mutating func bytes(
     forFrame index: Int, showing bitmap: Bitmap, writer: inout FrameWriter
   ) -> [UInt8]? {
@@ -147,7 +148,7 @@ package struct DeltaCache: Sendable {
     return entry.bytes
   }
 
-  /// Adds what was just encoded for frame `index`; `writer` is the writer after that.
+  /// Adds the encoded bytes of frame `index`; `writer` is the writer after that.
   package mutating func insert(_ bytes: [UInt8], forFrame index: Int, writer: FrameWriter) {
     let state = State(hash: writer.encoder.stateHash, pen: writer.pen, frame: index)
     let key = Key(before: current, frame: index)

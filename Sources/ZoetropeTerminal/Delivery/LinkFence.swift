@@ -4,7 +4,7 @@
 /// flight: a pty reports none, and ssh buffers far more. So each frame is followed by the query
 /// `CSI 5 n`, which the terminal answers once it has read that far. The fence is closed while two
 /// answers are missing, and while the bytes in flight will probably take longer than
-/// 100 ms. What is shown is at most two frames old, however slow the link.
+/// 100 ms. The shown frame is at most two frames old, however slow the link.
 public struct LinkFence: Sendable {
   /// The query to write after each frame.
   public static let query: [UInt8] = [0x1B, 0x5B, 0x35, 0x6E]
@@ -78,7 +78,7 @@ public struct LinkFence: Sendable {
     pending.append((now, byteCount))
   }
 
-  /// Forgets what is in flight, for instance after the terminal was released and taken again.
+  /// Discards what is in flight, for instance after the terminal was released and set up again.
   package mutating func reset() { pending.removeAll() }
 
   /// Records an answer (``TerminalReply/ready``).

@@ -36,7 +36,7 @@ package protocol FrameEncoding: Sendable {
     while isWanted: () -> Bool
   ) -> Bool
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
+  /// Discards the known screen contents, so that the next picture is sent whole.
   mutating func invalidate()
 
   /// Changes the hold threshold from the next picture on; see ``EncodingOptions/holdThreshold``.
@@ -97,7 +97,7 @@ public struct EncodingOptions: Sendable, Hashable {
   public var holdThreshold: Int
   /// How cells average and compare colours. Default: ``LightModel/coded``.
   package var light = LightModel.coded
-  /// What is behind transparent pixels. Default: ``Backdrop/black``.
+  /// The backdrop of transparent pixels. Default: ``Backdrop/black``.
   public var backdrop: Backdrop
   /// Whether images stay transparent where the terminal supports it. Default: true.
   public var keepsTransparency: Bool
@@ -123,7 +123,7 @@ public struct EncodingOptions: Sendable, Hashable {
   package static let exact = EncodingOptions(holdThreshold: 0)
 }
 
-/// What is behind transparent pixels.
+/// The backdrop of transparent pixels.
 public struct Backdrop: Sendable, Hashable {
   /// The colour, or the colour of the even squares.
   let even: TerminalColor

@@ -20,7 +20,7 @@ package struct ITerm2Encoder: FrameEncoding {
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
-  ///   - pictureSize: The size of the pictures to come.
+  ///   - pictureSize: The size of the pictures to encode.
   ///   - crop: The part of each picture to show; nil for all of it.
   ///   - shownSize: How many pixels of the terminal a picture covers; larger pictures are scaled down to
   ///     it before they are sent. Nil when unknown.
@@ -38,7 +38,7 @@ package struct ITerm2Encoder: FrameEncoding {
     self.options = options
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
+  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() { history.forget() }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
@@ -97,7 +97,7 @@ package struct ITerm2Encoder: FrameEncoding {
   /// tmux drops sequences of more than 1 MiB; base64 takes four bytes for three.
   private static let tmuxByteLimit = 768_000
 
-  /// The file in several sequences, which iTerm2 supports since 3.5.
+  /// The file in several sequences, which iTerm2 supports from 3.5 on.
   private func appendParts(of file: [UInt8], to output: inout [UInt8]) {
     var start = 0
     while start < file.count {

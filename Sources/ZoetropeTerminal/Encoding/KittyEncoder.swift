@@ -41,7 +41,7 @@ package struct KittyEncoder: FrameEncoding {
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
-  ///   - pictureSize: The size of the pictures to come.
+  ///   - pictureSize: The size of the pictures to encode.
   ///   - crop: The part of each picture to show; nil for all of it.
   ///   - method: How changed pictures are sent.
   ///   - imageID: The image's id; ``Method/twoImages`` also uses the next one. Only 24 bits are used,
@@ -68,7 +68,7 @@ package struct KittyEncoder: FrameEncoding {
     currentID = firstID
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
+  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() { history.forget() }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
@@ -99,7 +99,7 @@ package struct KittyEncoder: FrameEncoding {
     show(picture, pen: &pen, into: &output)
   }
 
-  /// Sends a picture, or only what differs from the one before.
+  /// Sends a picture, or only its differences from the one before.
   private mutating func show(
     _ picture: PictureHistory.Picture, pen: inout PenState, into output: inout [UInt8]
   ) {

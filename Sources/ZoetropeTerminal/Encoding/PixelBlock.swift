@@ -37,7 +37,7 @@ enum PixelBlock {
     return bytes
   }
 
-  /// A picture of its own; transparent pixels are blended with `backdrop`, if there is one.
+  /// A separate picture; transparent pixels are blended with `backdrop`, if there is one.
   static func picture(
     _ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop? = nil
   ) -> Bitmap {

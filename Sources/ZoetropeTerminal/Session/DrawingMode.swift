@@ -97,8 +97,8 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
   /// - Parameters:
   ///   - layout: Where the picture goes.
   ///   - screen: The terminal's screen.
-  ///   - pictureSize: The size of the pictures to come.
-  ///   - capabilities: What the terminal supports.
+  ///   - pictureSize: The size of the pictures to encode.
+  ///   - capabilities: The capabilities of the terminal.
   ///   - imageID: The id of kitty's image; the next one may be used as well. Default: 4711.
   ///   - passthrough: How sequences pass through a multiplexer. Default: unchanged.
   ///   - options: How pictures are encoded.
@@ -159,8 +159,8 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
 
   /// The most columns and rows of a picture, in any mode.
   package static let longestSide = 1000
-  /// The most pixels across and down a sixel picture, and in all: those of a screen. No terminal enlarges sixels,
-  /// so the picture is as large as its cells, whatever the size of the file.
+  /// The maximum width and height of a sixel picture, and the maximum number of its pixels: those of a screen.
+  /// Terminals do not enlarge sixels, so the picture is as large as its cells, whatever the size of the file.
   static let longestSixelSide = 4096
   static let sixelArea = 3840 * 2160
 

@@ -54,7 +54,7 @@ public struct TerminalCapabilities: Sendable, Hashable {
   /// The best supported way to show pictures: kitty with edits, kitty without, iTerm2, sixels, or
   /// cells.
   ///
-  /// Inside a multiplexer it is always cells, since graphics may not get through.
+  /// Inside a multiplexer it is always cells, because graphics may not get through.
   package var bestProtocol: GraphicsProtocol {
     if multiplexer != .none || isDumb { return .cells }
     if hasKittyGraphics { return hasKittyEdits ? .kittyEdits : .kittyImages }
@@ -145,7 +145,7 @@ extension TerminalCapabilities {
     // Inside GNU screen the variables below describe the outer terminal; version 4 misreads 24-bit
     // colours as other attributes.
     if multiplexer == .screen { return .indexed }
-    // tmux converts 24-bit colours for the outer terminal since 2.2. `TMUX` is inherited by a screen inside.
+    // tmux converts 24-bit colours for the outer terminal from 2.2 on. A screen inside inherits `TMUX`.
     if multiplexer == .tmux, !environment.has("STY") { return .full }
     let claim = environment["COLORTERM"] ?? ""
     if claim == "truecolor" || claim == "24bit" || term.hasSuffix("-direct") { return .full }
@@ -172,7 +172,7 @@ extension TerminalCapabilities {
   }
 }
 
-/// What is known about terminals by name, where no query tells.
+/// Properties that are known by the terminal's name, because no query reports them.
 ///
 /// Each entry was observed in the terminal or is documented by it.
 struct TerminalQuirks: Sendable, Hashable {
@@ -184,7 +184,7 @@ struct TerminalQuirks: Sendable, Hashable {
   var drawsOctants = false
   /// 24-bit colour, even where `COLORTERM` was lost (ssh, sudo).
   var isFullColor = false
-  /// Frames can be edited (kitty since 0.20), even if the answer to the query is lost.
+  /// Frames can be edited (kitty 0.20 or later), even if the answer to the query is lost.
   var hasKittyEdits = false
   /// It answers every batch of queries, however late.
   var answers = false

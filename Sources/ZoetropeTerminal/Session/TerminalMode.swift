@@ -60,8 +60,7 @@ public struct TerminalMode: Sendable, Hashable {
     self.passthrough = passthrough
   }
 
-  /// What to write first: selects the screen, hides the cursor, turns off wrapping and sets the
-  /// modes.
+  /// The bytes to write first: select the screen, hide the cursor, turn off wrapping and set the modes.
   public var enter: [UInt8] {
     var bytes: [UInt8] = []
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }
@@ -74,8 +73,7 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// What ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized
-  /// output.
+  /// Ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized output.
   package var abort: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{18}\u{1B}\\")
@@ -88,7 +86,7 @@ public struct TerminalMode: Sendable, Hashable {
   /// more of its chunks. Has no effect without one.
   static let lastChunk = Array("\u{1B}_Gm=0,q=2;\u{1B}\\".utf8)
 
-  /// What to write last: ends a sequence that was cut off, and undoes ``enter``.
+  /// The bytes to write last: they end an incomplete sequence, and undo ``enter``.
   public var restore: [UInt8] {
     var bytes = abort
     for id in imageIDs {
@@ -120,8 +118,8 @@ public struct RawMode: Sendable {
   /// Creates a value from settings that were read elsewhere.
   package init(original: termios) { self.original = original }
 
-  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and
-  /// reads return what is there.
+  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and reads that
+  /// return the available bytes.
   ///
   /// Output processing stays on, so a line feed also returns the carriage.
   package var raw: termios {

@@ -1,9 +1,9 @@
 internal import ZoetropeFrames
 
-/// The queries that find out what a terminal can do, as one write.
+/// The queries that determine a terminal's capabilities, as one write.
 ///
-/// The last asks for the primary attributes, which every terminal answers: whatever has not been
-/// answered by then will not be.
+/// The last one asks for the primary attributes, which every terminal answers: a query without an answer by
+/// then will not be answered.
 package struct TerminalQuery: Sendable, Hashable {
   /// The bytes to write.
   package let bytes: [UInt8]
@@ -49,10 +49,10 @@ package struct TerminalQuery: Sendable, Hashable {
   }
 }
 
-/// Asks a terminal what it can do.
+/// Queries a terminal for its capabilities.
 ///
-/// The caller must have turned off echo and line editing. Keys that arrive meanwhile are kept in
-/// ``typed``; answers that come too late are recognised if ``decoder`` is used from then on.
+/// The caller must have turned off echo and line editing. Keys that arrive meanwhile are kept in ``typed``.
+/// Late answers are recognized if ``decoder`` is used from then on.
 public struct TerminalProbe: Sendable {
   /// The capabilities that were found.
   public private(set) var capabilities: TerminalCapabilities
@@ -66,7 +66,7 @@ public struct TerminalProbe: Sendable {
   /// Sends the queries, and waits for the answer to the last one.
   ///
   /// - Parameters:
-  ///   - start: What is known from the environment. Nothing is sent to a dumb terminal.
+  ///   - start: The capabilities known from the environment. Nothing is sent to a dumb terminal.
   ///   - patience: The longest wait. Default: 150 ms; one second over SSH and for terminals that are
   ///     known to answer.
   ///   - now: The current time.
@@ -126,7 +126,7 @@ extension TerminalCapabilities {
         if name.hasPrefix("tmux ") { multiplexer = .tmux }
       case .mode(2026, let state): hasSynchronizedOutput = state == 1 || state == 2
       case .mode(1070, let state):
-        // xterm 379 and foot 1.13 have it set: each image starts with colours of its own.
+        // xterm 379 and foot 1.13 have it set: each image starts with its own colours.
         canKeepSixelRegisters = state == 1
         keepsSixelRegisters = state == 2
       case .mode(2048, let state): hasInBandResize = state == 1 || state == 2

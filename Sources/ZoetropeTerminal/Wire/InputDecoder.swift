@@ -54,10 +54,9 @@ public struct KeyEvent: Sendable, Hashable {
 
 /// Decodes the bytes of a terminal's input into keys and replies.
 ///
-/// A pure value: feed it what was read, in pieces of any size. Unknown sequences are consumed
-/// whole, so a late reply is never mistaken for keys. A lone ESC byte is held until more arrives;
-/// if nothing does (25 ms is usual), call ``flush()``. A sequence longer than 4 KiB is discarded up
-/// to its end.
+/// A pure value: feed it the bytes read, in pieces of any size. Unknown sequences are consumed whole, so a late
+/// reply is never mistaken for keys. A lone ESC byte is held until more arrives; if nothing does (25 ms is
+/// usual), call ``flush()``. A sequence longer than 4 KiB is discarded up to its end.
 public struct InputDecoder: Sendable {
   private var pending: [UInt8] = []
   private var isPasting = false
@@ -77,7 +76,7 @@ public struct InputDecoder: Sendable {
     return events
   }
 
-  /// Returns a pending ESC as the Escape key; call it when no more bytes have come for a while.
+  /// Returns a pending ESC as the Escape key. Call it if no more bytes have arrived for a while.
   ///
   /// Any other unfinished sequence is kept, because its rest is still on the way.
   public mutating func flush() -> [InputEvent] {
@@ -208,7 +207,7 @@ public struct InputDecoder: Sendable {
 
   /// Takes a report of the mouse in the form before SGR: three bytes after `CSI M`.
   ///
-  /// Terminals without mode 1006 send it. It is dropped, since it has no place for far columns.
+  /// Sent by terminals without mode 1006. It is dropped, because it cannot represent far columns.
   private mutating func finishOldMouse(_ events: inout [InputEvent]) {
     guard pending.count == 6 else { return }
     pending = []

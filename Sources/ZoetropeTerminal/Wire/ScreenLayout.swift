@@ -46,7 +46,7 @@ public struct ScreenSize: Sendable, Hashable {
 
   /// Creates a size from the kernel's window size.
   ///
-  /// The size of a cell is rounded down, since xterm includes its border in the pixel size.
+  /// The size of a cell is rounded down, because xterm includes its border in the pixel size.
   public init(columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int) {
     let known = columns > 0 && rows > 0 && pixelWidth >= columns && pixelHeight >= rows
     self.init(
@@ -56,7 +56,7 @@ public struct ScreenSize: Sendable, Hashable {
   }
 }
 
-/// Where a picture goes on the screen, and which part of it is shown.
+/// The position of a picture on the screen, and the part of it that is shown.
 public struct FrameLayout: Sendable, Hashable {
   /// How a picture is fitted into the available area.
   public struct Fit: OpenChoice, Sendable, Hashable, CustomStringConvertible {
@@ -78,7 +78,7 @@ public struct FrameLayout: Sendable, Hashable {
     /// The largest whole multiple of the picture's own size, zoomed or not; ``contain`` when even
     /// the picture's own size is too large.
     public static let integer = Fit(.integer)
-    /// Fills the area and gives up the aspect ratio.
+    /// Fills the area without keeping the aspect ratio.
     public static let stretch = Fit(.stretch)
 
     /// The fit's name.
@@ -102,8 +102,8 @@ public struct FrameLayout: Sendable, Hashable {
   ///   - isCentered: Whether the picture is centred in `room` instead of placed at its top left.
   ///   - zoom: A factor on top of `fit`; above 1 the middle is enlarged and the edges are cut off.
   ///   - pan: How far the visible part moves from the middle towards an edge, from -1 to 1.
-  ///   - grid: What ``Fit/integer`` counts in: the size, in the terminal's pixels, of the smallest
-  ///     square that can be drawn. Default: one pixel.
+  ///   - grid: The unit of ``Fit/integer``: the size, in the terminal's pixels, of the smallest square that can
+  ///     be drawn. Default: one pixel.
   public init(
     of size: PixelSize, in room: CellRect, screen: ScreenSize, fit: Fit = .contain,
     isCentered: Bool = true, zoom: Double = 1, pan: (x: Double, y: Double) = (0, 0),

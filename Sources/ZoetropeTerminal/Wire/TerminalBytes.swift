@@ -47,7 +47,7 @@ extension [UInt8] {
   }
 }
 
-/// Base64 with padding, as RFC 4648 has it.
+/// Base64 with padding, as in RFC 4648.
 package enum Base64 {
   private static let alphabet = [UInt8](
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

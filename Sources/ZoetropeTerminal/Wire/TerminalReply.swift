@@ -118,7 +118,7 @@ enum ControlSequence: Hashable {
       return .graphicsLimits(
         item: numbers[0], status: numbers[1], values: Array(numbers.dropFirst(2)))
     case (0, 0, 0x6E, 1): return numbers[0] == 0 ? .ready : nil
-    // F3 with modifiers is sent as 1;2 to 1;16 R, which a cursor in row 1 would be as well.
+    // F3 with modifiers is sent as 1;2 to 1;16 R, which is also a report of a cursor in row 1.
     case (question, 0, 0x52, 2...): return .cursor(row: numbers[0], column: numbers[1])
     case (0, 0, 0x52, 2) where numbers[0] > 1:
       return .cursor(row: numbers[0], column: numbers[1])

@@ -4,9 +4,9 @@ internal import ZoetropeFrames
 package enum TerminalText {
   /// Returns `text` without anything a terminal could interpret, at most `limit` columns wide.
   ///
-  /// Control characters (C0, DEL and C1, and so all escape sequences) become U+FFFD. Characters
-  /// that change the direction of text or have no width are removed, except up to three combining
-  /// marks per character. Longer text is cut and ends in `…`.
+  /// Control characters (C0, DEL and C1, and thus all escape sequences) become U+FFFD. Characters that change
+  /// the direction of text or have no width are removed, except for up to three combining marks per character.
+  /// Longer text is truncated with `…`.
   package static func sanitized(_ text: String, limit: Int = 256) -> String {
     var result: [Unicode.Scalar] = []
     var columns = 0

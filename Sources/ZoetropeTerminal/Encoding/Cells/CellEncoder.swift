@@ -2,8 +2,8 @@ package import ZoetropeFrames
 
 /// Draws pictures with block characters, in two colours per cell.
 ///
-/// Only cells that change are painted. With a hold threshold of 0 the screen depends on the last
-/// picture alone, not on those before it.
+/// Paints only cells that change. With a hold threshold of 0 the screen depends only on the last picture, not
+/// on those before it.
 package struct CellEncoder: FrameEncoding {
   /// The cells it draws to.
   package let area: CellRect
@@ -49,7 +49,7 @@ package struct CellEncoder: FrameEncoding {
     shown = Array(repeating: .unknown, count: max(area.columns * area.rows, 0))
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
+  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index] = .unknown }
@@ -95,7 +95,7 @@ package struct CellEncoder: FrameEncoding {
     }
   }
 
-  /// What the loaded cell should show; nil when it may stay as it is.
+  /// The new contents of the loaded cell; nil if it may stay as it is.
   private func choose(column: Int, row: Int) -> ShownCell? {
     let now = shown[row * area.columns + column]
     let hold = options.holdThreshold
@@ -216,7 +216,7 @@ package struct CellEncoder: FrameEncoding {
       let turnedPaper = Self.near(wanted.paper, pen.foreground, snap)
       var turned = turnedInk == nil ? PenState.cost(of: wanted.ink) : 0
       turned += turnedPaper == nil ? PenState.cost(of: wanted.paper) : 0
-      // The terminal's own background cannot be had as ink.
+      // The terminal's own background is not available as ink.
       let isTurned =
         wanted.paper == .default
         ? false : wanted.ink == .default || (glyph.opposite != 0 && turned < straight)
@@ -238,7 +238,7 @@ package struct CellEncoder: FrameEncoding {
     shown[row * area.columns + column] = painted
   }
 
-  /// The pen's colour when it is near enough to the wanted one to be used for it.
+  /// The pen's colour if it is near enough to the desired one to be used instead.
   @inline(__always)
   private static func near(
     _ wanted: TerminalColor, _ pen: TerminalColor?, _ limit: Int
@@ -248,7 +248,7 @@ package struct CellEncoder: FrameEncoding {
   }
 }
 
-/// What a cell shows: the split, and the colours of its two parts.
+/// The contents of a cell: the split, and the colours of its two parts.
 ///
 /// Which of the two is drawn as ink makes no difference to the picture, and is not kept.
 struct ShownCell: Sendable, Hashable, BitwiseCopyable {

@@ -40,8 +40,8 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
 
 /// Draws pictures with the shapes of characters, in the terminal's own colour or one per cell.
 ///
-/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not
-/// flicker. The screen depends on the last picture alone.
+/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not flicker. The
+/// screen depends only on the last picture.
 package struct DotEncoder: FrameEncoding {
   /// The cells it draws to.
   package let area: CellRect
@@ -96,7 +96,7 @@ package struct DotEncoder: FrameEncoding {
       repeating: Shown(scalar: 0, color: .default), count: max(area.columns * area.rows, 0))
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
+  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index].scalar = 0 }

@@ -85,7 +85,7 @@ package struct SixelEncoder: FrameEncoding {
     Array(repeating: Self.unknownPixel, count: pixelSize.area)
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
+  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() {
     history.forget()
     shown = unknownPixels
@@ -122,8 +122,8 @@ package struct SixelEncoder: FrameEncoding {
     _ = encode(bitmap, changed: changed, pen: &pen, into: &output) { true }
   }
 
-  /// Like ``encode(_:changed:pen:into:)``, but can be given up: `isWanted` is asked before each row is read and each
-  /// band is drawn.
+  /// Like ``encode(_:changed:pen:into:)``, but can be given up: `isWanted` is called before each row is read
+  /// and each band is drawn.
   ///
   /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
   ///   sent whole.
@@ -151,7 +151,7 @@ package struct SixelEncoder: FrameEncoding {
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     _ check: () throws(CancellationError) -> Void
   ) throws(CancellationError) {
-    // The pixels on screen cannot be told from a picture before scaling.
+    // The pixels on screen cannot be derived from a picture before scaling.
     let previous = isFiltered ? nil : history.last
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
     let (bitmap, part) = (picture.bitmap, picture.part)
@@ -283,7 +283,7 @@ package struct SixelEncoder: FrameEncoding {
     (value + step - 1) / step * step
   }
 
-  /// Draws what differs in `region`, encoded as short as possible.
+  /// Draws the differences in `region`, encoded as short as possible.
   private mutating func draw(
     _ region: PixelRect, wanted: [UInt32], exact: Bool, pen: inout PenState,
     into output: inout [UInt8], _ check: () throws(CancellationError) -> Void
@@ -310,7 +310,7 @@ package struct SixelEncoder: FrameEncoding {
       var outer = PenState.unknown
       outer.move(toColumn: area.column + cellColumn, row: area.row + cellRow, into: &sequence)
     }
-    // P2 = 1: what is not drawn stays as it is.
+    // P2 = 1: pixels that are not drawn stay as they are.
     sequence.append(ascii: "\u{1B}P7;1q")
     // The size in whole cells: foot 1.13 merges a new image into an old one cell by cell, and
     // leaves black or stale pixels in cells that are only partly covered.

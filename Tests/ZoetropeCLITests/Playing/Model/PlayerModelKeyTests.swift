@@ -61,7 +61,7 @@ import ZoetropeTerminal
     #expect(player.type("L", showing: "plays: once"))
     #expect(player.effects.starts.last?.playCount == .once)
     #expect(player.type("L", showing: "plays: forever"))
-    #expect(player.type("L", showing: "plays: as the file says"))
+    #expect(player.type("L", showing: "plays: as in the file"))
     #expect(player.effects.starts.count == 4 && player.effects.starts.last?.playCount == nil)
     #expect(player.type("r ", showing: "◂", "-1.00x"))
     #expect(player.type("r", showing: "▸"))
