@@ -125,8 +125,7 @@ package struct RandomFilm {
   }
 
   private static func bitmap(_ pixels: [UInt64], _ size: PixelSize, isDeep: Bool) -> Bitmap {
-    Bitmap.drawn(
-      size: size, format: isDeep ? .rgba16 : .rgba8) { y, row in
+    Bitmap.drawn(size: size, format: isDeep ? .rgba16 : .rgba8) { y, row in
       for x in 0..<size.width {
         for channel in 0..<4 {
           let sample = UInt16(truncatingIfNeeded: pixels[y * size.width + x] >> (channel * 16))
