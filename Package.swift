@@ -193,7 +193,8 @@ let package = Package(
       name: "ZoetropeTests",
       dependencies: [
         "Zoetrope", "ZoetropeFrames", "ZoetropeScaling", "ZoetropeCaching", "ZoetropeStore",
-        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "ZoetropeCodec", "ZoetropeCore", "ZoetropeTerminal",
+        "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "ZoetropeCodec", "ZoetropeCore",
+        "ZoetropeTerminal",
         "ZoetropeTestSupport",
         "ZoetropeShims", "TestRunning", "DocumentationSamples", "CDeflate", "table-churn",
         .product(name: "Logging", package: "swift-log"),

@@ -44,7 +44,9 @@ enum CheckEdits {
   }
 
   private static func compare(_ arguments: [String]) throws {
-    guard arguments.count == 4, let first = Int(arguments[2]) else { fatalError("FILE FRAME OTHER") }
+    guard arguments.count == 4, let first = Int(arguments[2]) else {
+      fatalError("FILE FRAME OTHER")
+    }
     let source = try AnimatedImage(contentsOf: FilePath(arguments[1]))
     let other = try AnimatedImage(contentsOf: FilePath(arguments[3]))
     let (left, right) = (FrameReader(source), FrameReader(other))
@@ -54,7 +56,9 @@ enum CheckEdits {
       let found = try right.next()?.bitmap
       if found != wanted { different += 1 }
     }
-    print("\(different) of \(source.frames.count - first) pictures differ, \(other.frames.count) frames")
+    print(
+      "\(different) of \(source.frames.count - first) pictures differ, \(other.frames.count) frames"
+    )
   }
 
   /// Counts over all files.
@@ -94,7 +98,8 @@ enum CheckEdits {
       // Pictures of long films are checked by cuts.
       let isLong = count * size.area > 1 << 27
       var others: [[AnimationEdit]] = [
-        [.speed(2)], [.speed(0.5)], [.speed(20)], [.playCount(.once)], [.playCount(.finite(65_536))],
+        [.speed(2)], [.speed(0.5)], [.speed(20)], [.playCount(.once)],
+        [.playCount(.finite(65_536))],
         [.playCount(.indefinite)], [.playCount(.finite(2))],
       ]
       if !isLong {
@@ -104,7 +109,8 @@ enum CheckEdits {
     }
     print(
       "\(tally.files) files, \(tally.edits) edits: \(tally.copied) frames copied, \(tally.encoded) encoded; "
-        + "\(tally.refused) refused, \(tally.large) too large (at most \(tally.worst)), \(tally.failures) wrong")
+        + "\(tally.refused) refused, \(tally.large) too large (at most \(tally.worst)), \(tally.failures) wrong"
+    )
     if tally.failures > 0 { fatalError("\(tally.failures) wrong") }
   }
 
@@ -146,7 +152,8 @@ enum CheckEdits {
     tally.worst = max(tally.worst, part)
     if part > 1 {
       tally.large += 1
-      print("\(path) \(range): \(outcome.bytes.count) bytes, share \(Int(share)), full \(fullFrame)")
+      print(
+        "\(path) \(range): \(outcome.bytes.count) bytes, share \(Int(share)), full \(fullFrame)")
     }
   }
 }

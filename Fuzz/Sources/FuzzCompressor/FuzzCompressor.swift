@@ -17,7 +17,8 @@ public func fuzzCompressor(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   var indices: [UInt8] = []
   for byte in choices.remainder() {
     for place in 0..<repeats {
-      indices.append((isStriped ? byte &+ UInt8(truncatingIfNeeded: place &* Int(byte)) : byte) & mask)
+      indices.append(
+        (isStriped ? byte &+ UInt8(truncatingIfNeeded: place &* Int(byte)) : byte) & mask)
     }
   }
   guard !indices.isEmpty else { return 0 }

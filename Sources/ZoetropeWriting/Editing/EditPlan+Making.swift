@@ -20,6 +20,7 @@ extension EditPlan {
     try Self.check(timeline, isGIF: isGIF)
     let pictures = SourcePictures(image, isCancelled: isCancelled)
     let steps: [Step]
+    let seam: Seam?
     let crop = timeline.canvas
     let isCropped = crop != PixelRect(image.canvasSize)
     var header = image.header
@@ -28,7 +29,7 @@ extension EditPlan {
       let encoder = GIFFrameEncoder(globalTable: header.palette)
       let planner = EditPlanner(
         pictures, crop: crop, fillsFirst: true, encodesAll: isCropped ? .crop : nil)
-      steps = try planner.steps(for: delays.kept) {
+      (steps, seam) = try planner.steps(for: delays.kept) {
         (picture, below, rect, source) throws(AnimatedImageError) in
         guard try encoder.colorCount(of: picture, over: below, in: rect) != nil else {
           throw GIFFrameEncoder.tooManyColors.inFrame(source)
@@ -37,13 +38,14 @@ extension EditPlan {
     } else {
       let map = try PNGStructureMap(image)
       structure = .png(map)
-      (steps, header) = try Self.pngSteps(
+      ((steps, seam), header) = try Self.pngSteps(
         delays.kept, pictures, crop: crop, isCropped: isCropped, map)
     }
     self.header = header
     self.image = image
     self.crop = crop
     self.steps = steps
+    self.seam = seam
     canvasSize = crop.size
     playCount = timeline.playCount
     droppedCount = delays.droppedCount
@@ -74,7 +76,7 @@ extension EditPlan {
   private static func pngSteps(
     _ frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, isCropped: Bool,
     _ map: PNGStructureMap
-  ) throws(AnimatedImageError) -> ([Step], ImageHeader) {
+  ) throws(AnimatedImageError) -> ((steps: [Step], seam: Seam?), ImageHeader) {
     let encoder = PNGFormEncoder(pictures.image.header)
     var header = pictures.image.header
     header.canvasSize = crop.size

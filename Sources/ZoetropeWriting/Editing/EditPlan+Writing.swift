@@ -45,8 +45,13 @@ extension EditPlan {
     for (place, step) in steps.enumerated() {
       let source = image.frames[step.source]
       if let drawing = step.drawing {
-        let picture = try pictures.composite(step.source).cropped(to: crop)
-        let below = try canvas.bitmap()
+        let (picture, below): (Bitmap, Bitmap)
+        if let seam, seam.place == place {
+          (picture, below) = (seam.picture, seam.below)
+        } else {
+          picture = try pictures.composite(step.source).cropped(to: crop)
+          below = try canvas.bitmap()
+        }
         try writer.encode(picture, over: below, drawing, step, &output)
         try canvas.advance(past: drawing, showing: picture, over: below)
       } else {

@@ -60,6 +60,16 @@ public struct EditPlan: Sendable {
   /// The source's header; for a PNG, with the size and the colours of the output.
   package let header: ImageHeader
 
+  /// The first new frame, for which the frames before it had to be decoded: most cuts have no other.
+  package let seam: Seam?
+
+  /// A frame's pictures.
+  package struct Seam: Sendable {
+    let place: Int
+    let picture: Bitmap
+    let below: Bitmap
+  }
+
   /// Where the parts of the source lie.
   package enum Structure: Sendable {
     case gif(GIFStructureMap)

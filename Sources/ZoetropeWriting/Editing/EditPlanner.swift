@@ -28,7 +28,8 @@ struct EditPlanner {
     self.fillsFirst = fillsFirst || isGIF
     self.encodesAll = encodesAll
     canvasBounds = PixelRect(crop.size)
-    isCut = image.damage.contains { $0.kind == .cutBlock }
+    isCut =
+      image.damage.contains { $0.kind == .cutBlock }
       && image.frames.last?.byteRange.upperBound == image.source.byteCount
   }
 
@@ -36,13 +37,14 @@ struct EditPlanner {
   typealias Check = (_ picture: Bitmap, _ canvas: Bitmap, _ rect: PixelRect, _ source: Int)
     throws(AnimatedImageError) -> Void
 
-  /// The steps that show `frames`.
+  /// The steps that show `frames`, and the pictures of the first one that is encoded.
   ///
   /// - Parameter check: Called for each frame that is encoded; throws if it cannot be.
   func steps(
     for frames: [EditDelays.Kept], check: Check
-  ) throws(AnimatedImageError) -> [EditPlan.Step] {
+  ) throws(AnimatedImageError) -> (steps: [EditPlan.Step], seam: EditPlan.Seam?) {
     var steps: [EditPlan.Step] = []
+    var seam: EditPlan.Seam?
     steps.reserveCapacity(frames.count)
     var canvas = EditCanvas(pictures, crop)
     for (place, kept) in frames.enumerated() {
@@ -55,6 +57,7 @@ struct EditPlanner {
         let drawing = try drawing(
           of: picture, over: below, source: kept.frame, next: next, isFirst: place == 0)
         try check(picture, below, drawing.rect, kept.frame)
+        if seam == nil { seam = EditPlan.Seam(place: place, picture: picture, below: below) }
         step.drawing = drawing
         try canvas.advance(past: drawing, showing: picture, over: below)
       } else {
@@ -62,7 +65,7 @@ struct EditPlanner {
       }
       steps.append(step)
     }
-    return steps
+    return (steps, seam)
   }
 
   private func picture(_ index: Int) throws(AnimatedImageError) -> Bitmap {

@@ -40,10 +40,11 @@ package struct EditTimeline: Sendable, Hashable {
   /// When each showing begins, and when the last one ends, in ticks.
   package var times: [Int128] {
     var sum: Int128 = 0
-    return [0] + showings.map { showing in
-      sum += showing.ticks
-      return sum
-    }
+    return [0]
+      + showings.map { showing in
+        sum += showing.ticks
+        return sum
+      }
   }
 
   /// The length of one play in ticks.
@@ -214,7 +215,8 @@ package struct EditTimeline: Sendable, Hashable {
     let (whole, rest) = value.quotientAndRemainder(dividingBy: denominator)
     // A remainder that needs more than 90 bits loses its last ones, far below a nanosecond.
     let shift = max(0, 128 - rest.leadingZeroBitCount - 66)
-    let part = ((rest >> Int128(shift)) * numerator * 2 / max(denominator >> Int128(shift), 1) + 1) / 2
+    let part =
+      ((rest >> Int128(shift)) * numerator * 2 / max(denominator >> Int128(shift), 1) + 1) / 2
     return whole * numerator + part
   }
 

@@ -24,7 +24,9 @@ package struct PNGStructureMap: Sendable {
     for range in pictures.map(\.byteRange) + [image.source.byteCount..<image.source.byteCount] {
       let gap = end..<max(end, range.lowerBound)
       try Self.forEachChunk(in: gap, image.source, &buffer) { (type, chunk) in
-        let isOwn = ["acTL", "fcTL", "fdAT", "IDAT", "IEND"].contains { type.elementsEqual($0.utf8) }
+        let isOwn = ["acTL", "fcTL", "fdAT", "IDAT", "IEND"].contains {
+          type.elementsEqual($0.utf8)
+        }
         if isOwn { return !type.elementsEqual("IEND".utf8) }
         if isHead {
           head.append(Chunk(type: type, range: chunk))

@@ -103,7 +103,8 @@ extension Bitmap {
       var bytes = buffer.mutableBytes
       for place in Swift.stride(from: 0, to: rect.width * pixel, by: 4) {
         bytes.storeBytes(
-          of: source.load(UInt32.self, at: place), toByteOffset: y * stride + place, as: UInt32.self)
+          of: source.load(UInt32.self, at: place), toByteOffset: y * stride + place, as: UInt32.self
+        )
       }
     }
     return buffer.finish()
@@ -131,7 +132,9 @@ extension Bitmap {
       if old.hasSameBytes(as: new) { continue }
       var (first, last) = (width, -1)
       for x in 0..<width
-      where new.load(UInt32.self, at: 4 * x) >> 24 == 0 && old.load(UInt32.self, at: 4 * x) >> 24 != 0 {
+      where new.load(UInt32.self, at: 4 * x) >> 24 == 0
+        && old.load(UInt32.self, at: 4 * x) >> 24 != 0
+      {
         first = min(first, x)
         last = x
       }

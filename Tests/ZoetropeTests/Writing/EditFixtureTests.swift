@@ -14,7 +14,9 @@ struct EditFixtureTests {
   private static let paths: [String] = {
     let library = FixtureLibrary()
     return FixtureLibrary.folders.flatMap { folder in
-      ((try? FixtureFile.list("\(library.root)/\(folder)")) ?? []).sorted().map { "\(folder)/\($0)" }
+      ((try? FixtureFile.list("\(library.root)/\(folder)")) ?? []).sorted().map {
+        "\(folder)/\($0)"
+      }
     }
   }()
 
@@ -53,11 +55,13 @@ struct EditFixtureTests {
       [], [.speed(2)], [.speed(0.75)], [.duration(.seconds(3))], [.playCount(.once)],
       [.playCount(.finite(7))], [.playCount(.indefinite)], [.delay(FrameDelay(centiseconds: 9))],
       [.reverse], [.backAndForth], [.framesPerSecond(4)], [.crop(half)], [.reverse, .reverse],
-      [.crop(half), .reverse, .speed(1.5)], [.backAndForth, .framesPerSecond(6), .playCount(.finite(2))],
+      [.crop(half), .reverse, .speed(1.5)],
+      [.backAndForth, .framesPerSecond(6), .playCount(.finite(2))],
     ]
     for list in edits {
       let outcome = comparison.run(list)
-      #expect(outcome.problem == nil && outcome.refusal == nil,
+      #expect(
+        outcome.problem == nil && outcome.refusal == nil,
         "\(path) \(list): \(outcome.problem ?? "") \(String(describing: outcome.refusal))")
     }
   }
@@ -66,7 +70,9 @@ struct EditFixtureTests {
   func copies(_ path: String) throws {
     guard var comparison = try comparison(path) else { return }
     guard !comparison.animation.damage.contains(where: { $0.kind == .cutBlock }) else { return }
-    for edit in [AnimationEdit.speed(0.5), .playCount(.finite(3)), .delay(FrameDelay(centiseconds: 4))] {
+    for edit in [
+      AnimationEdit.speed(0.5), .playCount(.finite(3)), .delay(FrameDelay(centiseconds: 4)),
+    ] {
       let outcome = comparison.run([edit])
       #expect(outcome.plan?.isCopy == true, "\(path) \(edit)")
     }

@@ -106,7 +106,8 @@ struct EditPlanTests {
   @Test("A film of frames that restore what was there is new throughout")
   func previous() throws {
     let film = gif(
-      [Patch(rect: whole)] + (1..<5).map { Patch(rect: square($0, $0), disposal: 3, color: UInt8($0 + 1)) })
+      [Patch(rect: whole)]
+        + (1..<5).map { Patch(rect: square($0, $0), disposal: 3, color: UInt8($0 + 1)) })
     #expect(try actions(film, [.frames(2..<5)]) == "eee")
     #expect(try actions(film, [.frames(0..<4)]) == "cccc")
   }
@@ -172,7 +173,9 @@ struct EditPlanTests {
     #expect(throws: AnimatedImageError.self) { try actions(film(256), [.reverse]) }
   }
 
-  @Test("Plays are stored as each format counts them", arguments: ["GIF/dispose-keep.gif", "APNG/delays.png"])
+  @Test(
+    "Plays are stored as each format counts them",
+    arguments: ["GIF/dispose-keep.gif", "APNG/delays.png"])
   func plays(_ path: String) throws {
     var comparison = try EditComparison(FixtureLibrary().file(path))
     for count in [PlayCount.once, .finite(2), .finite(65_536), .indefinite] {

@@ -59,7 +59,8 @@ struct EditTimelineTests {
 
   @Test("A cut between frames at a time of many digits is exact")
   func fineTime() throws {
-    let thirds = timeline([FrameDelay](repeating: FrameDelay(numerator: 1, denominator: 3), count: 3))
+    let thirds = timeline(
+      [FrameDelay](repeating: FrameDelay(numerator: 1, denominator: 3), count: 3))
     #expect(
       try edited(thirds, .time(.milliseconds(500)..<(.seconds(1)))) == ["1:=1/6", "2:1/3"])
   }
