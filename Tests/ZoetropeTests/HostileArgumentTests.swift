@@ -118,7 +118,8 @@ import ZoetropeTestSupport
       }
     }
     let error = #expect(throws: AnimatedImageError.self) {
-      try FrameScaler(from: bitmap.size, to: PixelSize(width: FrameScaler.longestSide + 1, height: 1))
+      try FrameScaler(
+        from: bitmap.size, to: PixelSize(width: FrameScaler.longestSide + 1, height: 1))
     }
     #expect(error?.limit?.kind == .scaledSide)
   }

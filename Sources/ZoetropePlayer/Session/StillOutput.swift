@@ -90,7 +90,9 @@ package struct StillOutput {
     var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
     pen.isAnchored = true
     var output: [UInt8] = []
-    encoder.encode(endingWithoutMemory(try frame.bitmap.converted(to: .rgba8)), changed: nil, pen: &pen, into: &output)
+    encoder.encode(
+      endingWithoutMemory(try frame.bitmap.converted(to: .rgba8)), changed: nil, pen: &pen,
+      into: &output)
     if capabilities.colors != .none { output += Array("\u{1B}[m".utf8) }
     return (output + [10]).withoutReturns
   }

@@ -20,7 +20,8 @@ struct FrameView {
     if isStored {
       let rect = image.frames[index].rect
       guard let stored = try? StoredFrameReader(image).frame(at: index) else { return result }
-      result = Self.place(endingWithoutMemory(try stored.bitmap.converted(to: .rgba8)), at: rect, on: bitmap.size)
+      result = Self.place(
+        endingWithoutMemory(try stored.bitmap.converted(to: .rgba8)), at: rect, on: bitmap.size)
     }
     return isOutlined
       ? Self.outline(isStored ? image.frames[index].rect : changed, on: result) : result

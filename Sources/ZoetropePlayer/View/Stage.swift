@@ -77,7 +77,9 @@ struct Stage: Sendable {
 
   /// Places a picture that is about to be drawn. The first one of a file decides whether it is pixel art.
   mutating func place(_ bitmap: Bitmap) {
-    if isPixelArt == nil { isPixelArt = PixelArt.isLikely(endingWithoutMemory(try bitmap.converted(to: .rgba8))) }
+    if isPixelArt == nil {
+      isPixelArt = PixelArt.isLikely(endingWithoutMemory(try bitmap.converted(to: .rgba8)))
+    }
     shown = (placement(of: bitmap.size).layout, bitmap.size)
   }
 

@@ -1,8 +1,8 @@
 import Testing
 import Zoetrope
-import ZoetropeTestSupport
 import ZoetropeProcess
 import ZoetropeTerminal
+import ZoetropeTestSupport
 
 @testable import ZoetropePlayer
 

@@ -1,7 +1,7 @@
 import Testing
 import Zoetrope
-import ZoetropeTestSupport
 import ZoetropeTerminal
+import ZoetropeTestSupport
 
 @testable import ZoetropePlayer
 
